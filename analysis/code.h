@@ -1,0 +1,89 @@
+/* Code of the profiled program: instruction address -> module, function, inlined frames, line, loop.
+ * Addresses here are ELF virtual addresses of a module (process address - bias). Everything is read lazily, cached,
+ * lives in the arena given, and may be missing: a stripped, replaced, unreadable or hostile file yields less, never
+ * an error. JIT or unknown code has module LWP_NONE. */
+#ifndef LWP_ANALYSIS_CODE_H
+#define LWP_ANALYSIS_CODE_H
+
+#include "base/arena.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define LWP_NONE UINT32_MAX
+
+struct lwp_code;
+
+struct lwp_code *lwp_code_new(struct lwp_arena *arena);
+void lwp_code_free(struct lwp_code *code); /* closes files; the arena stays the caller's */
+
+enum lwp_debug_info {
+    LWP_DEBUG_NONE,     /* the file is gone, unreadable or has no symbols */
+    LWP_DEBUG_SYMBOLS,  /* symbol table only */
+    LWP_DEBUG_FULL,     /* DWARF */
+    LWP_DEBUG_REPLACED, /* another build than the one that ran (build-id differs): not used at all */
+};
+
+struct lwp_module {
+    const char *path;
+    const char *build_id; /* hex, "" when there is none */
+    enum lwp_debug_info debug_info;
+};
+
+/* The module's index, the same for the same path and build id. build_id may be NULL (not checked then). */
+uint32_t lwp_code_module(struct lwp_code *code, const char *path, const uint8_t *build_id, size_t build_id_bytes);
+uint32_t lwp_code_module_count(const struct lwp_code *code);
+const struct lwp_module *lwp_code_module_info(const struct lwp_code *code, uint32_t module);
+
+struct lwp_frame {
+    const char *function; /* demangled; NULL: unknown */
+    const char *file;     /* NULL: unknown */
+    uint32_t line;        /* 0: unknown */
+    bool inlined;         /* into the next frame */
+};
+
+struct lwp_place {
+    uint32_t module;
+    uint64_t address;
+    const struct lwp_frame *frames; /* innermost first; at least one */
+    uint32_t frame_count;
+    uint64_t function_low, function_high; /* of the physical function, from symbols or .eh_frame; 0, 0: unknown */
+    uint32_t loop;                        /* innermost loop that holds the address, or LWP_NONE */
+};
+
+/* Cached per address; valid as long as the arena. */
+const struct lwp_place *lwp_code_place(struct lwp_code *code, uint32_t module, uint64_t address);
+
+/* Natural loops of the decoded control flow, nested as Havlak does (irreducible ones included). */
+struct lwp_loop {
+    uint32_t module;
+    uint32_t parent;   /* enclosing loop or LWP_NONE */
+    uint32_t depth;    /* 1: outermost */
+    uint64_t header;   /* ELF address of the header block */
+    const char *function; /* the innermost inlined function that holds the whole loop */
+    const char *file;
+    uint32_t first_line, last_line; /* 0: unknown */
+};
+
+uint32_t lwp_code_loop_count(const struct lwp_code *code);
+const struct lwp_loop *lwp_code_loop(const struct lwp_code *code, uint32_t loop);
+
+/* What an instruction does to memory, decoded from the module's file. */
+struct lwp_memory_operand {
+    bool exists, load, store, vector;
+    uint16_t bytes;
+    int32_t displacement;
+    int8_t base, index; /* 0..15 as in the ModRM encoding (rax=0 .. r15=15), -1: none, -2: rip */
+    uint8_t scale;
+};
+struct lwp_memory_operand lwp_code_operand(struct lwp_code *code, uint32_t module, uint64_t address);
+
+/* The data symbol that holds the address (a static variable). */
+struct lwp_symbol {
+    const char *name; /* demangled */
+    uint64_t start, bytes;
+};
+bool lwp_code_data_symbol(struct lwp_code *code, uint32_t module, uint64_t address, struct lwp_symbol *symbol);
+
+#endif

@@ -1,0 +1,55 @@
+/* Types of the profiled program from DWARF: which type an access, a variable or an allocation is of.
+ * Hostile or damaged debug info ends in "unknown" (NULL), bounded in time and memory. */
+#ifndef LWP_ANALYSIS_TYPES_H
+#define LWP_ANALYSIS_TYPES_H
+
+#include "analysis/code.h"
+
+struct lwp_type;
+
+struct lwp_field {
+    const char *name;   /* "" for an anonymous member */
+    uint64_t offset, bytes;
+    const char *type;   /* its type alone as C text, e.g. "double", "struct node *" */
+    const char *declaration; /* the member as C text without ';', e.g. "double w[4]", "int (*cmp)(int)" */
+    uint64_t alignment;
+};
+
+enum lwp_type_kind { LWP_TYPE_STRUCT, LWP_TYPE_UNION, LWP_TYPE_SCALAR, LWP_TYPE_OTHER };
+
+struct lwp_type {
+    const char *name;   /* as written in C or C++: "struct neuron", "Particle", "double" */
+    const char *tag;    /* the bare identifier for a declaration: "neuron" */
+    enum lwp_type_kind kind;
+    bool is_typedef;    /* `name` needs no "struct" (typedef, or C++ class) */
+    bool is_class;      /* C++ with bases or methods: a C declaration would not be the whole truth */
+    uint64_t bytes;
+    const char *file;   /* where it is declared; NULL: unknown */
+    uint32_t line;
+    const struct lwp_field *fields; /* of a struct, union or class, in order of offset; bases flattened */
+    uint32_t field_count;
+};
+
+/* A static variable: the type of one element and how many (1 when it is no array). NULL: unknown. */
+const struct lwp_type *lwp_types_of_static(struct lwp_code *code, uint32_t module, uint64_t address, uint64_t *elements);
+
+/* What the pointers visible at an access point to: candidates with a score, best first. A variable whose DWARF
+ * location is the access's base register at that address is exact (`exact`); other pointer variables in scope
+ * (locals, parameters, inlined ones, globals of the unit) are only possible. */
+struct lwp_candidate {
+    const struct lwp_type *type;
+    const char *variable; /* name of the variable it came through */
+    bool exact;
+};
+size_t lwp_types_at_access(struct lwp_code *code, uint32_t module, uint64_t address, struct lwp_candidate *candidates,
+                           size_t room);
+
+/* The same for the function that allocates (call site address = return address - 1): pointer variables in scope. */
+size_t lwp_types_at_call(struct lwp_code *code, uint32_t module, uint64_t address, struct lwp_candidate *candidates,
+                         size_t room);
+
+/* The stack variable at `offset` bytes from the CFA in the frame executing `address`. `start` is its lowest offset. */
+const struct lwp_type *lwp_types_of_stack(struct lwp_code *code, uint32_t module, uint64_t address, int64_t offset,
+                                          const char **variable, int64_t *start, uint64_t *bytes, uint64_t *elements);
+
+#endif

@@ -1,0 +1,106 @@
+#include "base/arena.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ARENA_CHUNK = 256 * 1024, ARENA_ALIGN = 16 };
+
+struct arena_chunk {
+    struct arena_chunk *next;
+    size_t used, size;
+    _Alignas(ARENA_ALIGN) char data[];
+};
+
+struct lwp_arena {
+    struct arena_chunk *chunks;
+};
+
+static void arena_die(void)
+{
+    fputs("lwp: out of memory; analyse fewer samples at once or on a larger machine\n", stderr);
+    exit(125);
+}
+
+struct lwp_arena *lwp_arena_new(void)
+{
+    struct lwp_arena *arena = calloc(1, sizeof *arena);
+    if (!arena)
+        arena_die();
+    return arena;
+}
+
+void lwp_arena_free(struct lwp_arena *arena)
+{
+    if (!arena)
+        return;
+    for (struct arena_chunk *chunk = arena->chunks, *next; chunk; chunk = next) {
+        next = chunk->next;
+        free(chunk);
+    }
+    free(arena);
+}
+
+void *lwp_arena_alloc(struct lwp_arena *arena, size_t count, size_t size)
+{
+    size_t bytes;
+    if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX / 2)
+        arena_die();
+    bytes = (bytes + ARENA_ALIGN - 1) & ~(size_t)(ARENA_ALIGN - 1);
+    struct arena_chunk *chunk = arena->chunks;
+    if (!chunk || chunk->size - chunk->used < bytes) {
+        size_t room = bytes > ARENA_CHUNK ? bytes : ARENA_CHUNK;
+        chunk = calloc(1, sizeof *chunk + room);
+        if (!chunk)
+            arena_die();
+        chunk->size = room;
+        chunk->next = arena->chunks;
+        arena->chunks = chunk;
+    }
+    void *result = chunk->data + chunk->used;
+    chunk->used += bytes;
+    return result;
+}
+
+char *lwp_arena_strndup(struct lwp_arena *arena, const char *text, size_t length)
+{
+    char *copy = lwp_arena_alloc(arena, length + 1, 1);
+    memcpy(copy, text, length);
+    return copy;
+}
+
+char *lwp_arena_strdup(struct lwp_arena *arena, const char *text)
+{
+    return lwp_arena_strndup(arena, text, strlen(text));
+}
+
+char *lwp_arena_printf(struct lwp_arena *arena, const char *format, ...)
+{
+    va_list args, again;
+    va_start(args, format);
+    va_copy(again, args);
+    int length = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    if (length < 0)
+        arena_die();
+    char *text = lwp_arena_alloc(arena, (size_t)length + 1, 1);
+    vsnprintf(text, (size_t)length + 1, format, again);
+    va_end(again);
+    return text;
+}
+
+void *lwp_grow(void *items, size_t count, size_t *capacity, size_t size)
+{
+    if (count < *capacity)
+        return items;
+    size_t larger = *capacity ? *capacity * 2 : 16, bytes;
+    if (__builtin_mul_overflow(larger, size, &bytes))
+        arena_die();
+    items = realloc(items, bytes);
+    if (!items)
+        arena_die();
+    *capacity = larger;
+    return items;
+}

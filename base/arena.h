@@ -1,0 +1,24 @@
+/* A bump allocator: everything of one analysis lives in one arena and is freed at once.
+ * Allocation never returns NULL: running out of memory ends the command with a sentence
+ * (ordinary tool code only; the preload library and the readers' bounds do not rely on it). */
+#ifndef LWP_BASE_ARENA_H
+#define LWP_BASE_ARENA_H
+
+#include <stddef.h>
+
+struct lwp_arena;
+
+struct lwp_arena *lwp_arena_new(void);
+void lwp_arena_free(struct lwp_arena *arena); /* NULL is fine */
+
+/* `count` * `size` zeroed bytes, aligned for any type. */
+void *lwp_arena_alloc(struct lwp_arena *arena, size_t count, size_t size);
+char *lwp_arena_strdup(struct lwp_arena *arena, const char *text);
+char *lwp_arena_strndup(struct lwp_arena *arena, const char *text, size_t length);
+char *lwp_arena_printf(struct lwp_arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* A growing array on the heap: `LWP_GROW(&items, count, &capacity)` makes room for one more. */
+void *lwp_grow(void *items, size_t count, size_t *capacity, size_t size);
+#define LWP_GROW(items, count, capacity) (*(items) = lwp_grow(*(items), (count), (capacity), sizeof **(items)))
+
+#endif

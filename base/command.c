@@ -1,0 +1,232 @@
+#include "base/command.h"
+
+#include "base/log.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static size_t command_distance(const char *a, const char *b)
+{
+    enum { LONGEST = 40 };
+    size_t row[LONGEST + 1], la = strlen(a), lb = strlen(b);
+    if (la > LONGEST || lb > LONGEST)
+        return LONGEST;
+    for (size_t j = 0; j <= lb; j++)
+        row[j] = j;
+    for (size_t i = 1; i <= la; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= lb; j++) {
+            size_t best = diagonal + (a[i - 1] != b[j - 1]);
+            if (row[j] + 1 < best)
+                best = row[j] + 1;
+            if (row[j - 1] + 1 < best)
+                best = row[j - 1] + 1;
+            diagonal = row[j];
+            row[j] = best;
+        }
+    }
+    return row[lb];
+}
+
+const char *lwp_nearest(const char *word, const char *const *names)
+{
+    const char *best = NULL;
+    size_t distance = 3;
+    for (; *names; names++) {
+        size_t d = command_distance(word, *names);
+        if (d < distance) {
+            distance = d;
+            best = *names;
+        }
+    }
+    return best;
+}
+
+static int option_unknown(const struct lwp_command *command, const char *word, struct lwp_error *err)
+{
+    const char *names[LWP_OPTIONS_MAX + 2];
+    size_t count = 0;
+    for (const struct lwp_option *row = command->options; row && row->name; row++)
+        names[count++] = row->name;
+    names[count++] = "help";
+    names[count] = NULL;
+    const char *bare = word;
+    while (*bare == '-')
+        bare++;
+    const char *near = word[1] == '-' ? lwp_nearest(bare, names) : NULL;
+    if (near)
+        return lwp_error_set(err, LWP_ERR_USAGE, "%s: unknown option '%s'; did you mean '--%s'?", command->name, word,
+                             near);
+    return lwp_error_set(err, LWP_ERR_USAGE, "%s: unknown option '%s'; 'lwp help %s' lists them", command->name, word,
+                         command->name);
+}
+
+static int option_check(const struct lwp_command *command, const struct lwp_option *row, const char *value,
+                        struct lwp_error *err)
+{
+    if (row->kind == LWP_OPT_NUMBER) {
+        char *end;
+        double number = strtod(value, &end);
+        if (*value == '\0' || *end || !isfinite(number) || number < row->min || number > row->max)
+            return lwp_error_set(err, LWP_ERR_USAGE, "%s: --%s wants a number from %.15g to %.15g, not '%s'",
+                                 command->name, row->name, row->min, row->max, value);
+    } else if (row->kind == LWP_OPT_CHOICE) {
+        size_t length = strlen(value);
+        for (const char *choice = row->choices; choice; choice = strchr(choice, '|')) {
+            choice += *choice == '|';
+            if (length && strcspn(choice, "|") == length && strncmp(choice, value, length) == 0)
+                return LWP_OK;
+        }
+        return lwp_error_set(err, LWP_ERR_USAGE, "%s: --%s wants one of %s, not '%s'", command->name, row->name,
+                             row->choices, value);
+    }
+    return LWP_OK;
+}
+
+static const struct lwp_option *option_find(const struct lwp_command *command, const char *word, const char **attached)
+{
+    *attached = NULL;
+    for (const struct lwp_option *row = command->options; row && row->name; row++) {
+        if (word[1] == '-') {
+            size_t length = strlen(row->name);
+            if (strncmp(word + 2, row->name, length) == 0 && (word[2 + length] == '\0' || word[2 + length] == '=')) {
+                if (word[2 + length] == '=')
+                    *attached = word + 3 + length;
+                return row;
+            }
+        } else if (row->letter && word[1] == row->letter) {
+            if (word[2])
+                *attached = word + 2;
+            return row;
+        }
+    }
+    return NULL;
+}
+
+int lwp_options_parse(struct lwp_options *options, const struct lwp_command *command, int argc, char **argv,
+                      struct lwp_error *err)
+{
+    *options = (struct lwp_options){.rows = command->options};
+    for (const struct lwp_option *row = command->options; row && row->name; row++)
+        options->value[row - command->options] = row->initial;
+
+    char **rest = malloc(((size_t)argc + 1) * sizeof *rest);
+    if (!rest)
+        return lwp_error_set(err, LWP_ERR_MEMORY, "out of memory");
+    int kept = 0, used = 0, i = 1, status = LWP_OK; /* argv[1..used] becomes the options, then the operands follow */
+    while (i < argc) {
+        const char *word = argv[i];
+        if (strcmp(word, "--") == 0) {
+            i++;
+            break;
+        }
+        if (word[0] != '-' || word[1] == '\0') {
+            if (command->stops_at_first)
+                break;
+            rest[kept++] = argv[i++];
+            continue;
+        }
+        if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
+            options->help = true;
+            i++;
+            continue;
+        }
+        const char *value;
+        const struct lwp_option *row = option_find(command, word, &value);
+        if (!row || (row->kind == LWP_OPT_FLAG && value)) {
+            status = option_unknown(command, word, err);
+            goto out;
+        }
+        if (row->kind == LWP_OPT_FLAG) {
+            value = "1";
+        } else if (!value) {
+            if (i + 1 >= argc) {
+                status = lwp_error_set(err, LWP_ERR_USAGE, "%s: --%s needs %s after it", command->name, row->name,
+                                       row->argument);
+                goto out;
+            }
+            value = argv[++i];
+        }
+        status = option_check(command, row, value, err);
+        if (status)
+            goto out;
+        options->value[row - command->options] = value;
+        options->given[row - command->options] = true;
+        i++;
+    }
+    while (i < argc)
+        rest[kept++] = argv[i++];
+    used = argc - kept;
+    for (int k = 0; k < kept; k++)
+        argv[used + k] = rest[k];
+    options->operands = used;
+out:
+    free(rest);
+    return status;
+}
+
+static int option_index(const struct lwp_options *options, const char *name)
+{
+    for (int i = 0; options->rows[i].name; i++)
+        if (strcmp(options->rows[i].name, name) == 0)
+            return i;
+    abort(); /* our own bug: a name not in the table */
+}
+
+const char *lwp_options_text(const struct lwp_options *options, const char *name)
+{
+    return options->value[option_index(options, name)];
+}
+
+double lwp_options_number(const struct lwp_options *options, const char *name)
+{
+    const char *value = lwp_options_text(options, name);
+    return value ? strtod(value, NULL) : 0;
+}
+
+bool lwp_options_flag(const struct lwp_options *options, const char *name)
+{
+    return lwp_options_text(options, name) != NULL;
+}
+
+void lwp_command_help(const struct lwp_command *command)
+{
+    printf("Usage: lwp %s %s\n\n%s.\n", command->name, command->usage, command->summary);
+    if (command->details)
+        printf("\n%s\n", command->details);
+    printf("\nOptions:\n");
+    for (const struct lwp_option *row = command->options; row && row->name; row++) {
+        char left[64];
+        int used = row->letter ? snprintf(left, sizeof left, "  -%c, --%s", row->letter, row->name)
+                               : snprintf(left, sizeof left, "      --%s", row->name);
+        if (row->kind != LWP_OPT_FLAG && used > 0 && (size_t)used < sizeof left)
+            snprintf(left + used, sizeof left - (size_t)used, " %s", row->argument);
+        printf("%-30s %s", left, row->help);
+        if (row->kind == LWP_OPT_CHOICE)
+            printf(" (%s)", row->choices);
+        if (row->initial)
+            printf(" [%s]", row->initial);
+        putchar('\n');
+    }
+    printf("%-30s %s\n", "  -h, --help", "show this text");
+}
+
+bool lwp_command_begin(struct lwp_options *options, const struct lwp_command *self, int argc, char **argv,
+                       int usage_status, int *exit_status)
+{
+    struct lwp_error err;
+    if (lwp_options_parse(options, self, argc, argv, &err)) {
+        lwp_log(LWP_LOG_ERROR, "%s", err.text);
+        *exit_status = usage_status;
+        return false;
+    }
+    if (options->help) {
+        lwp_command_help(self);
+        *exit_status = 0;
+        return false;
+    }
+    return true;
+}

@@ -1,0 +1,15 @@
+/* How `lwp collect` configures the preload library: LD_PRELOAD plus these variables, inherited by children. */
+#ifndef LWP_COLLECTOR_ENV_H
+#define LWP_COLLECTOR_ENV_H
+
+#define LWP_ENV_DIR "LWP_DIR"                       /* absolute path of the result directory; unset: stay inert */
+#define LWP_ENV_MAX_OVERHEAD "LWP_MAX_OVERHEAD"     /* percent of CPU time, e.g. "3" */
+#define LWP_ENV_FREQUENCY "LWP_FREQUENCY"           /* samples per second of thread CPU time; "0": automatic */
+#define LWP_ENV_HEAP_THRESHOLD "LWP_HEAP_THRESHOLD" /* bytes; smaller blocks are pooled by call path and size */
+#define LWP_ENV_FOLLOW_FORK "LWP_FOLLOW_FORK"       /* "1": children of fork and exec are sampled too */
+#define LWP_ENV_DELAY "LWP_DELAY"                   /* seconds before sampling starts */
+#define LWP_ENV_DURATION "LWP_DURATION"             /* seconds of sampling; "0": to the end */
+#define LWP_ENV_TIMER "LWP_TIMER"                   /* "auto", or force one for tests: sigtrap, async, posix */
+#define LWP_ENV_DEBUG "LWP_DEBUG"                   /* "1": say on stderr what goes wrong */
+
+#endif

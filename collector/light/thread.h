@@ -1,0 +1,31 @@
+/* One sampled thread: its file, its calling-context tree, its counters. Owned by that thread; the handler that
+ * interrupts it is the only other user, so nothing here is locked. */
+#ifndef LWP_LIGHT_THREAD_H
+#define LWP_LIGHT_THREAD_H
+
+#include "collector/light/contexts.h"
+#include "format/writer.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct lwp_thread {
+    pid_t tid;
+    bool attached;           /* file open, sampling possible */
+    volatile int busy;       /* nesting guard: inside the collector, samples are counted as lost */
+    struct lwps_writer file; /* t<TID>.lwps */
+    struct lwp_contexts contexts;
+    uint64_t stack_low, stack_high;
+    uint64_t last_cpu_ns;    /* CLOCK_THREAD_CPUTIME_ID at the last sample */
+    uint64_t samples, samples_with_address, samples_lost, own_ns;
+    uint32_t random;         /* state of the dither */
+    struct lwp_timer *timer; /* private to timer.c */
+    void *sampler;           /* private to the sampling handler */
+    struct lwp_thread *next; /* of all threads (threads.c) */
+};
+
+/* The calling thread's, or NULL when it is not sampled. Async-signal-safe (initial-exec TLS). */
+struct lwp_thread *lwp_thread_self(void);
+
+#endif

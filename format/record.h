@@ -1,0 +1,174 @@
+/* The records of a sample file, decoded: what every engine writes and the analysis reads.
+ * This is the one place both sides share. Nothing here is the layout on disk (format/layout.h is).
+ * Freestanding: used in the preload library's signal handlers and under Valgrind.
+ *
+ * Ids of contexts are local to their file; ids of pools, blocks and modules are local to a process
+ * (they are written to process.lwps). Times are CLOCK_MONOTONIC nanoseconds. Addresses are those of the process. */
+#ifndef LWP_FORMAT_RECORD_H
+#define LWP_FORMAT_RECORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum lwps_engine { LWPS_ENGINE_TIMER = 1, LWPS_ENGINE_PMU = 2, LWPS_ENGINE_EXACT = 3 };
+enum lwps_weight_unit { LWPS_WEIGHT_NS = 1, LWPS_WEIGHT_CYCLES = 2, LWPS_WEIGHT_SIMULATED_CYCLES = 3 };
+
+/* From the file's fixed header. */
+struct lwps_file {
+    uint16_t version;
+    uint8_t engine;      /* enum lwps_engine */
+    uint8_t weight_unit; /* enum lwps_weight_unit */
+    uint32_t pid, tid;   /* tid is 0 in process.lwps */
+    uint64_t start_ns;   /* CLOCK_MONOTONIC when the file was opened */
+    uint64_t start_wall_ns; /* CLOCK_REALTIME at the same moment */
+    uint64_t lost_records;  /* could not be written: disk full, file limit */
+    bool sealed;
+    bool complete;       /* the writer was closed in order: no trailer means killed or cut */
+};
+
+/* ---- process.lwps ---- */
+
+struct lwps_process {
+    uint32_t pid, parent_pid;
+    uint64_t time;
+    const char *command; /* argv, each argument ended by NUL; `command_bytes` in all */
+    uint32_t command_bytes;
+};
+
+/* A mapped ELF image, from load to unload. */
+struct lwps_module {
+    uint32_t id;
+    uint64_t time, start, end; /* addresses [start, end) */
+    uint64_t bias;             /* address - bias = the ELF file's virtual address */
+    uint8_t build_id[32];
+    uint8_t build_id_bytes;    /* 0: none */
+    const char *path;          /* NUL-ended for callbacks */
+};
+
+struct lwps_module_end {
+    uint32_t id;
+    uint64_t time;
+};
+
+/* One node of the calling-context tree: `ip` is a return address (or the innermost ip), `parent` a node of this file.
+ * Node 0 is the root (no frame); ids are dense and ascend. Innermost frame = the node itself. */
+struct lwps_context {
+    uint32_t id, parent;
+    uint64_t ip;
+};
+
+/* All small blocks of one call path and size. Small blocks have no record of their own. */
+struct lwps_pool {
+    uint32_t id;      /* 1, 2, ... */
+    uint32_t context; /* in process.lwps */
+    uint64_t size;    /* bytes asked for; 0: various sizes */
+};
+
+/* Counts of a pool so far; the last one in the file counts. */
+struct lwps_pool_count {
+    uint32_t id;
+    uint64_t allocations, frees, peak_blocks, bytes; /* bytes: all ever allocated */
+};
+
+enum lwps_block_kind { LWPS_BLOCK_HEAP = 1, LWPS_BLOCK_MMAP = 2 };
+
+/* A block at or above the heap threshold, or a mapping. */
+struct lwps_block {
+    uint32_t id; /* 1, 2, ... */
+    uint8_t kind;
+    uint32_t context;
+    uint64_t time, address, size;
+};
+
+struct lwps_block_end {
+    uint32_t id;
+    uint64_t time;
+};
+
+/* What the process cost and lost, written at exit and now and then before; the last one counts. */
+struct lwps_totals {
+    uint64_t time;
+    uint64_t user_ns, system_ns; /* getrusage(RUSAGE_SELF) */
+    uint64_t own_ns;             /* CPU time the collector measured itself to take, start-up included */
+    uint64_t samples, samples_with_address, samples_lost, allocations;
+};
+
+/* A sentence for the report's notes ("perf_event_open is not permitted here: ..."). */
+struct lwps_note {
+    const char *text;
+};
+
+/* ---- t<TID>.lwps ---- */
+
+struct lwps_thread {
+    uint32_t tid;
+    uint64_t time;
+    uint64_t stack_low, stack_high; /* 0, 0: unknown */
+    const char *name;
+};
+
+struct lwps_thread_end {
+    uint64_t time;
+    uint64_t cpu_ns;
+};
+
+enum lwps_access_flag {
+    LWPS_ACCESS_LOAD = 1 << 0,
+    LWPS_ACCESS_STORE = 1 << 1,   /* both: read-modify-write */
+    LWPS_ACCESS_WEIGHTED = 1 << 2, /* the sample's weight belongs to this access (at most one, then it is the first) */
+    LWPS_ACCESS_KNOWN = 1 << 3,    /* `address` is certain; without it address is 0 */
+    LWPS_ACCESS_VECTOR = 1 << 4,   /* SIMD register: `bytes` may span several elements */
+    LWPS_ACCESS_FLOAT = 1 << 5,
+};
+
+/* How the address came to be known. */
+enum lwps_source {
+    LWPS_SOURCE_NONE = 0,
+    LWPS_SOURCE_UNDO = 1,       /* the access just executed, from the saved registers */
+    LWPS_SOURCE_FORWARD = 2,    /* its next execution, by walking forward */
+    LWPS_SOURCE_BREAKPOINT = 3, /* its next execution, by an execution breakpoint */
+    LWPS_SOURCE_DITHERED = 4,   /* a random later access: unbiased, without weight */
+    LWPS_SOURCE_HARDWARE = 5,   /* PEBS, IBS */
+    LWPS_SOURCE_TRACE = 6,      /* exact engine */
+};
+
+/* What the collector itself knew of the place. Otherwise the analysis finds it by address. */
+enum lwps_home {
+    LWPS_HOME_ADDRESS = 0, /* block, static variable, module, ...: look it up */
+    LWPS_HOME_POOL = 1,    /* small block: home_id is the pool, home_base the block's start */
+    LWPS_HOME_STACK = 2,   /* stack frame: home_id is the owning frame's context (this file), home_base its CFA
+                              (address of its caller's stack pointer before the call's push, as DWARF's CFA);
+                              home_id 0: on this thread's stack, frame unknown */
+};
+
+struct lwps_access {
+    uint64_t ip;      /* the accessing instruction */
+    uint64_t address; /* effective address of the lowest byte */
+    uint16_t bytes;   /* width; 0: unknown */
+    uint8_t flags, source, home;
+    uint32_t home_id;
+    uint64_t home_base;
+    uint8_t level;    /* reserved for engines that know the data source; 0: unknown */
+};
+
+enum lwps_sample_class {
+    LWPS_SAMPLE_UNKNOWN = 0, /* the instruction before ip could not be told */
+    LWPS_SAMPLE_STALL = 1,   /* weight belongs to access[0] */
+    LWPS_SAMPLE_COMPUTE = 2, /* weight is compute time of the code at ip */
+    LWPS_SAMPLE_STORE = 3,   /* store-bound: weight belongs to access[0], a store */
+};
+
+enum { LWPS_ACCESSES_MAX = 8 };
+
+struct lwps_sample {
+    uint64_t time;
+    uint64_t weight;   /* in the file's unit */
+    uint64_t ip;       /* as interrupted */
+    uint32_t context;  /* callers of ip's function, innermost first, without ip itself; 0: none known */
+    uint8_t kind;      /* enum lwps_sample_class */
+    uint8_t access_count;
+    struct lwps_access access[LWPS_ACCESSES_MAX];
+};
+
+#endif

@@ -1,0 +1,55 @@
+/* Writes one sample file through an mmap'ed window, so that what was recorded survives SIGKILL.
+ * Callable from a signal handler: no malloc, no locks, no stdio, no errno left changed; one writer has one user at a
+ * time (the owner blocks its signals, or each thread has its own file). After an error (disk full, file limit) the
+ * writer stays usable and counts what it drops in the header's lost_records. */
+#ifndef LWP_FORMAT_WRITER_H
+#define LWP_FORMAT_WRITER_H
+
+#include "format/record.h"
+
+/* Fields are private; the caller provides the storage (zeroed = closed). */
+struct lwps_writer {
+    int fd;                    /* -1 or 0 with window NULL: closed. Kept above 2 and close-on-exec */
+    uint8_t *header;           /* the mapped first page */
+    uint8_t *window;           /* the mapped part being written */
+    uint64_t window_offset;    /* its place in the file */
+    uint32_t window_size, used;
+    uint32_t block_start;      /* of the open block in the window */
+    uint32_t block_type, block_count;
+    uint32_t crc;              /* running CRC-32C of the open block's payload */
+    uint32_t window_limit;     /* first window is small, later ones grow up to this */
+    bool failed;
+    /* predecessors for delta coding, reset at each block */
+    uint64_t last_time, last_weight, last_ip, last_address, last_base;
+    uint32_t last_id, last_context;
+};
+
+/* Creates `path` (never truncates an existing file: -EEXIST). `file` gives engine, weight_unit, pid, tid, start_ns and
+ * start_wall_ns. Returns 0 or -errno. */
+int lwps_writer_open(struct lwps_writer *writer, const char *path, const struct lwps_file *file);
+
+/* Each returns 0, or -1 when the record was dropped and counted. */
+int lwps_put_process(struct lwps_writer *writer, const struct lwps_process *record);
+int lwps_put_module(struct lwps_writer *writer, const struct lwps_module *record);
+int lwps_put_module_end(struct lwps_writer *writer, const struct lwps_module_end *record);
+int lwps_put_context(struct lwps_writer *writer, const struct lwps_context *record);
+int lwps_put_pool(struct lwps_writer *writer, const struct lwps_pool *record);
+int lwps_put_pool_count(struct lwps_writer *writer, const struct lwps_pool_count *record);
+int lwps_put_block(struct lwps_writer *writer, const struct lwps_block *record);
+int lwps_put_block_end(struct lwps_writer *writer, const struct lwps_block_end *record);
+int lwps_put_totals(struct lwps_writer *writer, const struct lwps_totals *record);
+int lwps_put_note(struct lwps_writer *writer, const struct lwps_note *record);
+int lwps_put_thread(struct lwps_writer *writer, const struct lwps_thread *record);
+int lwps_put_thread_end(struct lwps_writer *writer, const struct lwps_thread_end *record);
+int lwps_put_sample(struct lwps_writer *writer, const struct lwps_sample *record);
+
+/* Adds records dropped elsewhere to lost_records. */
+void lwps_writer_lost(struct lwps_writer *writer, uint64_t records);
+
+/* Ends the open block, writes the trailer ("complete"), cuts the file to its exact size, unmaps, closes. */
+void lwps_writer_close(struct lwps_writer *writer);
+
+/* In the child of a fork: lets go of the parent's file without touching it. */
+void lwps_writer_abandon(struct lwps_writer *writer);
+
+#endif

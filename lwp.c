@@ -1,0 +1,85 @@
+/* lwp: finds the subcommand and runs it. */
+#include "base/command.h"
+#include "base/log.h"
+#include "config.h"
+
+#include <stdio.h>
+#include <string.h>
+
+extern const struct lwp_command lwp_cmd_collect, lwp_cmd_analyze, lwp_cmd_report, lwp_cmd_serve, lwp_cmd_export,
+    lwp_cmd_doctor, lwp_cmd_dump;
+#pragma weak lwp_cmd_collect
+#pragma weak lwp_cmd_analyze
+#pragma weak lwp_cmd_report
+#pragma weak lwp_cmd_serve
+#pragma weak lwp_cmd_export
+#pragma weak lwp_cmd_doctor
+#pragma weak lwp_cmd_dump
+
+static const struct lwp_command *const lwp_commands[] = {
+    &lwp_cmd_collect, &lwp_cmd_analyze, &lwp_cmd_report, &lwp_cmd_serve,
+    &lwp_cmd_export,  &lwp_cmd_doctor,  &lwp_cmd_dump,
+};
+
+enum { COMMANDS = sizeof lwp_commands / sizeof *lwp_commands };
+
+static const struct lwp_command *find(const char *name)
+{
+    for (int i = 0; i < COMMANDS; i++)
+        if (lwp_commands[i] && strcmp(lwp_commands[i]->name, name) == 0)
+            return lwp_commands[i];
+    return NULL;
+}
+
+static int unknown(const char *name)
+{
+    const char *names[COMMANDS + 2];
+    for (int i = 0; i < COMMANDS; i++)
+        names[i] = lwp_commands[i] ? lwp_commands[i]->name : "?";
+    names[COMMANDS] = "help";
+    names[COMMANDS + 1] = NULL;
+    const char *near = lwp_nearest(name, names);
+    if (near)
+        lwp_log(LWP_LOG_ERROR, "unknown command '%s'; did you mean 'lwp %s'?", name, near);
+    else
+        lwp_log(LWP_LOG_ERROR, "unknown command '%s'; 'lwp help' lists them", name);
+    return 125;
+}
+
+static void overview(void)
+{
+    puts("lwp finds data structures that are laid out wrong, says what to change, and what it will bring.\n\n"
+         "Usage: lwp COMMAND [options] …\n\nCommands:");
+    for (int i = 0; i < COMMANDS; i++)
+        if (lwp_commands[i])
+            printf("  %-9s %s\n", lwp_commands[i]->name, lwp_commands[i]->summary);
+    puts("  help      explain a command: lwp help collect\n\nStart with:  lwp collect ./app args");
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        overview();
+        return 125;
+    }
+    const char *name = argv[1];
+    if (strcmp(name, "--version") == 0) {
+        puts("lwp " LWP_VERSION);
+        return 0;
+    }
+    if (strcmp(name, "help") == 0 || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
+        if (argc < 3) {
+            overview();
+            return 0;
+        }
+        const struct lwp_command *command = find(argv[2]);
+        if (!command)
+            return unknown(argv[2]);
+        lwp_command_help(command);
+        return 0;
+    }
+    const struct lwp_command *command = find(name);
+    if (!command)
+        return unknown(name);
+    return command->run(argc - 1, argv + 1, command);
+}
