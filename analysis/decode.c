@@ -1,0 +1,190 @@
+/* x86-64 instructions through Zydis. Memory operands: the visible one first (of "movs", the source), else the hidden
+ * one of push, pop, string instructions. Of gathers, `index` is unknown (-1): it is a vector. */
+#include "analysis/decode.h"
+
+#include <Zydis/Zydis.h>
+
+static int8_t decode_register(ZydisRegister name)
+{
+    if (name == ZYDIS_REGISTER_NONE)
+        return -1;
+    if (name == ZYDIS_REGISTER_RIP || name == ZYDIS_REGISTER_EIP)
+        return -2;
+    ZydisRegister whole = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, name);
+    if (whole < ZYDIS_REGISTER_RAX || whole > ZYDIS_REGISTER_R15)
+        return -1;
+    return (int8_t)(whole - ZYDIS_REGISTER_RAX);
+}
+
+static bool decode_is_vector(ZydisRegister name)
+{
+    switch (ZydisRegisterGetClass(name)) {
+    case ZYDIS_REGCLASS_XMM:
+    case ZYDIS_REGCLASS_YMM:
+    case ZYDIS_REGCLASS_ZMM:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool decode_touches_memory(const ZydisDecodedInstruction *instruction, const ZydisDecodedOperand *operand)
+{
+    if (operand->type != ZYDIS_OPERAND_TYPE_MEMORY || operand->mem.type == ZYDIS_MEMOP_TYPE_AGEN ||
+        operand->mem.type == ZYDIS_MEMOP_TYPE_MIB)
+        return false;
+    switch (instruction->meta.category) {
+    case ZYDIS_CATEGORY_NOP:
+    case ZYDIS_CATEGORY_WIDENOP:
+    case ZYDIS_CATEGORY_PREFETCH:
+        return false;
+    default:
+        return true;
+    }
+}
+
+static struct lwp_memory_operand decode_memory(const ZydisDecodedInstruction *instruction,
+                                               const ZydisDecodedOperand *operands)
+{
+    struct lwp_memory_operand memory = {.base = -1, .index = -1};
+    bool vector = false;
+    for (int i = 0; i < instruction->operand_count; i++) {
+        const ZydisDecodedOperand *operand = &operands[i];
+        if (operand->type == ZYDIS_OPERAND_TYPE_REGISTER && decode_is_vector(operand->reg.value))
+            vector = true;
+        if (memory.exists || !decode_touches_memory(instruction, operand))
+            continue;
+        memory.exists = true;
+        memory.load = operand->actions & ZYDIS_OPERAND_ACTION_MASK_READ;
+        memory.store = operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE;
+        memory.bytes = operand->size / 8;
+        memory.base = decode_register(operand->mem.base);
+        memory.index = decode_register(operand->mem.index);
+        memory.scale = operand->mem.scale;
+        memory.displacement = operand->mem.disp.has_displacement ? (int32_t)operand->mem.disp.value : 0;
+    }
+    memory.vector = memory.exists && vector;
+    return memory;
+}
+
+static void decode_values(const ZydisDecodedInstruction *instruction, const ZydisDecodedOperand *operands,
+                          struct code_instruction *result)
+{
+    for (int i = 0; i < instruction->operand_count; i++)
+        if (operands[i].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+            (operands[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)) {
+            int8_t changed = decode_register(operands[i].reg.value);
+            if (changed >= 0)
+                result->written |= 1u << changed;
+        }
+    if (instruction->operand_count_visible < 1 || operands[0].type != ZYDIS_OPERAND_TYPE_REGISTER ||
+        operands[0].size != 64)
+        return;
+    const ZydisDecodedOperand *from = &operands[1];
+    result->destination = decode_register(operands[0].reg.value);
+    result->source = result->destination;
+    if (result->destination < 0)
+        return;
+    switch (instruction->mnemonic) {
+    case ZYDIS_MNEMONIC_MOV:
+        if (from->type == ZYDIS_OPERAND_TYPE_REGISTER && (result->source = decode_register(from->reg.value)) >= 0)
+            result->copies = true;
+        result->loads = from->type == ZYDIS_OPERAND_TYPE_MEMORY;
+        break;
+    case ZYDIS_MNEMONIC_ADD:
+    case ZYDIS_MNEMONIC_SUB:
+        if (from->type == ZYDIS_OPERAND_TYPE_IMMEDIATE) {
+            result->copies = true;
+            result->constant =
+                instruction->mnemonic == ZYDIS_MNEMONIC_ADD ? from->imm.value.s : (int64_t)(0 - from->imm.value.u);
+        }
+        break;
+    case ZYDIS_MNEMONIC_INC:
+    case ZYDIS_MNEMONIC_DEC:
+        result->copies = true;
+        result->constant = instruction->mnemonic == ZYDIS_MNEMONIC_INC ? 1 : -1;
+        break;
+    case ZYDIS_MNEMONIC_LEA:
+        if (from->mem.index == ZYDIS_REGISTER_NONE && instruction->address_width == 64 &&
+            (result->source = decode_register(from->mem.base)) >= 0) {
+            result->copies = true;
+            result->constant = from->mem.disp.has_displacement ? from->mem.disp.value : 0;
+        }
+        break;
+    default:
+        break;
+    }
+}
+
+static void decode_flow(const ZydisDecodedInstruction *instruction, uint64_t address, struct code_instruction *result)
+{
+    uint64_t next = address + instruction->length;
+    bool relative = instruction->raw.imm[0].is_relative;
+    uint64_t target = relative ? next + (uint64_t)instruction->raw.imm[0].value.s : 0;
+    /* Through a pointer at a fixed place: mod 00, rm 101. */
+    bool fixed = instruction->attributes & ZYDIS_ATTRIB_HAS_MODRM && instruction->raw.modrm.mod == 0 &&
+                 instruction->raw.modrm.rm == 5;
+    switch (instruction->meta.category) {
+    case ZYDIS_CATEGORY_COND_BR:
+        result->flow = relative ? CODE_FLOW_BRANCH : CODE_FLOW_NEXT;
+        result->target = target;
+        break;
+    case ZYDIS_CATEGORY_UNCOND_BR:
+        result->flow = relative ? CODE_FLOW_JUMP : CODE_FLOW_INDIRECT;
+        result->target = target;
+        if (fixed)
+            result->call_slot = next + (uint64_t)instruction->raw.disp.value;
+        break;
+    case ZYDIS_CATEGORY_CALL:
+        result->flow = CODE_FLOW_CALL;
+        result->target = target;
+        if (fixed)
+            result->call_slot = next + (uint64_t)instruction->raw.disp.value;
+        break;
+    case ZYDIS_CATEGORY_RET:
+        result->flow = CODE_FLOW_END;
+        break;
+    default:
+        if (instruction->mnemonic == ZYDIS_MNEMONIC_UD0 || instruction->mnemonic == ZYDIS_MNEMONIC_UD1 ||
+            instruction->mnemonic == ZYDIS_MNEMONIC_UD2 || instruction->mnemonic == ZYDIS_MNEMONIC_HLT)
+            result->flow = CODE_FLOW_END;
+        break;
+    }
+}
+
+struct code_instruction code_decode(const uint8_t *bytes, size_t available, uint64_t address, bool with_operands)
+{
+    static ZydisDecoder decoder;
+    static bool ready;
+    struct code_instruction result = {.memory = {.base = -1, .index = -1}, .destination = -1, .source = -1};
+    if (!ready) {
+        ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+        ready = true;
+    }
+    ZydisDecodedInstruction instruction;
+    ZydisDecoderContext context;
+    if (!bytes || !available ||
+        !ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, &context, bytes, available, &instruction)))
+        return result;
+    result.length = instruction.length;
+    decode_flow(&instruction, address, &result);
+    if (with_operands) {
+        ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+        if (!ZYAN_SUCCESS(
+                ZydisDecoderDecodeOperands(&decoder, &context, &instruction, operands, instruction.operand_count)))
+            return result;
+        result.memory = decode_memory(&instruction, operands);
+        decode_values(&instruction, operands, &result);
+    }
+    if (result.flow == CODE_FLOW_CALL)
+        result.written |= CODE_CALL_CLOBBERS;
+    return result;
+}
+
+struct lwp_memory_operand lwp_code_operand(struct lwp_code *code, uint32_t module_index, uint64_t address)
+{
+    struct code_module *module = code_module_at(code, module_index);
+    size_t available = 0;
+    const uint8_t *bytes = module ? code_bytes(module, address, &available) : NULL;
+    return code_decode(bytes, available, address, true).memory;
+}

@@ -1,0 +1,34 @@
+/* One decoded instruction, reduced to what control flow, operands and register values need. */
+#ifndef LWP_ANALYSIS_DECODE_H
+#define LWP_ANALYSIS_DECODE_H
+
+#include "analysis/code_internal.h"
+
+enum code_flow_kind {
+    CODE_FLOW_NEXT,     /* goes on with the next instruction */
+    CODE_FLOW_BRANCH,   /* may also go to `target` */
+    CODE_FLOW_JUMP,     /* goes to `target` only */
+    CODE_FLOW_INDIRECT, /* jumps to somewhere computed */
+    CODE_FLOW_CALL,     /* calls `target` (0: unknown or computed) and comes back unless it never returns */
+    CODE_FLOW_END,      /* return, trap: control does not go on */
+};
+
+struct code_instruction {
+    uint8_t length; /* 0: no instruction here */
+    uint8_t flow;
+    uint64_t target;
+    uint64_t call_slot; /* of a call or jump through a pointer at a fixed address; 0: none */
+    struct lwp_memory_operand memory;
+    uint32_t written; /* general registers it may change, a bit each */
+    bool copies;      /* `destination` = `source` + `constant` (mov, add, sub, inc, dec, lea) */
+    bool loads;       /* `destination` = 8 bytes at `memory` */
+    int8_t destination, source;
+    int64_t constant;
+};
+
+enum { CODE_REGISTER_RSP = 4, CODE_REGISTER_RBP = 5, CODE_CALL_CLOBBERS = 0x0fc7 }; /* rax rcx rdx rsi rdi r8-r11 */
+
+/* `with_operands` false leaves `memory` and the register parts empty, and is faster. */
+struct code_instruction code_decode(const uint8_t *bytes, size_t available, uint64_t address, bool with_operands);
+
+#endif

@@ -1,0 +1,210 @@
+/* Compile units by address. .debug_aranges is optional (clang leaves it out), so each unit's own ranges are read, once;
+ * a unit's line table and its list of functions only when an address falls into it. */
+#include "analysis/units.h"
+
+#include <dwarf.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { UNIT_LIMIT = 1000000, UNIT_RANGE_LIMIT = 1000000 };
+
+struct unit_range {
+    uint64_t low, high;
+    uint32_t unit;
+};
+
+struct code_debug {
+    Dwarf *dwarf;
+    struct code_unit *units;
+    size_t unit_count;
+    struct unit_range *ranges;
+    size_t range_count, range_capacity;
+};
+
+static int unit_range_compare(const void *a, const void *b)
+{
+    const struct unit_range *x = a, *y = b;
+    if (x->low != y->low)
+        return x->low < y->low ? -1 : 1;
+    return x->unit < y->unit ? -1 : x->unit > y->unit;
+}
+
+static void debug_take_ranges(struct code_debug *debug, struct code_unit *unit, uint32_t index)
+{
+    Dwarf_Addr base, low, high;
+    ptrdiff_t offset = 0;
+    for (int i = 0; i < UNIT_RANGE_LIMIT; i++) {
+        offset = dwarf_ranges(&unit->line_die, offset, &base, &low, &high);
+        if (offset <= 0)
+            break;
+        if (low == 0 || high <= low) /* functions that the linker dropped have address 0 */
+            continue;
+        LWP_GROW(&debug->ranges, debug->range_count, &debug->range_capacity);
+        debug->ranges[debug->range_count++] = (struct unit_range){low, high, index};
+    }
+}
+
+static struct code_debug *debug_of(struct code_module *module)
+{
+    if (module->debug)
+        return module->debug;
+    struct code_debug *debug = module->debug = calloc(1, sizeof *debug);
+    if (!debug || module->info.debug_info != LWP_DEBUG_FULL)
+        return debug;
+    debug->dwarf = dwarf_begin_elf(module->debug_elf, DWARF_C_READ, NULL);
+    if (!debug->dwarf)
+        return debug;
+    size_t capacity = 0;
+    Dwarf_CU *cu = NULL;
+    Dwarf_Half version;
+    uint8_t type;
+    Dwarf_Die die, split;
+    while (debug->unit_count < UNIT_LIMIT &&
+           dwarf_get_units(debug->dwarf, cu, &cu, &version, &type, &die, &split) == 0) {
+        if (type != DW_UT_compile && type != DW_UT_skeleton && type != DW_UT_partial)
+            continue;
+        LWP_GROW(&debug->units, debug->unit_count, &capacity);
+        debug->units[debug->unit_count++] = (struct code_unit){
+            .line_die = die,
+            .die = type == DW_UT_skeleton && split.addr ? split : die,
+        };
+    }
+    for (size_t i = 0; i < debug->unit_count; i++)
+        debug_take_ranges(debug, &debug->units[i], (uint32_t)i);
+    if (debug->range_count)
+        qsort(debug->ranges, debug->range_count, sizeof *debug->ranges, unit_range_compare);
+    return debug;
+}
+
+Dwarf *code_dwarf(struct code_module *module)
+{
+    struct code_debug *debug = debug_of(module);
+    return debug ? debug->dwarf : NULL;
+}
+
+struct code_unit *code_unit_find(struct code_module *module, uint64_t address)
+{
+    struct code_debug *debug = debug_of(module);
+    size_t low = 0, high = debug ? debug->range_count : 0;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (debug->ranges[middle].low <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (!low || address >= debug->ranges[low - 1].high)
+        return NULL;
+    return &debug->units[debug->ranges[low - 1].unit];
+}
+
+bool code_unit_at(struct code_module *module, uint64_t address, Dwarf_Die *unit)
+{
+    struct code_unit *found = code_unit_find(module, address);
+    if (found)
+        *unit = found->die;
+    return found;
+}
+
+size_t code_unit_count(struct code_module *module)
+{
+    struct code_debug *debug = debug_of(module);
+    return debug ? debug->unit_count : 0;
+}
+
+bool code_unit(struct code_module *module, size_t index, Dwarf_Die *unit)
+{
+    if (index >= code_unit_count(module))
+        return false;
+    *unit = module->debug->units[index].die;
+    return true;
+}
+
+void code_debug_free(struct code_debug *debug)
+{
+    if (!debug)
+        return;
+    for (size_t i = 0; i < debug->unit_count; i++) {
+        struct code_unit *unit = &debug->units[i];
+        for (size_t j = 0; j < unit->function_count; j++)
+            if (unit->functions[j].scopes) {
+                free(unit->functions[j].scopes->items);
+                free(unit->functions[j].scopes->starts);
+                free(unit->functions[j].scopes);
+            }
+        free(unit->functions);
+    }
+    free(debug->units);
+    free(debug->ranges);
+    if (debug->dwarf)
+        dwarf_end(debug->dwarf);
+    free(debug);
+}
+
+/* "./" and doubled slashes only: "a/../b" may not be "b" when a is a link. */
+const char *code_file_name(struct lwp_code *code, const char *path)
+{
+    enum { PATH_LIMIT = 4096 };
+    char clean[PATH_LIMIT];
+    if (!path || !*path || strlen(path) >= PATH_LIMIT || !strcmp(path, "???"))
+        return NULL;
+    size_t length = 0;
+    for (const char *at = path; *at;) {
+        bool at_start = length == 0 || clean[length - 1] == '/';
+        if (at_start && at[0] == '.' && at[1] == '/')
+            at += 2;
+        else if (*at == '/' && length && clean[length - 1] == '/')
+            at++;
+        else
+            clean[length++] = *at++;
+    }
+    clean[length] = '\0';
+    return length ? code_intern(code, clean) : NULL;
+}
+
+static void unit_read_lines(struct code_unit *unit)
+{
+    unit->lines_read = true;
+    if (dwarf_getsrclines(&unit->line_die, &unit->lines, &unit->line_count))
+        unit->line_count = 0;
+}
+
+/* The last row at or before the address. Of several rows at one address the last counts, but a row that ends a
+ * sequence does not hide one that begins there. */
+bool code_line_at(struct code_module *module, uint64_t address, const char **file, uint32_t *line)
+{
+    *file = NULL;
+    *line = 0;
+    struct code_unit *unit = code_unit_find(module, address);
+    if (!unit)
+        return false;
+    if (!unit->lines_read)
+        unit_read_lines(unit);
+    size_t low = 0, high = unit->line_count;
+    Dwarf_Addr row_address;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (dwarf_lineaddr(dwarf_onesrcline(unit->lines, middle), &row_address) == 0 && row_address <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (!low)
+        return false;
+    Dwarf_Line *row = dwarf_onesrcline(unit->lines, low - 1);
+    Dwarf_Addr first;
+    bool ends = true;
+    if (dwarf_lineaddr(row, &first))
+        return false;
+    for (size_t i = low; i > 0 && ends; i--) {
+        row = dwarf_onesrcline(unit->lines, i - 1);
+        if (dwarf_lineaddr(row, &row_address) || row_address != first || dwarf_lineendsequence(row, &ends))
+            return false;
+    }
+    int number = 0;
+    if (ends || dwarf_lineno(row, &number))
+        return false;
+    *file = code_file_name(module->code, dwarf_linesrc(row, NULL, NULL));
+    *line = number > 0 ? (uint32_t)number : 0;
+    return true;
+}

@@ -1,0 +1,27 @@
+/* The compile units of a module's DWARF, found by address; behind scopes.h. */
+#ifndef LWP_ANALYSIS_UNITS_H
+#define LWP_ANALYSIS_UNITS_H
+
+#include "analysis/scopes.h"
+
+struct code_function {
+    uint64_t low, high;
+    Dwarf_Die die;
+    uint32_t first; /* the entry with the same die that holds `scopes`; several ranges share them */
+    struct code_scopes *scopes;
+    bool scopes_read;
+};
+
+struct code_unit {
+    Dwarf_Die line_die; /* of the skeleton when the unit is split */
+    Dwarf_Die die;
+    struct code_function *functions; /* by low */
+    size_t function_count;
+    bool functions_read, functions_deep, lines_read;
+    Dwarf_Lines *lines;
+    size_t line_count;
+};
+
+struct code_unit *code_unit_find(struct code_module *module, uint64_t address);
+
+#endif
