@@ -5,6 +5,7 @@
 #ifndef LWP_FORMAT_WRITER_H
 #define LWP_FORMAT_WRITER_H
 
+#include "format/layout.h"
 #include "format/record.h"
 
 /* Fields are private; the caller provides the storage (zeroed = closed). */
@@ -19,9 +20,11 @@ struct lwps_writer {
     uint32_t crc;              /* running CRC-32C of the open block's payload */
     uint32_t window_limit;     /* first window is small, later ones grow up to this */
     bool failed;
-    /* predecessors for delta coding, reset at each block */
-    uint64_t last_time, last_weight, last_ip, last_address, last_base;
-    uint32_t last_id, last_context;
+    uint32_t retry;
+    uint32_t weight_scale, weight_rest;
+    uint64_t device, inode;    /* of our file: the program may close our fd and reuse its number */
+    struct lwps_delta delta;
+    char path[512];
 };
 
 /* Creates `path` (never truncates an existing file: -EEXIST). `file` gives engine, weight_unit, pid, tid, start_ns and
