@@ -58,9 +58,9 @@ const struct lwp_place *lwp_code_place(struct lwp_code *code, uint32_t module, u
 /* Natural loops of the decoded control flow, nested as Havlak does (irreducible ones included). */
 struct lwp_loop {
     uint32_t module;
-    uint32_t parent;   /* enclosing loop or LWP_NONE */
-    uint32_t depth;    /* 1: outermost */
-    uint64_t header;   /* ELF address of the header block */
+    uint32_t parent;      /* enclosing loop or LWP_NONE */
+    uint32_t depth;       /* 1: outermost */
+    uint64_t header;      /* ELF address of the header block */
     const char *function; /* the innermost inlined function that holds the whole loop */
     const char *file;
     uint32_t first_line, last_line; /* 0: unknown */
@@ -68,6 +68,11 @@ struct lwp_loop {
 
 uint32_t lwp_code_loop_count(const struct lwp_code *code);
 const struct lwp_loop *lwp_code_loop(const struct lwp_code *code, uint32_t loop);
+
+/* Compilers make several machine loops out of one source loop (vector loop and remainder, unswitched, peeled). They
+ * get the same function, file and lines; this is the first of them, the same for all, itself when there is one only.
+ * Nested loops written on one line have equal lines too, but are different source loops. */
+uint32_t lwp_code_source_loop(const struct lwp_code *code, uint32_t loop);
 
 /* What an instruction does to memory, decoded from the module's file. */
 struct lwp_memory_operand {
@@ -78,6 +83,21 @@ struct lwp_memory_operand {
     uint8_t scale;
 };
 struct lwp_memory_operand lwp_code_operand(struct lwp_code *code, uint32_t module, uint64_t address);
+
+/* Other accesses of the same loop through the same base and index values (base and index registers hold the same
+ * value plus a known constant, same scale), within one iteration: exact on every path, calls and redefinitions end
+ * it. So one sampled field tells which other fields of the same element the loop touches. */
+struct lwp_sibling {
+    uint64_t address; /* of the instruction */
+    int64_t delta;    /* its data address minus that of the given instruction */
+    uint16_t bytes;
+    bool load, store;
+    uint32_t loop; /* innermost loop of that instruction: the given one's, or one inside it */
+};
+/* At most `room`, the given instruction (delta 0) among them, in order of address; returns how many there are in
+ * all. 0 when the address is in no loop or accesses no memory through registers. */
+size_t lwp_code_siblings(struct lwp_code *code, uint32_t module, uint64_t address, struct lwp_sibling *siblings,
+                         size_t room);
 
 /* The data symbol that holds the address (a static variable). */
 struct lwp_symbol {

@@ -52,8 +52,8 @@ struct lwp_code {
     size_t string_count, string_capacity;
     const struct lwp_place **places;
     size_t place_count, place_capacity;
-    struct lwp_loop *loops;
-    uint32_t *source_loops;
+    struct lwp_loop **loops;
+    uint32_t *source_loops; /* of each loop, the first machine loop of the same source loop */
     size_t loop_count, loop_capacity, source_capacity;
     struct lwp_type **types; /* equal types of several units are one */
     size_t type_count, type_capacity;

@@ -4,8 +4,29 @@
 
 #include "analysis/code_internal.h"
 
-/* The innermost loop that holds the address, or LWP_NONE. The function is decoded when first asked about. */
+/* A function's blocks, kept after its loops are known. Successors may leave a loop; block 0 is the entry. */
+struct flow_block {
+    uint64_t start, end;
+    uint32_t loop;   /* innermost, or LWP_NONE */
+    uint32_t header; /* block number of that loop's header */
+};
+
+struct flow_function {
+    struct code_range range;
+    struct flow_block *blocks; /* by address */
+    uint32_t block_count;
+    uint32_t *edge_first, *edges;
+};
+
+/* The function's flow, decoded when first asked about; NULL when there is none. */
+const struct flow_function *code_flow_at(struct code_module *module, struct code_range range);
+uint32_t code_flow_block(const struct flow_function *function, uint64_t address); /* or LWP_NONE */
+
+/* The innermost loop that holds the address, or LWP_NONE. */
 uint32_t code_loop_at(struct code_module *module, struct code_range function, uint64_t address);
+
+/* Callee address -> whether it never returns, as far as asked. */
+struct lwp_map *code_flow_noreturn(struct code_module *module);
 
 void code_flow_free(struct code_flow *flow);
 

@@ -146,7 +146,8 @@ static void decode_flow(const ZydisDecodedInstruction *instruction, uint64_t add
         break;
     default:
         if (instruction->mnemonic == ZYDIS_MNEMONIC_UD0 || instruction->mnemonic == ZYDIS_MNEMONIC_UD1 ||
-            instruction->mnemonic == ZYDIS_MNEMONIC_UD2 || instruction->mnemonic == ZYDIS_MNEMONIC_HLT)
+            instruction->mnemonic == ZYDIS_MNEMONIC_UD2 || instruction->mnemonic == ZYDIS_MNEMONIC_HLT ||
+            instruction->mnemonic == ZYDIS_MNEMONIC_INT3)
             result->flow = CODE_FLOW_END;
         break;
     }
@@ -167,6 +168,8 @@ struct code_instruction code_decode(const uint8_t *bytes, size_t available, uint
         !ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, &context, bytes, available, &instruction)))
         return result;
     result.length = instruction.length;
+    result.padding =
+        instruction.meta.category == ZYDIS_CATEGORY_NOP || instruction.meta.category == ZYDIS_CATEGORY_WIDENOP;
     decode_flow(&instruction, address, &result);
     if (with_operands) {
         ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];

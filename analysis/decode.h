@@ -16,6 +16,7 @@ enum code_flow_kind {
 struct code_instruction {
     uint8_t length; /* 0: no instruction here */
     uint8_t flow;
+    bool padding; /* does nothing (nop) */
     uint64_t target;
     uint64_t call_slot; /* of a call or jump through a pointer at a fixed address; 0: none */
     struct lwp_memory_operand memory;
