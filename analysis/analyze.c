@@ -1,0 +1,167 @@
+/* Runs the questions one after the other, and knows when their answer on disk is still good.
+ * analysis.json is written aside and renamed, so that no reader ever sees half of it. */
+#include "analysis/analyze.h"
+
+#include "analysis/elements.h"
+#include "analysis/findings.h"
+#include "analysis/json.h"
+#include "analysis/load.h"
+#include "analysis/objects.h"
+#include "analysis/regions.h"
+#include "analysis/split.h"
+#include "analysis/streams.h"
+#include "base/log.h"
+#include "config.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void analyze_notes(struct lwp_profile *profile)
+{
+    double cpu = (double)(profile->user_ns + profile->system_ns);
+    if (profile->samples == 0)
+        lwp_profile_note(profile,
+                         "No samples were taken: the program ran too briefly or hardly used the processor. Let "
+                         "it run for a few seconds of CPU time, or sample faster (lwp collect -F).");
+    else if (profile->samples < 300)
+        lwp_profile_note(profile,
+                         "Only %llu samples were taken: shares are rough. Let the program run longer or sample "
+                         "faster (lwp collect -F).",
+                         (unsigned long long)profile->samples);
+    if (cpu > 0 && (double)profile->system_ns > 0.15 * cpu && profile->engine == 1)
+        lwp_profile_note(profile,
+                         "%.0f %% of the CPU time was spent in the kernel, which this engine cannot see; shares "
+                         "are of the time outside of it.",
+                         100 * (double)profile->system_ns / cpu);
+    if (profile->unknown_weight > 0.1 * profile->total.weight)
+        lwp_profile_note(profile, "For %.0f %% of the weight it could not be told which instruction it belongs to.",
+                         100 * profile->unknown_weight / profile->total.weight);
+    if (!profile->machine.line_bytes || !profile->machine.l2_bytes)
+        lwp_profile_note(profile,
+                         "The machine's caches are not known: 64-byte lines, 1 MiB of L2 and 16 MiB of L3 were "
+                         "assumed.");
+    uint32_t modules = lwp_code_module_count(profile->code);
+    for (uint32_t i = 0; i < modules; i++) {
+        const struct lwp_module *module = lwp_code_module_info(profile->code, i);
+        if (module->debug_info == LWP_DEBUG_REPLACED)
+            lwp_profile_note(profile, "%s is another build than the one that ran: its names and types are not used.",
+                             module->path);
+        else if (i == 0 && module->debug_info != LWP_DEBUG_FULL)
+            lwp_profile_note(profile,
+                             "%s has no debug info: fields are known by offset only. Compile with -g to see "
+                             "names.",
+                             module->path);
+    }
+}
+
+static int analyze_write(json_t *root, const char *path, struct lwp_error *err)
+{
+    char aside[4096];
+    if (snprintf(aside, sizeof aside, "%s.new.%ld", path, (long)getpid()) >= (int)sizeof aside)
+        return lwp_error_set(err, LWP_ERR_USAGE, "the path '%s' is too long", path);
+    FILE *file = fopen(aside, "we");
+    if (!file)
+        return lwp_error_errno(err, "cannot write '%s'", aside);
+    bool written = json_dumpf(root, file, JSON_INDENT(1) | JSON_REAL_PRECISION(9)) == 0 && fputc('\n', file) != EOF;
+    written = fclose(file) == 0 && written;
+    if (!written || rename(aside, path)) {
+        int status = lwp_error_errno(err, "cannot write '%s'", path);
+        unlink(aside);
+        return status;
+    }
+    return LWP_OK;
+}
+
+int lwp_analyze(const char *const *dirs, size_t count, const char *out_path, struct lwp_error *err)
+{
+    struct lwp_profile profile;
+    struct lwp_splits splits;
+    struct lwp_findings findings;
+    char path[4096];
+    if (!out_path) {
+        if (snprintf(path, sizeof path, "%s/analysis.json", dirs[0]) >= (int)sizeof path)
+            return lwp_error_set(err, LWP_ERR_USAGE, "the path '%s' is too long", dirs[0]);
+        out_path = path;
+    }
+    lwp_profile_init(&profile);
+    int status = lwp_load(&profile, dirs, count, err);
+    if (status)
+        goto out;
+    lwp_log_progress("analysing");
+    lwp_regions_merge(&profile);
+    lwp_streams_link(&profile);
+    lwp_elements_find(&profile);
+    lwp_objects_name(&profile);
+    lwp_split_advise(&profile, &splits);
+    lwp_findings_rank(&profile, &splits, &findings);
+    analyze_notes(&profile);
+    json_t *root = lwp_json_build(&profile, &splits, &findings);
+    lwp_log_progress(NULL);
+    status = analyze_write(root, out_path, err);
+    json_decref(root);
+out:
+    lwp_profile_fini(&profile);
+    return status;
+}
+
+/* ---- is the answer on disk still good? ---- */
+
+static bool analyze_newer(const struct stat *a, const struct stat *b)
+{
+    return a->st_mtim.tv_sec != b->st_mtim.tv_sec ? a->st_mtim.tv_sec > b->st_mtim.tv_sec
+                                                  : a->st_mtim.tv_nsec >= b->st_mtim.tv_nsec;
+}
+
+/* Whether something that ends in .lwps in `dir`, or run.json, is newer than the answer. */
+static bool analyze_input_newer(const char *dir, const struct stat *answer, int depth)
+{
+    DIR *folder = opendir(dir);
+    struct dirent *entry;
+    bool newer = false;
+    while (folder && !newer && (entry = readdir(folder))) {
+        char path[4096];
+        struct stat info;
+        size_t length = strlen(entry->d_name);
+        if (entry->d_name[0] == '.' || snprintf(path, sizeof path, "%s/%s", dir, entry->d_name) >= (int)sizeof path ||
+            stat(path, &info))
+            continue;
+        if (S_ISDIR(info.st_mode))
+            newer = depth < 1 && entry->d_name[0] == 'p' && analyze_input_newer(path, answer, depth + 1);
+        else if (strcmp(entry->d_name, "run.json") == 0 ||
+                 (length > 5 && strcmp(entry->d_name + length - 5, ".lwps") == 0))
+            newer = analyze_newer(&info, answer);
+    }
+    if (folder)
+        closedir(folder);
+    return newer;
+}
+
+static bool analyze_is_good(const char *dir, const char *path)
+{
+    struct stat answer, self;
+    if (stat(path, &answer) || analyze_input_newer(dir, &answer, 0))
+        return false;
+    if (stat("/proc/self/exe", &self) == 0 && analyze_newer(&self, &answer)) /* another build of lwp */
+        return false;
+    json_t *root = json_load_file(path, 0, NULL);
+    const char *version = json_string_value(json_object_get(root, "lwp_version"));
+    bool good = version && strcmp(version, LWP_VERSION) == 0 && json_is_array(json_object_get(root, "findings"));
+    json_decref(root);
+    return good;
+}
+
+int lwp_analyze_directory(const char *dir, bool force, bool *made, struct lwp_error *err)
+{
+    char path[4096];
+    if (snprintf(path, sizeof path, "%s/analysis.json", dir) >= (int)sizeof path)
+        return lwp_error_set(err, LWP_ERR_USAGE, "the path '%s' is too long", dir);
+    bool good = !force && analyze_is_good(dir, path);
+    if (made)
+        *made = !good;
+    return good ? LWP_OK : lwp_analyze(&dir, 1, path, err);
+}

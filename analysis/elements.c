@@ -1,0 +1,314 @@
+/* Element size and type of each object (LWPTool eq. 5 and beyond).
+ *
+ * In: streams with sampled offsets; types that DWARF offers at the accesses, the allocation, the variable. A type is
+ * believed only when the offsets fit it: every stream must keep to one place of the element, inside a field. Without
+ * a type the size is the GCD of the strides that most accesses agree on; an unrolled or vectorised loop, whose copies
+ * of one instruction lie evenly spaced in a longer stride, is folded back.
+ * Limits: without a type, a structure whose equal halves are always used alike is taken for two elements (the advice
+ * would be the same); copies by the C library say nothing about sizes. */
+#include "analysis/elements.h"
+
+#include "analysis/objects.h"
+#include "analysis/streams.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { CANDIDATES_MAX = 48, STREAMS_ASKED = 48, STREAMS_JUDGED = 512, SITES_ROOM = 16, ELEMENT_MAX = 1 << 16 };
+
+static const double object_worth = 0.0005; /* share of weight or accesses below which no type is looked for */
+static const double fit_needed = 0.9, keeps_to = 0.8, agree_needed = 0.85;
+
+struct element_candidate {
+    const struct lwp_type *type;
+    const char *variable;
+    double score, variable_score;
+    bool exact;
+};
+
+struct element_votes {
+    struct element_candidate candidates[CANDIDATES_MAX];
+    size_t count;
+};
+
+double lwp_elements_residue(const struct lwp_stream *stream, uint64_t element_bytes, uint64_t *residue)
+{
+    uint64_t offsets[2 * LWP_RESERVOIR];
+    size_t count = lwp_streams_offsets(stream, offsets, 2 * LWP_RESERVOIR), best = 0;
+    *residue = 0;
+    for (size_t i = 0; i < count; i++)
+        offsets[i] %= element_bytes;
+    for (size_t i = 0; i < count; i++) {
+        size_t same = 0;
+        for (size_t j = 0; j < count; j++)
+            same += offsets[j] == offsets[i];
+        if (same > best) {
+            best = same;
+            *residue = offsets[i];
+        }
+        if (best * 2 > count)
+            break;
+    }
+    return count ? (double)best / (double)count : 0;
+}
+
+static bool element_same_type(const struct lwp_type *a, const struct lwp_type *b)
+{
+    return a == b ||
+           (a->bytes == b->bytes && a->kind == b->kind && a->name && b->name && strcmp(a->name, b->name) == 0);
+}
+
+static void element_vote(struct element_votes *votes, const struct lwp_type *type, const char *variable, double score,
+                         bool exact)
+{
+    if (!type || type->bytes == 0 || type->bytes > ELEMENT_MAX)
+        return;
+    struct element_candidate *candidate = NULL;
+    for (size_t i = 0; i < votes->count && !candidate; i++)
+        if (element_same_type(votes->candidates[i].type, type))
+            candidate = &votes->candidates[i];
+    if (!candidate) {
+        if (votes->count == CANDIDATES_MAX)
+            return;
+        candidate = &votes->candidates[votes->count++];
+        *candidate = (struct element_candidate){.type = type};
+    }
+    candidate->score += score;
+    candidate->exact |= exact;
+    if (variable && score > candidate->variable_score) {
+        candidate->variable = variable;
+        candidate->variable_score = score;
+    }
+}
+
+static int element_by_score(const void *a, const void *b)
+{
+    double x = ((const struct element_candidate *)a)->score, y = ((const struct element_candidate *)b)->score;
+    return (x < y) - (x > y);
+}
+
+/* The field of the type that holds the bytes at `residue`, or NULL. */
+static bool element_in_field(const struct lwp_type *type, uint64_t residue, uint64_t bytes)
+{
+    if (type->kind != LWP_TYPE_STRUCT || type->field_count == 0)
+        return residue + bytes <= type->bytes || residue == 0;
+    for (uint32_t i = 0; i < type->field_count; i++)
+        if (residue >= type->fields[i].offset && residue + bytes <= type->fields[i].offset + type->fields[i].bytes)
+            return true;
+    return false;
+}
+
+/* The share of the object's accesses that agree with elements of this size (and type); 0 without evidence. */
+static double element_fit(const struct lwp_profile *profile, uint32_t index, uint64_t size, const struct lwp_type *type)
+{
+    double good = 0, bad = 0;
+    int judged = 0;
+    for (uint32_t i = profile->object_streams[index]; i != LWP_NONE && judged < STREAMS_JUDGED;
+         i = profile->streams[i].next_of_object) {
+        const struct lwp_stream *stream = &profile->streams[i];
+        if (lwp_objects_library_code(profile, stream->module))
+            continue;
+        uint64_t residue;
+        bool whole = stream->bytes >= size; /* a vector over several elements: it must start at one */
+        double keeps = lwp_elements_residue(stream, whole && !stream->vector ? stream->bytes : size, &residue);
+        bool fits = keeps >= keeps_to;
+        if (fits && type && !stream->vector && stream->bytes)
+            fits = element_in_field(type, residue, stream->bytes);
+        if (whole && stream->vector)
+            fits = true;
+        *(fits ? &good : &bad) += (double)stream->accesses;
+        judged++;
+    }
+    return good + bad > 0 ? good / (good + bad) : 0;
+}
+
+/* The largest stride that nearly all accesses agree with; 0 when there is none. */
+static uint64_t element_common_stride(const struct lwp_profile *profile, uint32_t index, double *varying,
+                                      double *constant)
+{
+    uint64_t strides[STREAMS_JUDGED];
+    double counts[STREAMS_JUDGED], all = 0;
+    size_t count = 0;
+    *varying = *constant = 0;
+    for (uint32_t i = profile->object_streams[index]; i != LWP_NONE && count < STREAMS_JUDGED;
+         i = profile->streams[i].next_of_object) {
+        const struct lwp_stream *stream = &profile->streams[i];
+        if (lwp_objects_library_code(profile, stream->module))
+            continue;
+        if (stream->stride.bytes == 0) {
+            *constant += (double)stream->accesses;
+            continue;
+        }
+        *varying += (double)stream->accesses;
+        if (stream->stride.probability < 0.85)
+            continue;
+        strides[count] = stream->stride.bytes;
+        counts[count++] = (double)stream->accesses;
+        all += (double)stream->accesses;
+    }
+    uint64_t best = 0;
+    size_t pairs = count < 48 ? count : 48;
+    for (size_t i = 0; i < pairs; i++)
+        for (size_t j = i; j < pairs; j++) {
+            uint64_t candidate = lwp_stride_gcd(strides[i], strides[j]);
+            if (candidate <= best)
+                continue;
+            double agree = 0;
+            for (size_t k = 0; k < count; k++)
+                if (strides[k] % candidate == 0)
+                    agree += counts[k];
+            if (agree >= agree_needed * all)
+                best = candidate;
+        }
+    return best;
+}
+
+struct element_use {
+    uint32_t region;
+    uint64_t residue;
+    uint16_t bytes;
+};
+
+/* Every loop uses the same places in each of the `stride / size` parts: the parts are elements of one unrolled loop. */
+static bool element_folds(const struct element_use *uses, size_t count, uint64_t stride, uint64_t size)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint64_t next = (uses[i].residue + size) % stride;
+        bool found = false;
+        if (uses[i].bytes > size)
+            return false;
+        for (size_t j = 0; j < count && !found; j++)
+            found = uses[j].region == uses[i].region && uses[j].residue == next && uses[j].bytes == uses[i].bytes;
+        if (!found)
+            return false;
+    }
+    return count > 0;
+}
+
+static uint64_t element_fold(const struct lwp_profile *profile, uint32_t index, uint64_t stride)
+{
+    struct element_use uses[STREAMS_JUDGED];
+    size_t count = 0;
+    if (stride > ELEMENT_MAX)
+        return stride;
+    for (uint32_t i = profile->object_streams[index]; i != LWP_NONE && count < STREAMS_JUDGED;
+         i = profile->streams[i].next_of_object) {
+        const struct lwp_stream *stream = &profile->streams[i];
+        uint64_t residue;
+        if (stream->accesses < 3 || lwp_objects_library_code(profile, stream->module) ||
+            lwp_elements_residue(stream, stride, &residue) < keeps_to)
+            continue;
+        uses[count++] = (struct element_use){stream->region, residue, stream->bytes};
+    }
+    for (uint64_t parts = 64; parts > 1; parts--)
+        if (stride % parts == 0 && element_folds(uses, count, stride, stride / parts))
+            return stride / parts;
+    return stride;
+}
+
+/* What DWARF says about the object, from where it is used, made and declared. */
+static void element_collect(struct lwp_profile *profile, uint32_t index, struct element_votes *votes)
+{
+    struct lwp_object *object = &profile->objects[index];
+    struct lwp_candidate candidates[SITES_ROOM];
+    double all = (double)object->accesses + 1;
+    if (object->kind == LWP_OBJECT_STATIC && object->variable) {
+        uint64_t elements = 0;
+        const struct lwp_type *type = lwp_types_of_static(profile->code, object->module, object->start, &elements);
+        element_vote(votes, type, object->variable, 100 * all, true);
+        return;
+    }
+    if (object->kind == LWP_OBJECT_STACK) {
+        element_vote(votes, object->type, object->variable, 100 * all, true);
+        return;
+    }
+    int asked = 0;
+    for (uint32_t i = profile->object_streams[index]; i != LWP_NONE && asked < STREAMS_ASKED;
+         i = profile->streams[i].next_of_object) {
+        const struct lwp_stream *stream = &profile->streams[i];
+        if (stream->module == LWP_NONE || lwp_objects_library_code(profile, stream->module) ||
+            (double)stream->accesses < all / 200)
+            continue;
+        size_t count = lwp_types_at_access(profile->code, stream->module, stream->address, candidates, SITES_ROOM);
+        for (size_t k = 0; k < count && k < SITES_ROOM; k++)
+            element_vote(votes, candidates[k].type, candidates[k].variable,
+                         (double)stream->accesses * (candidates[k].exact ? 4 : 1.0 / (double)(k + 1)),
+                         candidates[k].exact);
+        asked++;
+    }
+    struct lwp_frame frame;
+    uint32_t node;
+    if (object->context && lwp_objects_site(profile, object->context, &frame, &node)) {
+        size_t count = lwp_types_at_call(profile->code, profile->contexts[node].module, profile->contexts[node].address,
+                                         candidates, SITES_ROOM);
+        for (size_t k = 0; k < count && k < SITES_ROOM; k++)
+            element_vote(votes, candidates[k].type, candidates[k].variable,
+                         all * (candidates[k].exact ? 4 : 0.75 / (double)(k + 1)), candidates[k].exact);
+    }
+}
+
+static bool element_accept(const struct lwp_profile *profile, uint32_t index, const struct element_candidate *candidate,
+                           bool single)
+{
+    const struct lwp_object *object = &profile->objects[index];
+    uint64_t bytes = candidate->type->bytes, block = object->pool_size ? object->pool_size : object->largest;
+    if (block && bytes > block)
+        return false;
+    if (object->pool_size && !candidate->exact && bytes != object->pool_size)
+        return false;
+    if (object->pool_size && object->pool_size % bytes && !single)
+        return false;
+    uint64_t element = single ? object->pool_size : bytes;
+    return element_fit(profile, index, element, candidate->type) >= fit_needed;
+}
+
+static void element_of_object(struct lwp_profile *profile, uint32_t index)
+{
+    struct lwp_object *object = &profile->objects[index];
+    struct element_votes votes = {.count = 0};
+    double varying, constant;
+    uint64_t stride = element_common_stride(profile, index, &varying, &constant);
+    object->single = object->pool_size && constant >= varying;
+    element_collect(profile, index, &votes);
+    for (size_t i = 0; i < votes.count; i++)
+        if (votes.candidates[i].type->bytes == (object->single ? object->pool_size : stride))
+            votes.candidates[i].score *= 3; /* the size seen */
+    qsort(votes.candidates, votes.count, sizeof *votes.candidates, element_by_score);
+    for (size_t i = 0; i < votes.count; i++) {
+        const struct element_candidate *candidate = &votes.candidates[i];
+        if (!element_accept(profile, index, candidate, object->single))
+            continue;
+        object->type = candidate->type;
+        object->type_exact = candidate->exact;
+        object->element_bytes = object->single ? object->pool_size : candidate->type->bytes;
+        if (candidate->variable && !object->variable)
+            object->variable = candidate->variable;
+        return;
+    }
+    if (object->kind == LWP_OBJECT_STACK)
+        object->type = NULL;
+    if (object->single)
+        object->element_bytes = object->pool_size;
+    else if (stride)
+        object->element_bytes = element_fold(profile, index, stride);
+}
+
+void lwp_elements_find(struct lwp_profile *profile)
+{
+    uint64_t accesses = 0, offsets[2 * LWP_RESERVOIR];
+    for (size_t i = 0; i < profile->object_count; i++)
+        accesses += profile->objects[i].accesses;
+    for (size_t i = 0; i < profile->stream_count; i++) {
+        size_t count = lwp_streams_offsets(&profile->streams[i], offsets, 2 * LWP_RESERVOIR);
+        profile->streams[i].stride = lwp_stride_estimate(offsets, count);
+    }
+    for (size_t i = 0; i < profile->object_count; i++) {
+        const struct lwp_object *object = &profile->objects[i];
+        if (object->kind == LWP_OBJECT_UNKNOWN || !object->accessed)
+            continue;
+        if (object->weight.weight < object_worth * profile->total.weight &&
+            (double)object->accesses < object_worth * (double)accesses)
+            continue;
+        element_of_object(profile, (uint32_t)i);
+    }
+}

@@ -1,0 +1,155 @@
+/* Cache-line traffic before and after a split, and the speed-up that makes plausible.
+ *
+ * Model: a loop pays for the cache lines it touches. Visiting elements one after the other it shares lines between
+ * neighbours; jumping around it pays for every line its fields lie on. Which of the two it does is read from pairs of
+ * accesses in one sample; when that is not known both are computed and the pessimist's end of the range takes the
+ * worse. Single blocks (tree nodes) lie malloc's chunk spacing apart, at any multiple of 16. The whole program's time
+ * is 1; a loop's stall share shrinks with its traffic (Amdahl). Low end: the lower bound of the object's share, and
+ * only half of the saving arrives (a quarter when the last cache already holds the object). High end: the upper bound,
+ * and all of it arrives. Limits: no bandwidth or prefetcher model; stalls of neighbouring instructions are not
+ * credited. */
+#include "analysis/gain.h"
+
+#include <math.h>
+#include <string.h>
+
+static const uint64_t usual_line = 64, usual_l3 = 16 << 20, pointer_bytes = 8;
+
+uint64_t lwp_gain_pack(const struct lwp_layout *layout, const int *group, int which, size_t links, uint64_t *offsets)
+{
+    uint64_t size = 0, alignment = 1;
+    for (size_t f = 0; f < layout->field_count; f++) {
+        if (group[f] != which)
+            continue;
+        uint64_t align = layout->fields[f].alignment ? layout->fields[f].alignment : 1;
+        size = (size + align - 1) / align * align;
+        offsets[f] = size;
+        size += layout->fields[f].bytes;
+        if (align > alignment)
+            alignment = align;
+    }
+    if (links) {
+        size = (size + pointer_bytes - 1) / pointer_bytes * pointer_bytes + links * pointer_bytes;
+        if (alignment < pointer_bytes)
+            alignment = pointer_bytes;
+    }
+    return (size + alignment - 1) / alignment * alignment;
+}
+
+static uint64_t gain_chunk(uint64_t bytes)
+{
+    uint64_t chunk = (bytes + 8 + 15) / 16 * 16; /* glibc's malloc */
+    return chunk < 32 ? 32 : chunk;
+}
+
+/* Lines touched per element, elements `spacing` apart, the ranges given by offsets and sizes of used fields. */
+static double gain_lines(const struct lwp_layout *layout, const bool *uses, const int *group, int which,
+                         const uint64_t *offsets, uint64_t spacing, uint64_t line, bool random)
+{
+    enum { ELEMENTS = 64 };
+    uint64_t total = 0, last = UINT64_MAX;
+    for (uint64_t e = 0; e < ELEMENTS; e++) {
+        uint64_t start = e * spacing, seen[LWP_FIELDS_MAX];
+        size_t count = 0;
+        for (size_t f = 0; f < layout->field_count; f++) {
+            if (!uses[f] || (group && group[f] != which))
+                continue;
+            uint64_t from = (start + offsets[f]) / line, to = (start + offsets[f] + layout->fields[f].bytes - 1) / line;
+            /* A big array member is hardly ever read whole for one visit: two lines of it count. */
+            if (to > from + 1)
+                to = from + 1;
+            for (uint64_t at = from; at <= to; at++) {
+                bool known = !random && last != UINT64_MAX && at <= last;
+                for (size_t i = 0; i < count && !known; i++)
+                    known = seen[i] == at;
+                if (known || count == LWP_FIELDS_MAX)
+                    continue;
+                seen[count++] = at;
+                total++;
+            }
+        }
+        for (size_t i = 0; i < count; i++)
+            if (last == UINT64_MAX || seen[i] > last)
+                last = seen[i];
+    }
+    return (double)total / ELEMENTS;
+}
+
+static bool gain_uses_group(const struct lwp_layout *layout, const struct lwp_layout_loop *loop, const int *group,
+                            int which)
+{
+    for (size_t f = 0; f < layout->field_count; f++)
+        if (loop->uses[f] && group[f] == which)
+            return true;
+    return false;
+}
+
+static double gain_before(const struct lwp_layout *layout, const struct lwp_layout_loop *loop, uint64_t line,
+                          bool random)
+{
+    uint64_t offsets[LWP_FIELDS_MAX];
+    for (size_t f = 0; f < layout->field_count; f++)
+        offsets[f] = layout->fields[f].offset;
+    return gain_lines(layout, loop->uses, NULL, 0, offsets,
+                      layout->single ? gain_chunk(layout->element_bytes) : layout->element_bytes, line, random);
+}
+
+static double gain_after(const struct lwp_layout *layout, const struct lwp_layout_loop *loop, const int *group,
+                         size_t groups, uint64_t line, bool random)
+{
+    uint64_t offsets[LWP_FIELDS_MAX] = {0};
+    double lines = 0;
+    bool cold = false;
+    for (size_t f = 0; f < layout->field_count; f++)
+        cold |= group[f] < 0;
+    for (int g = cold ? -1 : 0; g < (int)groups; g++) {
+        size_t links = layout->single && g == 0 ? groups - 1 + cold : 0;
+        uint64_t size = lwp_gain_pack(layout, group, g, links, offsets);
+        if (gain_uses_group(layout, loop, group, g))
+            lines += gain_lines(layout, loop->uses, group, g, offsets, layout->single ? gain_chunk(size) : size, line,
+                                random);
+        else if (layout->single && g == 0) /* the way to the other parts leads through the first */
+            lines += random ? 1 : fmin(1, (double)gain_chunk(size) / (double)line);
+    }
+    return lines;
+}
+
+void lwp_gain_estimate(struct lwp_profile *profile, const struct lwp_layout *layout, const int *group, size_t groups,
+                       struct lwp_gain *gain)
+{
+    uint64_t line = profile->machine.line_bytes ? profile->machine.line_bytes : usual_line, footprint = 0;
+    uint64_t l3 = profile->machine.l3_bytes ? profile->machine.l3_bytes : usual_l3;
+    for (size_t k = 0; k < layout->object_count; k++)
+        footprint += profile->objects[layout->objects[k]].bytes;
+    double arrives = footprint > l3 ? 0.5 : 0.25;
+    struct lwp_share share = lwp_share_of(&layout->weight, &profile->total);
+    double saved_low = 0, saved_high = 0, before = 0, after = 0;
+    *gain = (struct lwp_gain){.loops = lwp_arena_alloc(profile->arena, layout->loop_count + 1, sizeof *gain->loops)};
+    for (size_t i = 0; i < layout->loop_count; i++) {
+        const struct lwp_layout_loop *loop = &layout->loops[i];
+        if (loop->weight.weight <= 0 || loop->used == 0)
+            continue;
+        bool known = loop->near + loop->far >= 10, random = known && loop->far > loop->near;
+        double b[2], a[2], low, high;
+        for (int r = 0; r < 2; r++) {
+            b[r] = gain_before(layout, loop, line, r);
+            a[r] = gain_after(layout, loop, group, groups, line, r);
+        }
+        low = 1 - a[random] / b[random];
+        high = low;
+        if (!known) {
+            low = fmin(1 - a[0] / b[0], 1 - a[1] / b[1]);
+            high = fmax(1 - a[0] / b[0], 1 - a[1] / b[1]);
+        }
+        double part = loop->weight.weight / layout->weight.weight;
+        saved_low += part * share.low * (low > 0 ? low * arrives : low);
+        saved_high += part * share.high * high;
+        gain->loops[gain->loop_count++] = (struct lwp_gain_loop){loop->region, b[random], a[random]};
+        before += part * b[random];
+        after += part * a[random];
+    }
+    gain->before = before;
+    gain->after = after;
+    gain->low = 1 / (1 - fmin(saved_low, 0.98));
+    gain->high = 1 / (1 - fmin(saved_high, 0.98));
+}

@@ -1,0 +1,12 @@
+/* The answers as analysis.json (docs/analysis.schema.json). */
+#ifndef LWP_ANALYSIS_JSON_H
+#define LWP_ANALYSIS_JSON_H
+
+#include "analysis/findings.h"
+#include "analysis/split.h"
+
+/* Owned by the caller. */
+json_t *lwp_json_build(struct lwp_profile *profile, const struct lwp_splits *splits,
+                       const struct lwp_findings *findings);
+
+#endif

@@ -1,0 +1,10 @@
+/* Result directories in, profile out. */
+#ifndef LWP_ANALYSIS_LOAD_H
+#define LWP_ANALYSIS_LOAD_H
+
+#include "analysis/profile.h"
+
+/* Damaged, cut and newer files become notes and the rest is used. Fails when there is nothing to read at all. */
+int lwp_load(struct lwp_profile *profile, const char *const *dirs, size_t count, struct lwp_error *err);
+
+#endif

@@ -1,0 +1,205 @@
+/* The table of data objects and what people call them.
+ * In: allocation paths, addresses of static and stack variables. Out: object ids, names.
+ * Two allocations are one object when their call paths are the same with recursion taken out. */
+#include "analysis/objects.h"
+
+#include "analysis/contexts.h"
+
+#include <string.h>
+
+enum { OBJECTS_MAX = 1 << 20 };
+
+static uint32_t object_intern(struct lwp_profile *profile, uint64_t key, const struct lwp_object *made)
+{
+    uint32_t *at = lwp_map_at(profile->object_index, key);
+    if (*at == LWP_MAP_NONE) {
+        if (profile->object_count >= OBJECTS_MAX && made->kind != LWP_OBJECT_UNKNOWN)
+            return lwp_objects_unknown(profile);
+        *at = (uint32_t)profile->object_count;
+        LWP_GROW(&profile->objects, profile->object_count, &profile->object_room);
+        profile->objects[profile->object_count] = *made;
+        profile->objects[profile->object_count].key = key;
+        profile->objects[profile->object_count].reported = LWP_NONE;
+        profile->object_count++;
+    }
+    return *at;
+}
+
+uint32_t lwp_objects_allocated(struct lwp_profile *profile, enum lwp_object_kind kind, uint32_t context,
+                               uint64_t pool_size)
+{
+    uint32_t path = lwp_contexts_unrecursed(profile, context);
+    uint64_t key = lwp_hash_mix(lwp_hash_mix(path, pool_size), kind);
+    return object_intern(
+        profile, key, &(struct lwp_object){.kind = kind, .context = path, .module = LWP_NONE, .pool_size = pool_size});
+}
+
+uint32_t lwp_objects_static(struct lwp_profile *profile, uint32_t module, uint64_t address, uint64_t *offset)
+{
+    struct lwp_symbol symbol;
+    struct lwp_object object = {.kind = LWP_OBJECT_STATIC, .module = module, .allocations = 1};
+    if (module == LWP_NONE || !lwp_code_data_symbol(profile->code, module, address, &symbol) ||
+        address < symbol.start) {
+        /* A variable without a symbol: all of the module's are one. */
+        *offset = address;
+        return object_intern(profile, lwp_hash_mix(lwp_hash_mix(module, UINT64_MAX), LWP_OBJECT_STATIC), &object);
+    }
+    object.start = symbol.start;
+    object.bytes = object.largest = symbol.bytes;
+    object.name = object.variable = lwp_arena_strdup(profile->arena, symbol.name);
+    *offset = address - symbol.start;
+    return object_intern(profile, lwp_hash_mix(lwp_hash_mix(module, symbol.start), LWP_OBJECT_STATIC), &object);
+}
+
+uint32_t lwp_objects_stack(struct lwp_profile *profile, uint32_t module, uint64_t address, int64_t from_cfa,
+                           uint64_t *offset)
+{
+    uint64_t function = lwp_contexts_function(profile, module, address);
+    struct lwp_object object = {.kind = LWP_OBJECT_STACK, .module = module, .start = function, .allocations = 1};
+    const char *variable = NULL;
+    int64_t start = 0;
+    uint64_t bytes = 0, elements = 0;
+    const struct lwp_type *type = NULL;
+    if (module != LWP_NONE)
+        type = lwp_types_of_stack(profile->code, module, address, from_cfa, &variable, &start, &bytes, &elements);
+    if (variable && start <= from_cfa) {
+        object.variable = lwp_arena_strdup(profile->arena, variable);
+        object.type = type;
+        object.type_exact = type != NULL;
+        object.bytes = object.largest = bytes;
+        *offset = (uint64_t)(from_cfa - start);
+        return object_intern(profile, lwp_hash_mix(lwp_hash_mix(module, function), (uint64_t)start ^ 0x5bd1e995u),
+                             &object);
+    }
+    *offset = (uint64_t)from_cfa;
+    return object_intern(profile, lwp_hash_mix(lwp_hash_mix(module, function), LWP_OBJECT_STACK), &object);
+}
+
+uint32_t lwp_objects_other_stack(struct lwp_profile *profile)
+{
+    return object_intern(profile, lwp_hash_mix(1, LWP_OBJECT_STACK),
+                         &(struct lwp_object){.kind = LWP_OBJECT_STACK, .module = LWP_NONE, .name = "stack"});
+}
+
+uint32_t lwp_objects_unknown(struct lwp_profile *profile)
+{
+    return object_intern(profile, lwp_hash_mix(1, LWP_OBJECT_UNKNOWN),
+                         &(struct lwp_object){.kind = LWP_OBJECT_UNKNOWN, .module = LWP_NONE, .name = "unknown"});
+}
+
+bool lwp_objects_library_code(const struct lwp_profile *profile, uint32_t module)
+{
+    static const char *const libraries[] = {"/libc.so",   "/libc-",    "/libstdc++.so",
+                                            "/libc++.so", "/ld-linux", "/liblwp-"};
+    const struct lwp_module *info = module == LWP_NONE ? NULL : lwp_code_module_info(profile->code, module);
+    for (size_t i = 0; info && info->path && i < sizeof libraries / sizeof *libraries; i++)
+        if (strstr(info->path, libraries[i]))
+            return true;
+    return false;
+}
+
+/* Wrappers whose callers are what people look for. */
+static bool object_is_wrapper(const struct lwp_frame *frame)
+{
+    static const char *const functions[] = {
+        "operator new",   "std::",     "__gnu_cxx::",    "void std::",     "void* std::", "malloc",
+        "calloc",         "realloc",   "xmalloc",        "xcalloc",        "xrealloc",    "xzalloc",
+        "g_malloc",       "g_realloc", "emalloc",        "ecalloc",        "erealloc",    "safe_malloc",
+        "checked_malloc", "alloc::",   "__rust_alloc",   "__rust_realloc", "__rdl_alloc", "reallocarray",
+        "strdup",         "xstrdup",   "posix_memalign", "aligned_alloc"};
+    for (size_t i = 0; frame->function && i < sizeof functions / sizeof *functions; i++)
+        if (strncmp(frame->function, functions[i], strlen(functions[i])) == 0)
+            return true;
+    return false;
+}
+
+bool lwp_objects_site(struct lwp_profile *profile, uint32_t context, struct lwp_frame *frame, uint32_t *at)
+{
+    bool any = false;
+    for (uint32_t node = context; node; node = profile->contexts[node].parent) {
+        uint32_t module = profile->contexts[node].module;
+        if (module == LWP_NONE)
+            continue;
+        const struct lwp_place *place = lwp_code_place(profile->code, module, profile->contexts[node].address);
+        bool library = lwp_objects_library_code(profile, module);
+        for (uint32_t i = 0; place && i < place->frame_count; i++) {
+            bool wrapper = library || object_is_wrapper(&place->frames[i]);
+            if (wrapper && any)
+                continue;
+            *frame = place->frames[i];
+            *at = node;
+            any = true;
+            if (!wrapper)
+                return true;
+        }
+    }
+    return any;
+}
+
+static const char *object_file(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static const char *object_module_name(struct lwp_profile *profile, uint32_t module)
+{
+    const struct lwp_module *info = module == LWP_NONE ? NULL : lwp_code_module_info(profile->code, module);
+    return info && info->path ? object_file(info->path) : "unknown code";
+}
+
+static const char *object_allocated_name(struct lwp_profile *profile, const struct lwp_object *object)
+{
+    struct lwp_frame frame;
+    uint32_t node;
+    const char *what = object->kind == LWP_OBJECT_MMAP ? "mapping made"
+                       : object->single                ? "blocks allocated"
+                                                       : "block allocated";
+    if (!lwp_objects_site(profile, object->context, &frame, &node)) {
+        uint32_t module = profile->contexts[object->context].module;
+        return lwp_arena_printf(profile->arena, "%s in %s", what, object_module_name(profile, module));
+    }
+    if (!frame.function)
+        return lwp_arena_printf(profile->arena, "%s in %s+0x%llx", what,
+                                object_module_name(profile, profile->contexts[node].module),
+                                (unsigned long long)profile->contexts[node].address);
+    if (frame.file && frame.line)
+        return lwp_arena_printf(profile->arena, "%s in %s() at %s:%u", what, frame.function, object_file(frame.file),
+                                frame.line);
+    return lwp_arena_printf(profile->arena, "%s in %s()", what, frame.function);
+}
+
+static const char *object_stack_name(struct lwp_profile *profile, const struct lwp_object *object)
+{
+    const struct lwp_place *place =
+        object->module == LWP_NONE ? NULL : lwp_code_place(profile->code, object->module, object->start);
+    const char *function = place && place->frame_count ? place->frames[place->frame_count - 1].function : NULL;
+    if (!function)
+        function = "unknown function";
+    return object->variable ? lwp_arena_printf(profile->arena, "%s in %s()", object->variable, function)
+                            : lwp_arena_printf(profile->arena, "stack of %s()", function);
+}
+
+void lwp_objects_name(struct lwp_profile *profile)
+{
+    for (size_t i = 0; i < profile->object_count; i++) {
+        struct lwp_object *object = &profile->objects[i];
+        if (object->name || !object->accessed)
+            continue;
+        switch (object->kind) {
+        case LWP_OBJECT_HEAP:
+        case LWP_OBJECT_MMAP:
+            object->name = object->variable ? object->variable : object_allocated_name(profile, object);
+            break;
+        case LWP_OBJECT_STATIC:
+            object->name = lwp_arena_printf(profile->arena, "static data of %s without a symbol",
+                                            object_module_name(profile, object->module));
+            break;
+        case LWP_OBJECT_STACK:
+            object->name = object_stack_name(profile, object);
+            break;
+        case LWP_OBJECT_UNKNOWN:
+            object->name = "unknown";
+        }
+    }
+}

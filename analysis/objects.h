@@ -1,0 +1,26 @@
+/* Data objects: one for each allocation path (and pool size), static variable, stack variable. */
+#ifndef LWP_ANALYSIS_OBJECTS_H
+#define LWP_ANALYSIS_OBJECTS_H
+
+#include "analysis/profile.h"
+
+/* Each returns the object's index, made at the first call. */
+uint32_t lwp_objects_allocated(struct lwp_profile *profile, enum lwp_object_kind kind, uint32_t context,
+                               uint64_t pool_size);
+uint32_t lwp_objects_static(struct lwp_profile *profile, uint32_t module, uint64_t address, uint64_t *offset);
+/* A variable `from_cfa` bytes from the frame base of the function executing `address`. */
+uint32_t lwp_objects_stack(struct lwp_profile *profile, uint32_t module, uint64_t address, int64_t from_cfa,
+                           uint64_t *offset);
+uint32_t lwp_objects_other_stack(struct lwp_profile *profile); /* on a thread's stack, frame not known */
+uint32_t lwp_objects_unknown(struct lwp_profile *profile);     /* address or owner not known */
+
+/* The innermost frame of an allocation that is not a library's allocator wrapper: the one people look for. */
+bool lwp_objects_site(struct lwp_profile *profile, uint32_t context, struct lwp_frame *frame, uint32_t *node);
+
+/* Code of the C or C++ library: its copies and fills touch memory without knowing what is in it. */
+bool lwp_objects_library_code(const struct lwp_profile *profile, uint32_t module);
+
+/* `name` of objects that have no better one yet. */
+void lwp_objects_name(struct lwp_profile *profile);
+
+#endif

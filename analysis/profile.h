@@ -1,0 +1,142 @@
+/* The compact profile: what is left of all samples once they are attributed and aggregated.
+ * load.c fills it; each later question reads it and adds its answer. Memory is bounded by objects, streams and
+ * contexts, not by samples. Everything lives in `arena` unless said otherwise. */
+#ifndef LWP_ANALYSIS_PROFILE_H
+#define LWP_ANALYSIS_PROFILE_H
+
+#include "analysis/code.h"
+#include "analysis/hot.h"
+#include "analysis/stride.h"
+#include "analysis/types.h"
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/hash.h"
+
+#include <jansson.h>
+
+enum lwp_object_kind { LWP_OBJECT_HEAP, LWP_OBJECT_STATIC, LWP_OBJECT_STACK, LWP_OBJECT_MMAP, LWP_OBJECT_UNKNOWN };
+
+/* All memory of one allocation path (and pool size), or one variable. */
+struct lwp_object {
+    uint64_t key;
+    enum lwp_object_kind kind;
+    uint32_t context;   /* where it was allocated (contexts.h), 0: not known */
+    uint32_t module;    /* of a static variable */
+    uint64_t start;     /* of a static variable: its address in the module's file */
+    uint64_t pool_size; /* heap: each block was asked for with this size; 0: blocks of their own, or various */
+    uint64_t bytes;     /* most alive at one time in one process */
+    uint64_t largest;   /* the largest single block */
+    uint64_t allocations;
+    struct lwp_tally weight;          /* of stalls on it */
+    uint64_t accesses, loads, stores; /* seen with their address, weighted or not */
+    uint32_t common;                  /* function-level context all its accesses share */
+    uint32_t last_access;             /* context of the access before: spares work */
+    bool accessed;
+
+    /* elements.c */
+    const char *name;     /* for people */
+    const char *variable; /* NULL: unknown */
+    const struct lwp_type *type;
+    bool type_exact;        /* from the object's own declaration or the pointer used, not only from what was in scope */
+    uint64_t element_bytes; /* 0: unknown */
+    bool single;            /* each block is one element (tree nodes) */
+    uint32_t reported;      /* index in analysis.json, LWP_NONE: too small to be listed */
+};
+
+enum { LWP_RESERVOIR = 64, LWP_DISTANCES = 40 };
+
+/* Uniform sample of the offsets seen. */
+struct lwp_reservoir {
+    uint64_t seen;
+    uint32_t count, room;
+    uint64_t *offsets;
+};
+
+/* One instruction on one object, within one region. Offsets are from the start of the block or variable. */
+struct lwp_stream {
+    uint32_t object, region, module;
+    uint64_t address; /* of the instruction, in its module's file */
+    uint32_t next_of_object;
+    uint16_t bytes;
+    bool vector;
+    struct lwp_tally weight;
+    uint64_t accesses, loads, stores;
+    struct lwp_reservoir fair;         /* dithered: no bias to line starts */
+    struct lwp_reservoir biased;       /* stalled ones */
+    uint16_t distances[LWP_DISTANCES]; /* log2 of the distance to another access of the same sample on the object */
+    struct lwp_stride stride;          /* elements.c */
+};
+
+/* A source loop, or the body of a function where it is no loop's. */
+struct lwp_region {
+    bool is_function;
+    uint32_t module;
+    const char *function, *file;
+    uint32_t first_line, last_line;
+    uint32_t parent;         /* region or LWP_NONE */
+    uint32_t same_as;        /* the region this one is a version of (itself: none) */
+    struct lwp_tally weight; /* all samples in it but not in a nested one */
+    uint32_t reported;
+};
+
+struct lwp_context_node {
+    uint32_t parent, module;
+    uint64_t address;
+    uint32_t depth;
+    bool is_function; /* address is a function's start; otherwise that of a call */
+};
+
+struct lwp_caches {
+    uint64_t line_bytes, l1_bytes, l2_bytes, l3_bytes; /* 0: unknown */
+};
+
+struct lwp_process_summary {
+    uint32_t pid, threads;
+    const char *command;
+};
+
+struct lwp_profile {
+    struct lwp_arena *arena;
+    struct lwp_code *code;
+    json_t *run; /* run.json of the first DIR, an empty object when missing; owned */
+    struct lwp_caches machine;
+    uint8_t engine, weight_unit;
+
+    const char **notes;
+    size_t note_count, note_room;
+
+    struct lwp_process_summary *processes;
+    size_t process_count, process_room;
+    uint64_t user_ns, system_ns, own_ns, samples, samples_with_address, samples_lost;
+    struct lwp_tally total, stalled; /* all samples; those whose weight belongs to an access */
+    double unknown_weight;           /* neither stall nor compute could be told */
+
+    struct lwp_object *objects;
+    size_t object_count, object_room;
+    struct lwp_map *object_index;
+    uint32_t *object_streams; /* first stream of each object */
+    size_t object_streams_room;
+
+    struct lwp_stream *streams;
+    size_t stream_count, stream_room;
+    struct lwp_map *stream_index;
+    uint64_t streams_refused;
+
+    struct lwp_region *regions;
+    size_t region_count, region_room;
+    struct lwp_map *region_index;
+
+    struct lwp_context_node *contexts; /* 0: the root */
+    size_t context_count, context_room;
+    struct lwp_map *context_index;
+
+    uint64_t random; /* state of the reservoirs' generator: fixed seed, the same input gives the same output */
+};
+
+void lwp_profile_init(struct lwp_profile *profile);
+void lwp_profile_fini(struct lwp_profile *profile);
+
+/* One sentence for the report; the same one twice is kept once. */
+void lwp_profile_note(struct lwp_profile *profile, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,163 @@
+/* Source loops from machine loops.
+ *
+ * Compilers make several loops of one: peeled and vectorised parts, remainders, unswitched and inlined copies. They
+ * are one source loop when function and lines are equal, or, within one function, when their lines overlap and neither
+ * holds the other (nested loops never join).
+ * Limits: without line numbers each machine loop is its own; two loops on one source line become one. */
+#include "analysis/regions.h"
+
+#include "analysis/contexts.h"
+
+#include <string.h>
+
+enum { REGIONS_MAX = 1 << 18 };
+
+static bool region_text_equal(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static uint32_t region_intern(struct lwp_profile *profile, uint64_t key, const struct lwp_region *made)
+{
+    uint32_t *at = lwp_map_at(profile->region_index, key);
+    if (*at == LWP_MAP_NONE) {
+        if (profile->region_count >= REGIONS_MAX)
+            return LWP_NONE;
+        *at = (uint32_t)profile->region_count;
+        LWP_GROW(&profile->regions, profile->region_count, &profile->region_room);
+        struct lwp_region *region = &profile->regions[profile->region_count];
+        *region = *made;
+        region->same_as = *at;
+        region->reported = LWP_NONE;
+        profile->region_count++;
+    }
+    return *at;
+}
+
+static uint64_t region_key(const struct lwp_region *region, uint64_t identity)
+{
+    uint64_t key = lwp_hash_mix(region->module, region->function ? lwp_hash_text(region->function) : 0);
+    key = lwp_hash_mix(key, region->file ? lwp_hash_text(region->file) : 0);
+    key = lwp_hash_mix(key, (uint64_t)region->first_line << 32 | region->last_line);
+    return lwp_hash_mix(key, region->first_line && !region->is_function ? 0 : identity + 1);
+}
+
+static uint32_t region_of_loop(struct lwp_profile *profile, uint32_t index, int depth)
+{
+    if (index == LWP_NONE || depth > 64)
+        return LWP_NONE;
+    uint32_t known = lwp_map_get(profile->region_index, lwp_hash_mix(0x6c6f6f70u, index));
+    if (known != LWP_MAP_NONE)
+        return known;
+    const struct lwp_loop *loop = lwp_code_loop(profile->code, index);
+    if (!loop)
+        return LWP_NONE;
+    struct lwp_region region = {.module = loop->module,
+                                .function = loop->function,
+                                .file = loop->file,
+                                .first_line = loop->first_line,
+                                .last_line = loop->last_line,
+                                .parent = region_of_loop(profile, loop->parent, depth + 1)};
+    uint64_t key = region_key(&region, loop->header);
+    /* A nest written on one line: parent and child must not become one region. */
+    while (lwp_map_get(profile->region_index, key) != LWP_MAP_NONE &&
+           lwp_map_get(profile->region_index, key) == region.parent)
+        key++;
+    uint32_t made = region_intern(profile, key, &region);
+    *lwp_map_at(profile->region_index, lwp_hash_mix(0x6c6f6f70u, index)) = made;
+    return made;
+}
+
+uint32_t lwp_regions_at(struct lwp_profile *profile, uint32_t module, uint64_t address, bool *is_loop)
+{
+    *is_loop = false;
+    if (module == LWP_NONE)
+        return LWP_NONE;
+    const struct lwp_place *place = lwp_code_place(profile->code, module, address);
+    if (!place)
+        return LWP_NONE;
+    if (place->loop != LWP_NONE) {
+        uint32_t region = region_of_loop(profile, place->loop, 0);
+        if (region != LWP_NONE) {
+            *is_loop = true;
+            return region;
+        }
+    }
+    const struct lwp_frame *outer = &place->frames[place->frame_count - 1];
+    struct lwp_region region = {
+        .is_function = true, .module = module, .function = outer->function, .file = outer->file, .parent = LWP_NONE};
+    uint32_t made =
+        region_intern(profile, region_key(&region, place->function_low ? place->function_low : address), &region);
+    if (made != LWP_NONE && outer->line) {
+        struct lwp_region *at = &profile->regions[made];
+        if (!at->first_line || outer->line < at->first_line)
+            at->first_line = outer->line;
+        if (outer->line > at->last_line)
+            at->last_line = outer->line;
+    }
+    return made;
+}
+
+static uint32_t region_final(const struct lwp_profile *profile, uint32_t region)
+{
+    while (region != LWP_NONE && profile->regions[region].same_as != region)
+        region = profile->regions[region].same_as;
+    return region;
+}
+
+static bool region_holds(const struct lwp_profile *profile, uint32_t outer, uint32_t inner)
+{
+    for (int depth = 0; inner != LWP_NONE && depth < 64; depth++) {
+        if (inner == outer)
+            return true;
+        inner = profile->regions[inner].parent;
+    }
+    return false;
+}
+
+static bool region_same_source(const struct lwp_profile *profile, uint32_t a, uint32_t b)
+{
+    const struct lwp_region *x = &profile->regions[a], *y = &profile->regions[b];
+    if (x->is_function || y->is_function || x->module != y->module || !x->first_line || !y->first_line)
+        return false;
+    if (x->last_line < y->first_line || y->last_line < x->first_line)
+        return false;
+    if (!region_text_equal(x->function, y->function) || !region_text_equal(x->file, y->file))
+        return false;
+    return !region_holds(profile, a, b) && !region_holds(profile, b, a) &&
+           region_final(profile, x->parent) == region_final(profile, y->parent);
+}
+
+void lwp_regions_merge(struct lwp_profile *profile)
+{
+    /* Parents come before their children (region_of_loop makes them first), so they are joined first. */
+    struct lwp_map *by_function = lwp_map_new();
+    uint32_t *next = lwp_arena_alloc(profile->arena, profile->region_count + 1, sizeof *next);
+    for (uint32_t i = 0; i < profile->region_count; i++) {
+        struct lwp_region *region = &profile->regions[i];
+        if (region->is_function)
+            continue;
+        uint32_t *head = lwp_map_at(
+            by_function, lwp_hash_mix(region->module, region->function ? lwp_hash_text(region->function) : 0));
+        for (uint32_t other = *head; other != LWP_MAP_NONE; other = next[other])
+            if (region_same_source(profile, other, i)) {
+                struct lwp_region *first = &profile->regions[other];
+                if (region->first_line < first->first_line)
+                    first->first_line = region->first_line;
+                if (region->last_line > first->last_line)
+                    first->last_line = region->last_line;
+                lwp_tally_merge(&first->weight, &region->weight);
+                region->same_as = other;
+                break;
+            }
+        if (region->same_as == i) {
+            next[i] = *head;
+            *head = i;
+        }
+    }
+    lwp_map_free(by_function);
+    for (size_t i = 0; i < profile->region_count; i++)
+        profile->regions[i].parent = region_final(profile, profile->regions[i].parent);
+    for (size_t i = 0; i < profile->stream_count; i++)
+        profile->streams[i].region = region_final(profile, profile->streams[i].region);
+}

@@ -1,0 +1,14 @@
+/* Source loops: the places over which field use is compared. */
+#ifndef LWP_ANALYSIS_REGIONS_H
+#define LWP_ANALYSIS_REGIONS_H
+
+#include "analysis/profile.h"
+
+/* The innermost loop that holds the place, or the function's body when none does; LWP_NONE without code. */
+uint32_t lwp_regions_at(struct lwp_profile *profile, uint32_t module, uint64_t address, bool *is_loop);
+
+/* Joins the machine loops that are versions of one source loop. After it only regions whose `same_as` is their own
+ * index hold weights, and streams point to those. */
+void lwp_regions_merge(struct lwp_profile *profile);
+
+#endif

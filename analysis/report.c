@@ -1,0 +1,311 @@
+/* The report as text, at most 80 columns wide where names allow it.
+ * In: analysis.json (never a sample). Names come from the profiled program: control characters are shown as '?'. */
+#define _GNU_SOURCE /* vasprintf */
+#include "analysis/report.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WIDTH = 80, OBJECTS_SHOWN = 8, LOOPS_SHOWN = 10 };
+
+struct report {
+    FILE *out;
+    const json_t *root;
+    bool colour;
+};
+
+static const char *report_text(const json_t *object, const char *key, const char *otherwise)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    return text ? text : otherwise;
+}
+
+static double report_number(const json_t *object, const char *key)
+{
+    return json_number_value(json_object_get(object, key));
+}
+
+static const json_t *report_at(const struct report *report, const char *array, const json_t *id)
+{
+    return json_is_integer(id) ? json_array_get(json_object_get(report->root, array), (size_t)json_integer_value(id))
+                               : NULL;
+}
+
+/* Like fprintf, but text of the profiled program cannot move the cursor. */
+static void report_say(const struct report *report, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void report_say(const struct report *report, const char *format, ...)
+{
+    char *line = NULL;
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vasprintf(&line, format, arguments);
+    va_end(arguments);
+    if (length < 0)
+        return;
+    for (char *c = line; *c; c++)
+        if (((unsigned char)*c < ' ' && *c != '\n') || *c == 127)
+            *c = '?';
+    fputs(line, report->out);
+    free(line);
+}
+
+static void report_style(const struct report *report, const char *code)
+{
+    if (report->colour)
+        fprintf(report->out, "\033[%sm", code);
+}
+
+/* Words wrapped at WIDTH, following lines indented. */
+static void report_wrap(const struct report *report, int indent, const char *text)
+{
+    int column = indent;
+    report_say(report, "%*s", indent, "");
+    while (*text) {
+        int word = (int)strcspn(text, " ");
+        if (column > indent && column + word + 1 > WIDTH) {
+            report_say(report, "\n%*s", indent, "");
+            column = indent;
+        } else if (column > indent) {
+            report_say(report, " ");
+            column++;
+        }
+        report_say(report, "%.*s", word, text);
+        column += word;
+        text += word;
+        while (*text == ' ')
+            text++;
+    }
+    report_say(report, "\n");
+}
+
+static const char *report_file(const char *path)
+{
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    return slash ? slash + 1 : path;
+}
+
+/* "match (neuron.c:93-94)" */
+static void report_place(const json_t *loop, char *text, size_t size)
+{
+    const char *file = report_file(json_string_value(json_object_get(loop, "file")));
+    int first = (int)report_number(loop, "first_line"), last = (int)report_number(loop, "last_line");
+    const char *function = report_text(loop, "function", "unknown function");
+    if (!loop)
+        snprintf(text, size, "unknown code");
+    else if (file && first && last > first)
+        snprintf(text, size, "%s (%s:%d-%d)", function, file, first, last);
+    else if (file && first)
+        snprintf(text, size, "%s (%s:%d)", function, file, first);
+    else
+        snprintf(text, size, "%s", function);
+}
+
+static void report_join(const json_t *names, char *text, size_t size)
+{
+    size_t i, used = 0;
+    json_t *name;
+    text[0] = '\0';
+    json_array_foreach(names, i, name)
+    {
+        int wrote = snprintf(text + used, size - used, "%s%s", i ? ", " : "", json_string_value(name));
+        if (wrote < 0 || (size_t)wrote >= size - used) {
+            if (size > 4)
+                memcpy(text + size - 4, "...", 4);
+            return;
+        }
+        used += (size_t)wrote;
+    }
+}
+
+static void report_speedup(const json_t *speedup, char *text, size_t size)
+{
+    snprintf(text, size, "%.2fx to %.2fx", json_number_value(json_array_get(speedup, 0)),
+             json_number_value(json_array_get(speedup, 1)));
+}
+
+static void report_bytes(double bytes, char *text, size_t size)
+{
+    const char *units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
+    int unit = 0;
+    while (bytes >= 1024 && unit < 4) {
+        bytes /= 1024;
+        unit++;
+    }
+    snprintf(text, size, unit == 0 || bytes >= 100 ? "%.0f %s" : "%.1f %s", bytes, units[unit]);
+}
+
+static void report_run(const struct report *report)
+{
+    const json_t *run = json_object_get(report->root, "run"), *overhead = json_object_get(run, "overhead_percent");
+    char line[512], command[256];
+    size_t i, used = 0;
+    json_t *word;
+    command[0] = '\0';
+    json_array_foreach(json_object_get(run, "command"), i, word)
+    {
+        int wrote = snprintf(command + used, sizeof command - used, "%s%s", i ? " " : "", json_string_value(word));
+        if (wrote < 0 || (size_t)wrote >= sizeof command - used)
+            break;
+        used += (size_t)wrote;
+    }
+    report_say(report, "Run       %.70s\n", *command ? command : "(command not known)");
+    snprintf(line, sizeof line, "%s engine, %.0f samples, %.0f with an address, %.0f lost",
+             report_text(run, "engine", "unknown"), report_number(run, "samples"),
+             report_number(run, "samples_with_address"), report_number(run, "samples_lost"));
+    report_say(report, "Measured  %s\n", line);
+    used = (size_t)snprintf(line, sizeof line, "%.2f s of CPU time", report_number(run, "cpu_s"));
+    if (report_number(run, "samples") > 0)
+        used += (size_t)snprintf(line + used, sizeof line - used, ", %.0f %% of it waiting for memory",
+                                 100 * report_number(run, "stall_share"));
+    if (json_is_number(overhead))
+        snprintf(line + used, sizeof line - used, "; lwp itself took %.1f %%", json_number_value(overhead));
+    report_say(report, "Cost      %s\n", line);
+}
+
+static void report_objects(const struct report *report)
+{
+    size_t i, shown = 0;
+    json_t *object;
+    report_say(report, "\n");
+    report_style(report, "1");
+    report_say(report, "Data          share (95 %%)         size  element  name\n");
+    report_style(report, "0");
+    json_array_foreach(json_object_get(report->root, "objects"), i, object)
+    {
+        const json_t *interval = json_object_get(object, "share_ci");
+        char size[32] = "-", element[32] = "-", share[48];
+        if (report_number(object, "share") < 0.005 || shown++ == OBJECTS_SHOWN)
+            break;
+        if (report_number(object, "bytes") > 0)
+            report_bytes(report_number(object, "bytes"), size, sizeof size);
+        if (report_number(object, "element_bytes") > 0)
+            snprintf(element, sizeof element, "%.0f", report_number(object, "element_bytes"));
+        snprintf(share, sizeof share, "%5.1f %% (%.1f-%.1f)", 100 * report_number(object, "share"),
+                 100 * json_number_value(json_array_get(interval, 0)),
+                 100 * json_number_value(json_array_get(interval, 1)));
+        const char *type = json_string_value(json_object_get(object, "type"));
+        report_say(report, "%-8s %-20s %11s %8s  %s%s%s%s\n", report_text(object, "kind", "?"), share, size, element,
+                   report_text(object, "name", "?"), type ? " (" : "", type ? type : "", type ? ")" : "");
+    }
+    if (!shown)
+        report_say(report, "  (no data object takes 0.5 %% of the time or more)\n");
+}
+
+static void report_split(const struct report *report, const json_t *split)
+{
+    const json_t *object = report_at(report, "objects", json_object_get(split, "object"));
+    const json_t *traffic = json_object_get(split, "traffic");
+    char text[400], size[32];
+    size_t i;
+    json_t *row;
+    report_bytes(report_number(object, "bytes"), size, sizeof size);
+    const json_t *interval = json_object_get(object, "share_ci");
+    report_say(report, "   evidence    %.1f %% of all time (%.1f-%.1f) in %.0f samples; %.0f elements, %s\n",
+               100 * report_number(object, "share"), 100 * json_number_value(json_array_get(interval, 0)),
+               100 * json_number_value(json_array_get(interval, 1)), report_number(object, "samples"),
+               report_number(object, "elements"), size);
+    const json_t *context = report_at(report, "contexts", json_object_get(object, "context"));
+    const json_t *frame = json_array_get(json_object_get(context, "frames"), 0);
+    json_array_foreach(json_object_get(context, "frames"), i, row)
+    {
+        if (json_is_string(json_object_get(row, "file"))) {
+            frame = row;
+            break;
+        }
+    }
+    if (json_is_string(json_object_get(frame, "file")))
+        report_say(report, "   allocated   in %s() at %s:%.0f\n", report_text(frame, "function", "?"),
+                   report_file(report_text(frame, "file", "?")), report_number(frame, "line"));
+    report_say(report, "   confidence  %s; cache lines per element visited %.2f -> %.2f\n",
+               report_text(split, "confidence", "?"), report_number(traffic, "before"),
+               report_number(traffic, "after"));
+    report_say(report, "\n   share  loop                                      uses\n");
+    size_t shown = 0;
+    json_array_foreach(json_object_get(object, "loops"), i, row)
+    {
+        char fields[160];
+        if (report_number(row, "share") < 0.001 || shown++ == LOOPS_SHOWN)
+            break;
+        report_place(report_at(report, "loops", json_object_get(row, "loop")), text, sizeof text);
+        report_join(json_object_get(row, "fields"), fields, sizeof fields);
+        report_say(report, "  %5.1f %%  %-40s  %s\n", 100 * report_number(row, "share"), text, fields);
+    }
+    report_say(report, "\n");
+    const char *declaration = report_text(split, "declaration", "");
+    report_style(report, "36");
+    while (*declaration) {
+        int line = (int)strcspn(declaration, "\n");
+        report_say(report, "    %.*s\n", line, declaration);
+        declaration += line + (declaration[line] == '\n');
+    }
+    report_style(report, "0");
+}
+
+static void report_findings(const struct report *report, bool brief)
+{
+    const json_t *findings = json_object_get(report->root, "findings");
+    size_t i;
+    json_t *finding;
+    char speedup[64];
+    if (json_array_size(findings) == 0) {
+        report_say(report, "%sNo advice: no structure was found whose layout would be worth changing.\n",
+                   brief ? "" : "\n");
+        return;
+    }
+    json_array_foreach(findings, i, finding)
+    {
+        if (brief && i == 3) {
+            report_say(report, "   ... and %zu more\n", json_array_size(findings) - i);
+            break;
+        }
+        report_speedup(json_object_get(finding, "expected_speedup"), speedup, sizeof speedup);
+        char *title = NULL;
+        if (asprintf(&title, "%zu. %s", i + 1, report_text(finding, "title", "?")) < 0)
+            return;
+        if (!brief)
+            report_say(report, "\n");
+        report_style(report, "1");
+        report_wrap(report, 0, title);
+        report_style(report, "0");
+        free(title);
+        report_say(report, "   expected    %s for the whole program (severity %s)\n", speedup,
+                   report_text(finding, "severity", "?"));
+        if (brief)
+            continue;
+        const json_t *split = report_at(report, "splits", json_object_get(json_object_get(finding, "refs"), "split"));
+        if (split)
+            report_split(report, split);
+        report_say(report, "\n");
+        report_wrap(report, 3, report_text(finding, "next_step", ""));
+    }
+}
+
+void lwp_report_print(FILE *out, const json_t *root, const char *dir, bool brief, bool colour)
+{
+    struct report report = {.out = out, .root = root, .colour = colour};
+    const json_t *notes = json_object_get(json_object_get(root, "run"), "notes");
+    size_t i;
+    json_t *note;
+    if (brief) {
+        report_findings(&report, true);
+        const json_t *run = json_object_get(root, "run"), *overhead = json_object_get(run, "overhead_percent");
+        report_say(&report, "%.0f samples (%.0f lost) by the %s engine", report_number(run, "samples"),
+                   report_number(run, "samples_lost"), report_text(run, "engine", "unknown"));
+        if (json_is_number(overhead))
+            report_say(&report, "; measured overhead %.1f %%", json_number_value(overhead));
+        report_say(&report, "\n");
+        return;
+    }
+    report_run(&report);
+    report_objects(&report);
+    report_findings(&report, false);
+    if (json_array_size(notes)) {
+        report_say(&report, "\nNotes\n");
+        json_array_foreach(notes, i, note)
+        {
+            report_wrap(&report, 2, json_string_value(note));
+        }
+    }
+    report_say(&report, "\nLook at it in a browser with:  lwp serve %s\n", dir);
+}

@@ -1,0 +1,12 @@
+/* The findings as text for a terminal. Reads analysis.json only. */
+#ifndef LWP_ANALYSIS_REPORT_H
+#define LWP_ANALYSIS_REPORT_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+/* `dir` is for the closing hint. */
+void lwp_report_print(FILE *out, const json_t *root, const char *dir, bool brief, bool colour);
+
+#endif

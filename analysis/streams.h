@@ -1,0 +1,21 @@
+/* Streams: one instruction on one object. */
+#ifndef LWP_ANALYSIS_STREAMS_H
+#define LWP_ANALYSIS_STREAMS_H
+
+#include "analysis/profile.h"
+#include "format/record.h"
+
+/* Counts an access; returns its stream, or LWP_NONE when there are too many. `weight` is used when it is weighted. */
+uint32_t lwp_streams_add(struct lwp_profile *profile, uint32_t object, uint32_t region, uint32_t module,
+                         uint64_t address, const struct lwps_access *access, uint64_t offset, double weight);
+
+/* Two accesses of one sample to one object lay this far apart. */
+void lwp_streams_distance(struct lwp_profile *profile, uint32_t stream, uint64_t distance);
+
+/* Chains each object's streams (profile->object_streams, next_of_object), once all samples are in. */
+void lwp_streams_link(struct lwp_profile *profile);
+
+/* The offsets to judge by: the unbiased ones when there are enough, else all. Returns their number. */
+size_t lwp_streams_offsets(const struct lwp_stream *stream, uint64_t *offsets, size_t room);
+
+#endif
