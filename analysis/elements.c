@@ -123,24 +123,17 @@ static double element_fit(const struct lwp_profile *profile, uint32_t index, uin
 }
 
 /* The largest stride that nearly all accesses agree with; 0 when there is none. */
-static uint64_t element_common_stride(const struct lwp_profile *profile, uint32_t index, double *varying,
-                                      double *constant)
+static uint64_t element_common_stride(const struct lwp_profile *profile, uint32_t index)
 {
     uint64_t strides[STREAMS_JUDGED];
     double counts[STREAMS_JUDGED], all = 0;
     size_t count = 0;
-    *varying = *constant = 0;
     for (uint32_t i = profile->object_streams[index]; i != LWP_NONE && count < STREAMS_JUDGED;
          i = profile->streams[i].next_of_object) {
         const struct lwp_stream *stream = &profile->streams[i];
         if (lwp_objects_library_code(profile, stream->module))
             continue;
-        if (stream->stride.bytes == 0) {
-            *constant += (double)stream->accesses;
-            continue;
-        }
-        *varying += (double)stream->accesses;
-        if (stream->stride.probability < 0.85)
+        if (stream->stride.bytes == 0 || stream->stride.probability < 0.85)
             continue;
         strides[count] = stream->stride.bytes;
         counts[count++] = (double)stream->accesses;
@@ -262,13 +255,36 @@ static bool element_accept(const struct lwp_profile *profile, uint32_t index, co
     return element_fit(profile, index, element, candidate->type) >= fit_needed;
 }
 
+/* A small block is one element, unless accesses step through most of it: then it is a little array. */
+static bool element_is_single(const struct lwp_profile *profile, uint32_t index, uint64_t stride)
+{
+    uint64_t size = profile->objects[index].pool_size;
+    double stepping = 0, all = 0;
+    if (!size)
+        return false;
+    for (uint32_t i = profile->object_streams[index]; i != LWP_NONE; i = profile->streams[i].next_of_object) {
+        const struct lwp_stream *stream = &profile->streams[i];
+        uint64_t offsets[2 * LWP_RESERVOIR], low = UINT64_MAX, high = 0;
+        size_t count = lwp_streams_offsets(stream, offsets, 2 * LWP_RESERVOIR);
+        if (lwp_objects_library_code(profile, stream->module))
+            continue;
+        for (size_t k = 0; k < count; k++) {
+            low = offsets[k] < low ? offsets[k] : low;
+            high = offsets[k] > high ? offsets[k] : high;
+        }
+        all += (double)stream->accesses;
+        if (count && (high - low) * 2 >= size)
+            stepping += (double)stream->accesses;
+    }
+    return stride == 0 || size / stride < 3 || stepping * 2 < all;
+}
+
 static void element_of_object(struct lwp_profile *profile, uint32_t index)
 {
     struct lwp_object *object = &profile->objects[index];
     struct element_votes votes = {.count = 0};
-    double varying, constant;
-    uint64_t stride = element_common_stride(profile, index, &varying, &constant);
-    object->single = object->pool_size && constant >= varying;
+    uint64_t stride = element_common_stride(profile, index);
+    object->single = element_is_single(profile, index, stride);
     element_collect(profile, index, &votes);
     for (size_t i = 0; i < votes.count; i++)
         if (votes.candidates[i].type->bytes == (object->single ? object->pool_size : stride))

@@ -94,6 +94,28 @@ static double gain_before(const struct lwp_layout *layout, const struct lwp_layo
                       layout->single ? gain_chunk(layout->element_bytes) : layout->element_bytes, line, random);
 }
 
+/* The share of visits that miss a cache of `cache` bytes when they go anywhere in `bytes`. */
+static double gain_misses(double bytes, double cache)
+{
+    return bytes > 0 ? fmax(0.05, 1 - cache / bytes) : 1;
+}
+
+/* The bytes a jumping loop keeps busy before and after: what no longer shares its lines makes room in the cache. */
+static double gain_density(const struct lwp_layout *layout, const struct lwp_layout_loop *loop, const int *group,
+                           size_t groups, double footprint, double line, double lines_before, double cache)
+{
+    uint64_t offsets[LWP_FIELDS_MAX];
+    double elements = footprint / (double)layout->element_bytes, after = 0;
+    double spacing = (double)(layout->single ? gain_chunk(layout->element_bytes) : layout->element_bytes);
+    for (int g = -1; g < (int)groups; g++)
+        if (gain_uses_group(layout, loop, group, g)) {
+            uint64_t size = lwp_gain_pack(layout, group, g, layout->single && g == 0, offsets);
+            after += elements * (double)(layout->single ? gain_chunk(size) : size);
+        }
+    double before = elements * fmin(spacing, lines_before * line);
+    return gain_misses(fmin(after, before), cache) / gain_misses(before, cache);
+}
+
 static double gain_after(const struct lwp_layout *layout, const struct lwp_layout_loop *loop, const int *group,
                          size_t groups, uint64_t line, bool random)
 {
@@ -130,23 +152,26 @@ void lwp_gain_estimate(struct lwp_profile *profile, const struct lwp_layout *lay
         if (loop->weight.weight <= 0 || loop->used == 0)
             continue;
         bool known = loop->near + loop->far >= 10, random = known && loop->far > loop->near;
-        double b[2], a[2], low, high;
+        double b[2], worse[2], better[2], low, high;
         for (int r = 0; r < 2; r++) {
             b[r] = gain_before(layout, loop, line, r);
-            a[r] = gain_after(layout, loop, group, groups, line, r);
+            worse[r] = better[r] = gain_after(layout, loop, group, groups, line, r);
         }
-        low = 1 - a[random] / b[random];
-        high = low;
+        /* Other data wants the last cache too: the pessimist counts on a quarter of it. */
+        worse[1] *= gain_density(layout, loop, group, groups, (double)footprint, (double)line, b[1], (double)l3 / 4);
+        better[1] *= gain_density(layout, loop, group, groups, (double)footprint, (double)line, b[1], (double)l3);
+        low = 1 - worse[random] / b[random];
+        high = 1 - better[random] / b[random];
         if (!known) {
-            low = fmin(1 - a[0] / b[0], 1 - a[1] / b[1]);
-            high = fmax(1 - a[0] / b[0], 1 - a[1] / b[1]);
+            low = fmin(1 - worse[0] / b[0], 1 - worse[1] / b[1]);
+            high = fmax(1 - better[0] / b[0], 1 - better[1] / b[1]);
         }
         double part = loop->weight.weight / layout->weight.weight;
         saved_low += part * share.low * (low > 0 ? low * arrives : low);
         saved_high += part * share.high * high;
-        gain->loops[gain->loop_count++] = (struct lwp_gain_loop){loop->region, b[random], a[random]};
+        gain->loops[gain->loop_count++] = (struct lwp_gain_loop){loop->region, b[random], worse[random]};
         before += part * b[random];
-        after += part * a[random];
+        after += part * worse[random];
     }
     gain->before = before;
     gain->after = after;

@@ -246,7 +246,7 @@ struct lwp_layout *lwp_layout_make(struct lwp_profile *profile, const uint32_t *
     layout->type = type;
     layout->element_bytes = first->element_bytes;
     layout->single = first->single;
-    layout->probability = type ? 1 : 0;
+    layout->probability = type || first->single ? 1 : 0; /* malloc was told the size */
     layout->fields = lwp_arena_alloc(profile->arena, LWP_FIELDS_MAX, sizeof *layout->fields);
     layout->loops = lwp_arena_alloc(profile->arena, LWP_LAYOUT_LOOPS_MAX, sizeof *layout->loops);
     for (size_t k = 0; k < count; k++) {
