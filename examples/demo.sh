@@ -1,0 +1,58 @@
+#!/bin/sh
+# Usage: demo.sh LWP EXAMPLES_BIN OUT
+# Profiles each example, prints the advice, then measures what following it gains: before and after in turns, median.
+set -u
+lwp=$1 bin=$2 out=$3 pairs=5
+mkdir -p "$out" || exit 1
+
+# The wall seconds of one run; its output goes to a file.
+seconds_of() {
+    start=$(date +%s%N)
+    "$@" > "$out/output" || { echo "demo: $* failed" >&2; exit 1; }
+    end=$(date +%s%N)
+    awk -v ns=$((end - start)) 'BEGIN { printf "%.4f\n", ns / 1e9 }'
+}
+
+median() { sort -n | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'; }
+
+# The range lwp promises for the whole program: the largest among the splits. The report prints it, too.
+promised() {
+    "$lwp" report --json "$1" | awk '
+        /"splits"/ { inside = 1 }
+        /"regroups"/ { inside = 0 }
+        inside && /"expected_speedup"/ { hot = 1; n = 0; line = $0; sub(/.*"expected_speedup"/, "", line); $0 = line }
+        hot { gsub(/[^0-9.]+/, " "); for (i = 1; i <= NF; i++) v[n++] = $i; if (n >= 2) { hot = 0; if (v[1] > best) { low = v[0]; best = v[1] } } }
+        END { if (best) printf "%.2f to %.2f times\n", low, best; else print "nothing" }'
+}
+
+for example in neuron neighbours tree nochange; do
+    echo
+    echo "=== $example"
+    "$lwp" collect --force -o "$out/$example" -- "$bin/$example" 1 > "$out/output" 2> "$out/$example.log" ||
+        { cat "$out/$example.log" >&2; echo "demo: lwp collect failed on $example" >&2; exit 1; }
+    "$lwp" report "$out/$example" || exit 1
+    "$lwp" export --force -o "$out/$example.html" "$out/$example" 2> "$out/$example.log" || { cat "$out/$example.log" >&2; exit 1; }
+    promise=$(promised "$out/$example")
+    if [ ! -x "$bin/${example}_fixed" ]; then
+        echo "promised: $promise; there is no fixed version, because there is nothing to fix"
+    else
+        : > "$out/before"; : > "$out/after"; : > "$out/ratios"
+        pair=0
+        while [ $pair -lt $pairs ]; do
+            before=$(seconds_of "$bin/$example" 1) || exit 1
+            cp "$out/output" "$out/output.before"
+            after=$(seconds_of "$bin/${example}_fixed" 1) || exit 1
+            cmp -s "$out/output" "$out/output.before" || { echo "demo: the fixed $example prints another checksum" >&2; exit 1; }
+            echo "$before" >> "$out/before"; echo "$after" >> "$out/after"
+            awk -v b="$before" -v a="$after" 'BEGIN { print b / a }' >> "$out/ratios"
+            pair=$((pair + 1))
+        done
+        echo "promised: faster by $promise"
+        awk -v b="$(median < "$out/before")" -v a="$(median < "$out/after")" -v r="$(median < "$out/ratios")" -v n=$pairs \
+            'BEGIN { printf "measured: %.2f times (median of %d pairs; %.2f s before, %.2f s after)\n", r, n, b, a }'
+    fi
+    echo "report:   $out/$example.html"
+done
+rm -f "$out/output" "$out/output.before" "$out/before" "$out/after" "$out/ratios"
+echo
+echo "Open one of the .html files in a browser, or: $lwp serve $out/neuron"
