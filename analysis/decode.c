@@ -77,6 +77,12 @@ static void decode_values(const ZydisDecodedInstruction *instruction, const Zydi
             if (changed >= 0)
                 result->written |= 1u << changed;
         }
+    if (instruction->mnemonic == ZYDIS_MNEMONIC_MOV && operands[0].type == ZYDIS_OPERAND_TYPE_MEMORY &&
+        operands[0].size == 64 && operands[1].type == ZYDIS_OPERAND_TYPE_REGISTER) {
+        result->source = decode_register(operands[1].reg.value);
+        result->stores = result->source >= 0;
+        return;
+    }
     if (instruction->operand_count_visible < 1 || operands[0].type != ZYDIS_OPERAND_TYPE_REGISTER ||
         operands[0].size != 64)
         return;
@@ -97,6 +103,9 @@ static void decode_values(const ZydisDecodedInstruction *instruction, const Zydi
             result->copies = true;
             result->constant =
                 instruction->mnemonic == ZYDIS_MNEMONIC_ADD ? from->imm.value.s : (int64_t)(0 - from->imm.value.u);
+        } else if (instruction->mnemonic == ZYDIS_MNEMONIC_ADD && from->type == ZYDIS_OPERAND_TYPE_REGISTER) {
+            result->other = decode_register(from->reg.value);
+            result->sums = result->other >= 0;
         }
         break;
     case ZYDIS_MNEMONIC_INC:
@@ -109,6 +118,10 @@ static void decode_values(const ZydisDecodedInstruction *instruction, const Zydi
             (result->source = decode_register(from->mem.base)) >= 0) {
             result->copies = true;
             result->constant = from->mem.disp.has_displacement ? from->mem.disp.value : 0;
+        } else if (from->mem.index != ZYDIS_REGISTER_NONE) {
+            result->source = decode_register(from->mem.base);
+            result->other = from->mem.scale == 1 ? decode_register(from->mem.index) : -1;
+            result->sums = result->source >= 0 || result->other >= 0;
         }
         break;
     default:
@@ -157,7 +170,8 @@ struct code_instruction code_decode(const uint8_t *bytes, size_t available, uint
 {
     static ZydisDecoder decoder;
     static bool ready;
-    struct code_instruction result = {.memory = {.base = -1, .index = -1}, .destination = -1, .source = -1};
+    struct code_instruction result = {
+        .memory = {.base = -1, .index = -1}, .destination = -1, .source = -1, .other = -1};
     if (!ready) {
         ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
         ready = true;

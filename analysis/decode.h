@@ -22,8 +22,10 @@ struct code_instruction {
     struct lwp_memory_operand memory;
     uint32_t written; /* general registers it may change, a bit each */
     bool copies;      /* `destination` = `source` + `constant` (mov, add, sub, inc, dec, lea) */
+    bool sums;        /* `destination` = `source` + `other` + something known */
     bool loads;       /* `destination` = 8 bytes at `memory` */
-    int8_t destination, source;
+    bool stores;      /* 8 bytes at `memory` = `source` */
+    int8_t destination, source, other;
     int64_t constant;
 };
 

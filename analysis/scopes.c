@@ -168,12 +168,7 @@ static void scope_call(struct code_scopes *scopes, struct code_scope *scope)
     Dwarf_Word value;
     if (dwarf_attr(&scope->die, DW_AT_call_line, &attribute) && dwarf_formudata(&attribute, &value) == 0)
         scope->call_line = value <= INT32_MAX ? (uint32_t)value : 0;
-    Dwarf_Die unit;
-    Dwarf_Files *files;
-    size_t count;
-    if (dwarf_attr(&scope->die, DW_AT_call_file, &attribute) && dwarf_formudata(&attribute, &value) == 0 &&
-        dwarf_diecu(&scope->die, &unit, NULL, NULL) && dwarf_getsrcfiles(&unit, &files, &count) == 0 && value < count)
-        scope->call_file = code_file_name(scopes->module->code, dwarf_filesrc(files, value, NULL, NULL));
+    scope->call_file = code_die_file(scopes->module->code, &scope->die, DW_AT_call_file);
 }
 
 static uint32_t scope_add(struct scope_build *build, Dwarf_Die *die, uint32_t parent, bool is_function)

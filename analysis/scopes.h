@@ -54,6 +54,9 @@ bool code_die_next(Dwarf_Die *die, Dwarf_Die *next);
 /* Where a file's path comes from in DWARF, without "./" and doubled slashes, interned. */
 const char *code_file_name(struct lwp_code *code, const char *path);
 
+/* The file that DW_AT_decl_file or DW_AT_call_file of the DIE names, or NULL. */
+const char *code_die_file(struct lwp_code *code, Dwarf_Die *die, unsigned attribute);
+
 Dwarf *code_dwarf(struct code_module *module); /* NULL without debug info */
 
 void code_debug_free(struct code_debug *debug);

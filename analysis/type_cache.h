@@ -1,8 +1,38 @@
-/* What types.c and its neighbours keep for each module; behind analysis/types.h. */
+/* What the files behind analysis/types.h keep for each module, and what they ask of each other. */
 #ifndef LWP_ANALYSIS_TYPE_CACHE_H
 #define LWP_ANALYSIS_TYPE_CACHE_H
 
 #include "analysis/code_internal.h"
+#include "analysis/types.h"
+
+/* A variable at a fixed address. */
+struct code_static {
+    uint64_t start, bytes;
+    Dwarf_Die die;
+};
+
+struct code_types {
+    struct lwp_map *by_die; /* type DIE and typedef DIE -> index in the code's types, or TYPES_UNKNOWN */
+    struct code_static *statics;
+    size_t static_count;
+    bool statics_read;
+    struct lwp_map *globals_by_unit; /* unit DIE -> index in globals */
+    struct code_globals {
+        Dwarf_Die *items;
+        size_t count, capacity;
+    } * globals;
+    size_t globals_count, globals_capacity;
+    Dwarf_CFI *cfi;
+    bool cfi_read;
+};
+
+struct code_types *code_types_of(struct code_module *module);
+
+/* The type of a DIE (cv and typedefs still on it); NULL: unknown. Arrays: see type_die_array first. */
+const struct lwp_type *code_type(struct code_module *module, Dwarf_Die type);
+
+/* The DIE of the static variable that holds the address. */
+bool code_static_at(struct code_module *module, uint64_t address, struct code_static *found);
 
 void code_types_free(struct code_types *types);
 

@@ -1,13 +1,314 @@
-/* Until loops and types are read, every answer is "unknown". */
+/* Structs from DWARF, flattened to a list of fields: bases and anonymous structs are opened, anonymous unions stay one
+ * field, bit-fields that share a byte are one field. Equal types of several units are one lwp_type. Debug info that
+ * contradicts itself (members outside of the struct, cycles, thousands of fields) gives no type at all. */
 #include "analysis/types.h"
+
+#include "analysis/scopes.h"
 #include "analysis/type_cache.h"
-void code_types_free(struct code_types *types) { (void)types; }
-const struct lwp_type *lwp_types_of_static(struct lwp_code *code, uint32_t module, uint64_t address, uint64_t *elements)
-{ (void)code; (void)module; (void)address; *elements = 0; return NULL; }
-size_t lwp_types_at_access(struct lwp_code *code, uint32_t module, uint64_t address, struct lwp_candidate *candidates, size_t room)
-{ (void)code; (void)module; (void)address; (void)candidates; (void)room; return 0; }
-size_t lwp_types_at_call(struct lwp_code *code, uint32_t module, uint64_t address, struct lwp_candidate *candidates, size_t room)
-{ (void)code; (void)module; (void)address; (void)candidates; (void)room; return 0; }
-const struct lwp_type *lwp_types_of_stack(struct lwp_code *code, uint32_t module, uint64_t address, int64_t offset,
-                                          const char **variable, int64_t *start, uint64_t *bytes, uint64_t *elements)
-{ (void)code; (void)module; (void)address; (void)offset; *variable = NULL; *start = 0; *bytes = *elements = 0; return NULL; }
+#include "analysis/type_die.h"
+
+#include <dwarf.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TYPE_FIELD_LIMIT = 4096, TYPE_NEST_LIMIT = 16, TYPES_UNKNOWN = LWP_MAP_NONE - 1 };
+
+struct code_types *code_types_of(struct code_module *module)
+{
+    if (!module->types) {
+        module->types = calloc(1, sizeof *module->types);
+        if (!module->types)
+            abort();
+        module->types->by_die = lwp_map_new();
+        module->types->globals_by_unit = lwp_map_new();
+    }
+    return module->types;
+}
+
+void code_types_free(struct code_types *types)
+{
+    if (!types)
+        return;
+    lwp_map_free(types->by_die);
+    lwp_map_free(types->globals_by_unit);
+    free(types->statics);
+    for (size_t i = 0; i < types->globals_count; i++)
+        free(types->globals[i].items);
+    free(types->globals);
+    if (types->cfi)
+        dwarf_cfi_end(types->cfi);
+    free(types);
+}
+
+struct flatten {
+    struct lwp_code *code;
+    struct flat_field {
+        struct lwp_field field;
+        bool bits;
+    } * fields;
+    size_t count, capacity;
+    bool is_class, broken;
+};
+
+static void flatten_struct(struct flatten *flat, Dwarf_Die *type, uint64_t base, int depth);
+
+static void flatten_add(struct flatten *flat, struct lwp_field field, bool bits)
+{
+    struct flat_field *last = flat->count ? &flat->fields[flat->count - 1] : NULL;
+    if (bits && last && last->bits && field.offset < last->field.offset + last->field.bytes) {
+        uint64_t end = field.offset + field.bytes, start = last->field.offset;
+        last->field.bytes = (end > start + last->field.bytes ? end : start + last->field.bytes) - start;
+        last->field.name = lwp_arena_printf(flat->code->arena, "%s, %s", last->field.name, field.name);
+        last->field.declaration =
+            lwp_arena_printf(flat->code->arena, "%s; %s", last->field.declaration, field.declaration);
+        return;
+    }
+    LWP_GROW(&flat->fields, flat->count, &flat->capacity);
+    flat->fields[flat->count++] = (struct flat_field){field, bits};
+}
+
+/* The bits of a bit-field from the struct's start: DW_AT_data_bit_offset, or DWARF 3's count from the other end. */
+static bool flatten_bits(Dwarf_Die *member, Dwarf_Die *type, uint64_t offset, uint64_t *first, uint64_t *count)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Word value, storage;
+    if (!dwarf_attr(member, DW_AT_bit_size, &attribute) || dwarf_formudata(&attribute, count) || !*count ||
+        *count > 128)
+        return false;
+    if (dwarf_attr(member, DW_AT_data_bit_offset, &attribute) && dwarf_formudata(&attribute, &value) == 0) {
+        *first = offset * 8 + value;
+        return value < (uint64_t)1 << 48;
+    }
+    if (!dwarf_attr(member, DW_AT_bit_offset, &attribute) || dwarf_formudata(&attribute, &value))
+        value = 0;
+    if (dwarf_attr(member, DW_AT_byte_size, &attribute) == NULL || dwarf_formudata(&attribute, &storage))
+        if (!type_die_bytes(type, &storage))
+            return false;
+    if (storage > 16 || value + *count > storage * 8)
+        return false;
+    *first = offset * 8 + storage * 8 - value - *count;
+    return true;
+}
+
+static void flatten_member(struct flatten *flat, Dwarf_Die *member, uint64_t base, int depth)
+{
+    Dwarf_Die type, stripped;
+    Dwarf_Attribute attribute;
+    uint64_t offset, bytes, first_bit, bits;
+    if (type_die_flag(member, DW_AT_external) || type_die_flag(member, DW_AT_declaration))
+        return; /* a static member */
+    if (!type_die_of(member, &type) || !type_die_offset(member, &offset)) {
+        flat->broken = true;
+        return;
+    }
+    const char *name = dwarf_diename(member);
+    stripped = type;
+    bool known = type_die_strip(&stripped, NULL);
+    if (!name && known && type_die_is_struct(&stripped) && dwarf_tag(&stripped) != DW_TAG_union_type) {
+        flatten_struct(flat, &stripped, base + offset, depth + 1);
+        return;
+    }
+    struct lwp_field field = {.name = code_intern(flat->code, name ? name : "")};
+    bool is_bits = dwarf_hasattr(member, DW_AT_bit_size);
+    if (is_bits && flatten_bits(member, &type, offset, &first_bit, &bits)) {
+        offset = first_bit / 8;
+        bytes = (first_bit + bits - 1) / 8 - offset + 1;
+    } else if (is_bits) {
+        flat->broken = true;
+        return;
+    } else if (!known || !type_die_bytes(&type, &bytes)) {
+        if (!known || dwarf_tag(&stripped) != DW_TAG_array_type) {
+            flat->broken = true;
+            return;
+        }
+        bytes = 0; /* an array that nobody knows the length of */
+    }
+    if (!bytes && (!known || dwarf_tag(&stripped) != DW_TAG_array_type))
+        return; /* an empty member */
+    field.offset = base + offset;
+    field.bytes = bytes;
+    field.type = type_die_declare(flat->code, &type, "");
+    field.declaration = type_die_declare(flat->code, &type, name ? name : "");
+    if (is_bits)
+        field.declaration =
+            lwp_arena_printf(flat->code->arena, "%s : %llu", field.declaration, (unsigned long long)bits);
+    field.alignment = type_die_alignment(&type);
+    if (dwarf_attr(member, DW_AT_alignment, &attribute)) {
+        Dwarf_Word own;
+        if (dwarf_formudata(&attribute, &own) == 0 && own && own <= 4096)
+            field.alignment = own;
+    }
+    flatten_add(flat, field, is_bits);
+}
+
+static void flatten_struct(struct flatten *flat, Dwarf_Die *type, uint64_t base, int depth)
+{
+    Dwarf_Die child, parent;
+    uint64_t offset;
+    if (depth > TYPE_NEST_LIMIT) {
+        flat->broken = true;
+        return;
+    }
+    for (bool more = code_die_child(type, &child); more && !flat->broken; more = code_die_next(&child, &child)) {
+        if (flat->count > TYPE_FIELD_LIMIT)
+            flat->broken = true;
+        switch (dwarf_tag(&child)) {
+        case DW_TAG_member:
+            flatten_member(flat, &child, base, depth);
+            break;
+        case DW_TAG_inheritance:
+            flat->is_class = true;
+            if (type_die_offset(&child, &offset) && type_die_of(&child, &parent) && type_die_strip(&parent, NULL) &&
+                type_die_is_struct(&parent))
+                flatten_struct(flat, &parent, base + offset, depth + 1);
+            break;
+        case DW_TAG_subprogram:
+            if (!type_die_flag(&child, DW_AT_artificial))
+                flat->is_class = true;
+            break;
+        default:
+            break;
+        }
+    }
+}
+
+static int flat_compare(const void *a, const void *b)
+{
+    const struct flat_field *x = a, *y = b;
+    if (x->field.offset != y->field.offset)
+        return x->field.offset < y->field.offset ? -1 : 1;
+    if (x->field.bytes != y->field.bytes)
+        return x->field.bytes < y->field.bytes ? -1 : 1;
+    return x < y ? -1 : x > y;
+}
+
+static bool type_equal(const struct lwp_type *a, const struct lwp_type *b)
+{
+    if (a->name != b->name || a->kind != b->kind || a->bytes != b->bytes || a->field_count != b->field_count)
+        return false;
+    for (uint32_t i = 0; i < a->field_count; i++) {
+        const struct lwp_field *x = &a->fields[i], *y = &b->fields[i];
+        if (x->offset != y->offset || x->bytes != y->bytes || strcmp(x->name, y->name) ||
+            strcmp(x->declaration, y->declaration))
+            return false;
+    }
+    return true;
+}
+
+/* The one lwp_type of this content; its index. */
+static uint32_t type_unique(struct lwp_code *code, const struct lwp_type *made)
+{
+    uint64_t hash = lwp_hash_mix(lwp_hash_text(made->name), made->bytes);
+    for (uint32_t i = 0; i < made->field_count; i++)
+        hash = lwp_hash_mix(lwp_hash_mix(hash, lwp_hash_text(made->fields[i].declaration)), made->fields[i].offset);
+    uint32_t *slot = lwp_map_at(code->types_by_content, hash);
+    if (*slot != LWP_MAP_NONE && type_equal(code->types[*slot], made))
+        return *slot;
+    struct lwp_type *copy = lwp_arena_alloc(code->arena, 1, sizeof *copy);
+    *copy = *made;
+    LWP_GROW(&code->types, code->type_count, &code->type_capacity);
+    *slot = (uint32_t)code->type_count;
+    code->types[code->type_count] = copy;
+    return (uint32_t)code->type_count++;
+}
+
+static void type_place(struct lwp_code *code, struct lwp_type *type, Dwarf_Die *die)
+{
+    int line = 0;
+    type->file = code_die_file(code, die, DW_AT_decl_file);
+    if (type->file && dwarf_decl_line(die, &line) == 0 && line > 0)
+        type->line = (uint32_t)line;
+}
+
+static bool type_read_struct(struct lwp_code *code, struct lwp_type *type, Dwarf_Die *die)
+{
+    struct flatten flat = {.code = code};
+    flatten_struct(&flat, die, 0, 0);
+    for (size_t i = 0; i < flat.count; i++)
+        if (flat.fields[i].field.offset > type->bytes ||
+            flat.fields[i].field.bytes > type->bytes - flat.fields[i].field.offset)
+            flat.broken = true;
+    if (flat.count)
+        qsort(flat.fields, flat.count, sizeof *flat.fields, flat_compare);
+    struct lwp_field *fields = lwp_arena_alloc(code->arena, flat.count, sizeof *fields);
+    for (size_t i = 0; i < flat.count; i++)
+        fields[i] = flat.fields[i].field;
+    type->kind = dwarf_tag(die) == DW_TAG_union_type ? LWP_TYPE_UNION : LWP_TYPE_STRUCT;
+    type->is_class = flat.is_class;
+    type->fields = fields;
+    type->field_count = (uint32_t)flat.count;
+    free(flat.fields);
+    return !flat.broken;
+}
+
+/* A struct without a name that was reached without its typedef (through a template): look the typedef up. */
+static void type_find_alias(Dwarf_Die *type, Dwarf_Die *alias)
+{
+    enum { ALIAS_BUDGET = 200000 };
+    Dwarf_Die unit, die, target;
+    int budget = ALIAS_BUDGET;
+    if (!dwarf_diecu(type, &unit, NULL, NULL))
+        return;
+    for (bool more = code_die_child(&unit, &die); more && --budget > 0; more = code_die_next(&die, &die))
+        if (dwarf_tag(&die) == DW_TAG_typedef && type_die_of(&die, &target) && target.addr == type->addr) {
+            *alias = die;
+            return;
+        }
+}
+
+static uint32_t type_read(struct lwp_code *code, Dwarf_Die *stripped, Dwarf_Die *alias)
+{
+    struct lwp_type type = {.is_typedef = true};
+    bool is_struct = type_die_is_struct(stripped);
+    if (!type_die_bytes(stripped, &type.bytes) || !type.bytes)
+        return TYPES_UNKNOWN;
+    if (is_struct && !alias->addr && !dwarf_diename(stripped))
+        type_find_alias(stripped, alias);
+    Dwarf_Die *named = alias->addr ? alias : stripped;
+    type_place(code, &type, is_struct ? stripped : named);
+    if (is_struct) {
+        type.tag = type_die_name(code, named);
+        if (!type.tag)
+            type.tag = "";
+        type.is_typedef = alias->addr || !type_die_is_c(stripped);
+        type.name = type.is_typedef && *type.tag ? type.tag : type_die_declare(code, stripped, "");
+        const char *last = strrchr(type.tag, ':'), *angle = strchr(type.tag, '<');
+        if (last && !angle)
+            type.tag = last + 1;
+        if (!type_read_struct(code, &type, stripped))
+            return TYPES_UNKNOWN;
+        return type_unique(code, &type);
+    }
+    switch (dwarf_tag(stripped)) {
+    case DW_TAG_base_type:
+    case DW_TAG_enumeration_type:
+    case DW_TAG_pointer_type:
+    case DW_TAG_reference_type:
+    case DW_TAG_rvalue_reference_type:
+    case DW_TAG_ptr_to_member_type:
+        type.kind = LWP_TYPE_SCALAR;
+        break;
+    default:
+        type.kind = LWP_TYPE_OTHER;
+        break;
+    }
+    /* "const double" is a double here: the type of the memory, not of the way to it. */
+    type.name = type_die_declare(code, alias->addr ? alias : stripped, "");
+    type.tag = type.name;
+    return type_unique(code, &type);
+}
+
+const struct lwp_type *code_type(struct code_module *module, Dwarf_Die written)
+{
+    struct code_types *types = code_types_of(module);
+    Dwarf_Die stripped = written, alias;
+    if (!type_die_strip(&stripped, &alias))
+        return NULL;
+    uint64_t key = lwp_hash_mix((uintptr_t)stripped.addr, (uintptr_t)alias.addr);
+    uint32_t known = lwp_map_get(types->by_die, key);
+    if (known == LWP_MAP_NONE) {
+        known = type_read(module->code, &stripped, &alias);
+        *lwp_map_at(types->by_die, key) = known;
+    }
+    return known == TYPES_UNKNOWN ? NULL : module->code->types[known];
+}

@@ -162,6 +162,21 @@ const char *code_file_name(struct lwp_code *code, const char *path)
     return length ? code_intern(code, clean) : NULL;
 }
 
+/* Not dwarf_decl_file: it takes number 0, in DWARF 5 the unit's own file, for none. */
+const char *code_die_file(struct lwp_code *code, Dwarf_Die *die, unsigned name)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Word index;
+    Dwarf_Die unit;
+    Dwarf_Files *files;
+    size_t count;
+    if (!dwarf_attr_integrate(die, name, &attribute) || dwarf_formudata(&attribute, &index) ||
+        !dwarf_cu_die(attribute.cu, &unit, NULL, NULL, NULL, NULL, NULL, NULL) ||
+        dwarf_getsrcfiles(&unit, &files, &count) || index >= count)
+        return NULL;
+    return code_file_name(code, dwarf_filesrc(files, index, NULL, NULL));
+}
+
 static void unit_read_lines(struct code_unit *unit)
 {
     unit->lines_read = true;
