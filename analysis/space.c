@@ -315,7 +315,8 @@ static const struct space_block *space_block_at(const struct lwp_space *space, u
         if (start->address <= address) {
             if (start->furthest > address) {
                 const struct space_block *block = space_block_from(space, start, address, time);
-                if (block && (!best || block->time > best->time))
+                if (block && (!best || block->time > best->time ||
+                              (block->time == best->time && block->address > best->address)))
                     best = block;
             }
             if (depth < 63) {

@@ -39,10 +39,10 @@ static uint32_t make_loop(struct lwp_profile *profile, int number)
     while (profile->region_count <= (size_t)number) {
         LWP_GROW(&profile->regions, profile->region_count, &profile->region_room);
         profile->regions[profile->region_count] = (struct lwp_region){.module = LWP_NONE,
-                                                                     .parent = LWP_NONE,
-                                                                     .function = "loop",
-                                                                     .same_as = (uint32_t)profile->region_count,
-                                                                     .reported = LWP_NONE};
+                                                                      .parent = LWP_NONE,
+                                                                      .function = "loop",
+                                                                      .same_as = (uint32_t)profile->region_count,
+                                                                      .reported = LWP_NONE};
         profile->region_count++;
     }
     return (uint32_t)number;
@@ -61,14 +61,17 @@ static void sample(struct lwp_profile *profile, uint32_t object, const struct us
             struct lwps_access access = {.bytes = uses[i].bytes, .flags = LWPS_ACCESS_LOAD | LWPS_ACCESS_KNOWN};
             access.flags |= LWPS_ACCESS_WEIGHTED;
             access.source = LWPS_SOURCE_UNDO;
-            uint32_t stream = lwp_streams_add(profile, object, region, LWP_NONE, 0x1000 + (uint64_t)uses[i].loop * 0x1000 + uses[i].offset, &access,
+            uint32_t stream = lwp_streams_add(profile, object, region, LWP_NONE,
+                                              0x1000 + (uint64_t)uses[i].loop * 0x1000 + uses[i].offset, &access,
                                               element * size + uses[i].offset, 1);
             lwp_tally_add(&profile->objects[object].weight, 1);
             lwp_tally_add(&profile->total, 1);
             lwp_tally_add(&profile->stalled, 1);
             access.flags &= (uint8_t)~LWPS_ACCESS_WEIGHTED;
             access.source = LWPS_SOURCE_DITHERED;
-            lwp_streams_add(profile, object, region, LWP_NONE, 0x1000 + (uint64_t)uses[i].loop * 0x1000 + uses[i].offset, &access, near * size + uses[i].offset, 0);
+            lwp_streams_add(profile, object, region, LWP_NONE,
+                            0x1000 + (uint64_t)uses[i].loop * 0x1000 + uses[i].offset, &access,
+                            near * size + uses[i].offset, 0);
             uint64_t distance = near > element ? near - element : element - near;
             lwp_streams_distance(profile, stream, distance * size);
             profile->objects[object].accesses += 2;
@@ -105,8 +108,9 @@ static int group_at(const struct lwp_split *split, uint64_t offset)
 }
 
 static const struct use neuron[] = {
-    {0, 0.4, 32, 8},  {0, 0.3, 40, 8}, {1, 3, 0, 8},   {1, 2.6, 8, 8},   {1, 2.6, 32, 8},  {2, 10.7, 8, 8}, {3, 3, 16, 8},
-    {3, 3.5, 48, 8},  {4, 11.3, 24, 8}, {5, 0.3, 32, 8}, {5, 0.2, 40, 8}, {6, 10.3, 40, 8}, {7, 51.6, 40, 8}, {8, 0.2, 0, 8},
+    {0, 0.4, 32, 8}, {0, 0.3, 40, 8},  {1, 3, 0, 8},     {1, 2.6, 8, 8},   {1, 2.6, 32, 8},
+    {2, 10.7, 8, 8}, {3, 3, 16, 8},    {3, 3.5, 48, 8},  {4, 11.3, 24, 8}, {5, 0.3, 32, 8},
+    {5, 0.2, 40, 8}, {6, 10.3, 40, 8}, {7, 51.6, 40, 8}, {8, 0.2, 0, 8},
 };
 
 static void test_neuron(void **state)
@@ -187,10 +191,10 @@ static void test_nothing_to_say(void **state)
     static const struct use all[] = {{0, 25, 0, 8}, {0, 25, 8, 8}, {0, 25, 16, 8}, {0, 25, 24, 8}};
     static const struct use one[] = {{0, 100, 0, 8}};
     static const struct use vector[] = {{0, 100, 0, 32}};
-    expect_none(all, 4, 32, 64 << 20, 3000);   /* all fields together */
-    expect_none(one, 1, 64, 64 << 10, 3000);   /* fits the caches */
-    expect_none(one, 1, 64, 64 << 20, 20);     /* too few samples */
-    expect_none(one, 1, 8, 64 << 20, 3000);    /* an array of scalars */
+    expect_none(all, 4, 32, 64 << 20, 3000);    /* all fields together */
+    expect_none(one, 1, 64, 64 << 10, 3000);    /* fits the caches */
+    expect_none(one, 1, 64, 64 << 20, 20);      /* too few samples */
+    expect_none(one, 1, 8, 64 << 20, 3000);     /* an array of scalars */
     expect_none(vector, 1, 32, 64 << 20, 3000); /* ... walked by vectors */
 }
 

@@ -127,7 +127,8 @@ struct art_loop {
     const char *fields;
 };
 
-static size_t load_loops(const struct art_loop *from, size_t count, bool uses[][FIELDS], struct lwp_affinity_loop *loops)
+static size_t load_loops(const struct art_loop *from, size_t count, bool uses[][FIELDS],
+                         struct lwp_affinity_loop *loops)
 {
     for (size_t i = 0; i < count; i++) {
         for (int f = 0; f < FIELDS; f++)
@@ -239,8 +240,12 @@ static void test_against_trace(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_strides),  cmocka_unit_test(test_stride_edges), cmocka_unit_test(test_stride_probability),
-        cmocka_unit_test(test_coverage), cmocka_unit_test(test_art),          cmocka_unit_test(test_all_together),
+        cmocka_unit_test(test_strides),
+        cmocka_unit_test(test_stride_edges),
+        cmocka_unit_test(test_stride_probability),
+        cmocka_unit_test(test_coverage),
+        cmocka_unit_test(test_art),
+        cmocka_unit_test(test_all_together),
         cmocka_unit_test(test_against_trace),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
