@@ -18,6 +18,8 @@ struct lwp_contexts {
 
 /* `ips` innermost first, as an unwinder gives them. Returns the node of ips[0], or 0 when `count` is 0. */
 uint32_t lwp_contexts_intern(struct lwp_contexts *contexts, const uint64_t *ips, unsigned count);
+/* Writes all nodes again: the child of a fork begins a new file. */
+void lwp_contexts_again(struct lwp_contexts *contexts);
 void lwp_contexts_free(struct lwp_contexts *contexts);
 
 #endif

@@ -1,0 +1,12 @@
+/* Start and end of heap recording, for init.c. */
+#ifndef LWP_LIGHT_HEAP_LIFE_H
+#define LWP_LIGHT_HEAP_LIFE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+bool lwp_heap_start(void);
+uint64_t lwp_heap_finish(void); /* writes the pools' counts; returns all allocations seen */
+void lwp_heap_again(void);      /* child of a fork: pools and live blocks into the new file */
+
+#endif

@@ -1,0 +1,227 @@
+/* Start and end of collecting in one process image: constructor, destructor, fork, _exit. */
+#define _GNU_SOURCE
+#include "collector/env.h"
+#include "collector/light/heap_life.h"
+#include "collector/light/modules.h"
+#include "collector/light/process.h"
+#include "collector/light/sampler.h"
+#include "collector/light/signals.h"
+#include "collector/light/threads.h"
+#include "collector/light/unwind.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+struct lwp_process lwp_process;
+
+static int process_lock;
+
+bool lwp_process_try_lock(void)
+{
+    return !__atomic_exchange_n(&process_lock, 1, __ATOMIC_ACQUIRE);
+}
+
+void lwp_process_unlock(void)
+{
+    __atomic_store_n(&process_lock, 0, __ATOMIC_RELEASE);
+}
+
+static void init_debug(const char *what)
+{
+    const char *debug = getenv(LWP_ENV_DEBUG);
+    if (!debug || strcmp(debug, "1"))
+        return;
+    char line[512];
+    int length = snprintf(line, sizeof line, "lwp: %d: %s\n", getpid(), what);
+    if (write(STDERR_FILENO, line, (size_t)length) < 0)
+        return;
+}
+
+bool lwp_process_open(struct lwps_writer *file, const char *name, uint32_t tid)
+{
+    struct lwps_file head = {.engine = LWPS_ENGINE_TIMER, .weight_unit = LWPS_WEIGHT_NS, .pid = (uint32_t)getpid(),
+                             .tid = tid, .start_ns = lwp_clock(CLOCK_MONOTONIC),
+                             .start_wall_ns = lwp_clock(CLOCK_REALTIME)};
+    char path[512];
+    int status = -EEXIST;
+    for (int again = 0; status == -EEXIST && again < 1000; again++) { /* thread ids are used again */
+        const char *dot = strrchr(name, '.');
+        if (again)
+            snprintf(path, sizeof path, "%s/%.*s.%d%s", lwp_process.folder, (int)(dot - name), name, again, dot);
+        else
+            snprintf(path, sizeof path, "%s/%s", lwp_process.folder, name);
+        status = lwps_writer_open(file, path, &head);
+    }
+    if (status)
+        init_debug(strerror(-status));
+    return status == 0;
+}
+
+static bool init_folder(const char *directory)
+{
+    for (int generation = 0; generation < 10000; generation++) {
+        int length = generation ? snprintf(lwp_process.folder, sizeof lwp_process.folder, "%s/p%d.%d", directory,
+                                           getpid(), generation)
+                                : snprintf(lwp_process.folder, sizeof lwp_process.folder, "%s/p%d", directory, getpid());
+        if (length < 0 || (size_t)length >= sizeof lwp_process.folder)
+            return false;
+        if (mkdir(lwp_process.folder, 0777) == 0)
+            return true;
+        if (errno != EEXIST)
+            return false;
+    }
+    return false;
+}
+
+static void init_describe(void)
+{
+    char command[8192];
+    ssize_t length = 0;
+    int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        length = read(fd, command, sizeof command);
+        close(fd);
+    }
+    lwps_put_process(&lwp_process.file,
+                     &(struct lwps_process){.pid = (uint32_t)getpid(), .parent_pid = (uint32_t)getppid(),
+                                            .time = lwp_clock(CLOCK_MONOTONIC), .command = command,
+                                            .command_bytes = length > 0 ? (uint32_t)length : 0});
+}
+
+static double init_number(const char *name, double otherwise)
+{
+    const char *text = getenv(name);
+    char *end;
+    double value = text ? strtod(text, &end) : 0;
+    return text && *text && !*end ? value : otherwise;
+}
+
+static uint64_t nanoseconds(struct timeval time)
+{
+    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_usec * 1000u;
+}
+
+static void init_finish(void)
+{
+    if (!lwp_process.active)
+        return;
+    struct lwp_thread *self = lwp_thread_self();
+    if (self)
+        self->busy++;
+    lwp_process.active = false;
+    lwp_threads_finish();
+    for (int wait = 0; !lwp_process_try_lock() && wait < 100; wait++)
+        usleep(100);
+    lwp_process_unlock();
+    lwp_modules_update();
+    struct lwps_totals totals = {.time = lwp_clock(CLOCK_MONOTONIC), .allocations = lwp_heap_finish()};
+    struct lwp_thread_totals counts;
+    lwp_threads_totals(&counts);
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    totals.user_ns = nanoseconds(usage.ru_utime);
+    totals.system_ns = nanoseconds(usage.ru_stime);
+    totals.own_ns = counts.own_ns + lwp_process.start_own_ns;
+    totals.samples = counts.samples;
+    totals.samples_with_address = counts.samples_with_address;
+    totals.samples_lost = counts.samples_lost;
+    lwps_put_totals(&lwp_process.file, &totals);
+    lwps_writer_close(&lwp_process.file);
+    lwp_signals_finish();
+}
+
+static bool init_sampler(void)
+{
+    char note[256];
+    struct lwp_sampler_options options = {.frequency = init_number(LWP_ENV_FREQUENCY, 0),
+                                          .max_overhead = init_number(LWP_ENV_MAX_OVERHEAD, 3) / 100,
+                                          .timer = getenv(LWP_ENV_TIMER)};
+    if (!(options.max_overhead > 0.0001))
+        options.max_overhead = 0.0001;
+    bool good = lwp_sampler_init(&options, note, sizeof note);
+    if (note[0])
+        lwps_put_note(&lwp_process.file, &(struct lwps_note){note});
+    return good && lwp_signals_start();
+}
+
+static void init_fork_child(void)
+{
+    if (!lwp_process.active)
+        return;
+    lwp_process_unlock();
+    lwp_process.active = false;
+    lwps_writer_abandon(&lwp_process.file);
+    lwp_threads_after_fork();
+    const char *directory = getenv(LWP_ENV_DIR), *follow = getenv(LWP_ENV_FOLLOW_FORK);
+    if (!directory || (follow && !strcmp(follow, "0")) || !init_folder(directory) ||
+        !lwp_process_open(&lwp_process.file, "process.lwps", 0))
+        return;
+    init_describe();
+    lwp_contexts_again(&lwp_process.contexts);
+    lwp_modules_again();
+    lwp_heap_again();
+    lwp_process.start_own_ns = 0;
+    lwp_process.active = true;
+    lwp_threads_start();
+}
+
+__attribute__((constructor)) static void init_start(void)
+{
+    const char *directory = getenv(LWP_ENV_DIR);
+    if (!directory || directory[0] != '/')
+        return;
+    int saved = errno;
+    uint64_t start = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
+    if (!init_folder(directory) || !lwp_process_open(&lwp_process.file, "process.lwps", 0)) {
+        init_debug("cannot write to the result directory: this process is not sampled");
+        errno = saved;
+        return;
+    }
+    lwp_process.contexts.file = &lwp_process.file;
+    lwp_process.heap_threshold = (uint64_t)init_number(LWP_ENV_HEAP_THRESHOLD, 65536);
+    if (lwp_process.heap_threshold > 65536)
+        lwp_process.heap_threshold = 65536; /* shadow.h's largest block */
+    init_describe();
+    if (!lwp_unwind_init())
+        lwps_put_note(&lwp_process.file, &(struct lwps_note){"libunwind could not be loaded: there are no call paths"});
+    lwp_modules_update();
+    bool heap = lwp_heap_start();
+    if (!heap)
+        lwps_put_note(&lwp_process.file, &(struct lwps_note){"the heap could not be followed (address space limit?)"});
+    if (init_sampler()) {
+        lwp_process.active = true;
+        lwp_threads_start();
+        pthread_atfork(NULL, NULL, init_fork_child);
+    } else {
+        lwps_put_note(&lwp_process.file, &(struct lwps_note){"nothing could be sampled in this process"});
+        lwps_writer_close(&lwp_process.file);
+    }
+    lwp_process.start_own_ns = lwp_clock(CLOCK_THREAD_CPUTIME_ID) - start;
+    errno = saved;
+}
+
+__attribute__((destructor)) static void init_end(void)
+{
+    init_finish();
+}
+
+__attribute__((visibility("default"), noreturn)) void _exit(int status)
+{
+    init_finish();
+    syscall(SYS_exit_group, status);
+    __builtin_unreachable();
+}
+
+__attribute__((visibility("default"), noreturn)) void _Exit(int status)
+{
+    _exit(status);
+}

@@ -1,0 +1,38 @@
+/* The process as a whole: its file, the lock on it, its options. */
+#ifndef LWP_LIGHT_PROCESS_H
+#define LWP_LIGHT_PROCESS_H
+
+#include "collector/light/contexts.h"
+#include "format/writer.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+struct lwp_process {
+    bool active;              /* between start and finish */
+    struct lwps_writer file;  /* process.lwps */
+    struct lwp_contexts contexts; /* of allocations */
+    char folder[400];         /* DIR/p<PID>[.<n>] */
+    uint64_t heap_threshold;
+    uint64_t start_own_ns;    /* what starting cost */
+};
+
+extern struct lwp_process lwp_process;
+
+/* process.lwps and its contexts have one user at a time. Never waits: a caller that fails does without, since the
+ * holder may be the very thread that a handler interrupted. */
+bool lwp_process_try_lock(void);
+void lwp_process_unlock(void);
+
+/* Opens DIR/p<PID>/<name> for writing. */
+bool lwp_process_open(struct lwps_writer *file, const char *name, uint32_t tid);
+
+static inline uint64_t lwp_clock(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+#endif

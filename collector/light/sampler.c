@@ -1,0 +1,310 @@
+/* From a timer interrupt to a sample record.
+ *
+ * When a load stalls, the interrupt lands on the instruction after it (97-99.9 % of the time), so the CPU time since the
+ * last sample belongs to the memory instruction that ran just before the saved ip (place.c). Its address comes from the
+ * saved registers when the instruction did not change them, else from walking forward to its next execution (walk.c).
+ * Beside it a few accesses further on are kept without weight: they have no bias to line starts and show what is used
+ * together. An address that is not certain is not reported. */
+#define _GNU_SOURCE
+#include "collector/light/sampler.h"
+
+#include "collector/light/heap.h"
+#include "collector/light/modules.h"
+#include "collector/light/timer.h"
+#include "collector/light/unwind.h"
+#include "collector/light/walk.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <ucontext.h>
+
+enum { DITHER_MOST = 48, REVIEW_SAMPLES = 32, FREQUENCY_FIRST = 1000, FREQUENCY_LEAST = 20, RED_ZONE = 128 };
+
+/* How much of the budget samples may use: the rest is for the heap, start-up and what cannot be measured. */
+static const double budget_part = 0.7;
+
+struct sampler {
+    struct lwp_code_cache *cache;
+    struct lwp_timer *timer;
+    uint64_t period_ns, base_period_ns;
+    uint64_t review_own_ns, review_cpu_ns;
+    unsigned since_review;
+    uint64_t ips[LWP_FRAMES_MAX + 1], cfas[LWP_FRAMES_MAX + 1];
+};
+
+static enum lwp_timer_kind sampler_kind;
+static struct lwp_sampler_options sampler_options;
+
+static uint64_t clock_now(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* ---- one access ---- */
+
+struct frames {
+    uint64_t ip, sp;
+    unsigned count;
+};
+
+static void sample_stack_home(struct lwp_thread *self, const struct sampler *sampler, const struct frames *frames,
+                              struct lwps_access *access)
+{
+    access->home = LWPS_HOME_STACK;
+    access->home_base = access->address;
+    for (unsigned i = 0; i < frames->count; i++) {
+        if (access->address >= sampler->cfas[i])
+            continue;
+        /* ips[0] is the interrupted ip itself here: the frame and its callers */
+        access->home_id = lwp_contexts_intern(&self->contexts, &sampler->ips[i], frames->count + 1 - i);
+        access->home_base = sampler->cfas[i];
+        return;
+    }
+}
+
+static void sample_place_address(struct lwp_thread *self, const struct sampler *sampler, const struct frames *frames,
+                                 uint64_t address, enum lwps_source source, struct lwps_access *access)
+{
+    access->address = address;
+    access->flags |= LWPS_ACCESS_KNOWN;
+    access->source = (uint8_t)source;
+    if (address >= self->stack_low && address < self->stack_high && address + RED_ZONE >= frames->sp)
+        sample_stack_home(self, sampler, frames, access);
+    else if (lwp_heap_find(address, &access->home_id, &access->home_base))
+        access->home = LWPS_HOME_POOL;
+}
+
+static uint8_t access_flags(bool load, bool store, bool vector, bool floating)
+{
+    return (uint8_t)((load ? LWPS_ACCESS_LOAD : 0) | (store ? LWPS_ACCESS_STORE : 0) |
+                     (vector ? LWPS_ACCESS_VECTOR : 0) | (floating ? LWPS_ACCESS_FLOAT : 0));
+}
+
+/* ---- registers ---- */
+
+static const int register_of[16] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
+                                    REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
+
+static void sample_registers(const ucontext_t *context, struct lwp_registers *registers)
+{
+    for (int i = 0; i < 16; i++)
+        registers->value[i] = (uint64_t)context->uc_mcontext.gregs[register_of[i]];
+    registers->known = 0xffff;
+    registers->fs_base = (uint64_t)__builtin_thread_pointer();
+    registers->fs_known = true;
+}
+
+/* The address an instruction just used, when it did not overwrite what the address is made of. */
+static bool sample_undo(const struct lwp_insn *insn, const struct lwp_registers *registers, uint64_t *address)
+{
+    if ((insn->base <= 15 && insn->spoils >> insn->base & 1) || (insn->index <= 15 && insn->spoils >> insn->index & 1))
+        return false;
+    return lwp_walk_address(insn, registers, address);
+}
+
+/* A REP instruction is interrupted before its next step: its pointers are exact. */
+static bool sample_rep(const struct lwp_insn *insn, const struct lwp_registers *registers, uint64_t *address)
+{
+    enum { RSI = 6, RDI = 7 };
+    *address = registers->value[insn->store ? RDI : RSI];
+    return insn->rep_string;
+}
+
+/* ---- the handler ---- */
+
+static void sample_take(struct lwp_thread *self, struct sampler *sampler, ucontext_t *context, struct lwps_sample *sample)
+{
+    struct lwp_registers registers;
+    sample_registers(context, &registers);
+    const struct lwp_place *place = lwp_place_find(sampler->cache, sample->ip);
+    struct frames frames = {.ip = sample->ip, .sp = registers.value[4]};
+    if (!place->low)
+        return; /* JIT or code without unwind tables: neither decoded nor unwound */
+    lwp_modules_see(sample->ip);
+
+    sampler->ips[0] = sample->ip;
+    frames.count = lwp_unwind_signal(context, sampler->ips + 1, sampler->cfas, LWP_FRAMES_MAX);
+    sample->context = lwp_contexts_intern(&self->contexts, sampler->ips + 1, frames.count);
+
+    struct lwps_access *first = &sample->access[0];
+    struct lwp_insn now = *lwp_code_at(sampler->cache, sample->ip, place->high);
+    bool rep = now.rep_string;
+    uint64_t charged = rep ? sample->ip : place->access;
+    sample->kind = LWPS_SAMPLE_COMPUTE;
+    if (charged)
+        sample->kind = LWPS_SAMPLE_STALL;
+    else if (place->store) {
+        charged = place->store;
+        sample->kind = LWPS_SAMPLE_STORE;
+    }
+    struct lwp_walk walk = {0};
+    self->random = self->random * 1664525u + 1013904223u;
+    walk.skip = (self->random >> 8) % DITHER_MOST;
+    if (charged) {
+        struct lwp_insn insn = rep ? now : *lwp_code_at(sampler->cache, charged, place->high);
+        if (insn.store && !insn.load && place->store)
+            sample->kind = LWPS_SAMPLE_STORE;
+        *first = (struct lwps_access){.ip = charged, .bytes = insn.bytes,
+                                      .flags = LWPS_ACCESS_WEIGHTED |
+                                               access_flags(insn.load, insn.store, insn.vector, insn.floating)};
+        sample->access_count = 1;
+        uint64_t address;
+        if (rep ? sample_rep(&insn, &registers, &address)
+                : place->sure && charged == place->access && sample_undo(&insn, &registers, &address))
+            sample_place_address(self, sampler, &frames, address, LWPS_SOURCE_UNDO, first);
+        else
+            walk.wanted = charged;
+    }
+    if (rep)
+        return;
+    lwp_walk_forward(sampler->cache, place, &registers, (uint64_t)context->uc_mcontext.gregs[REG_EFL], &walk,
+                     &self->random);
+    if (walk.found)
+        sample_place_address(self, sampler, &frames, walk.found_address, LWPS_SOURCE_FORWARD, first);
+    for (unsigned i = 0; i < walk.kept_count; i++) {
+        const struct lwp_walk_access *kept = &walk.kept[i];
+        struct lwps_access *access = &sample->access[sample->access_count++];
+        *access = (struct lwps_access){.ip = kept->ip, .bytes = kept->bytes,
+                                       .flags = access_flags(kept->load, kept->store, kept->vector, kept->floating)};
+        sample_place_address(self, sampler, &frames, kept->address, LWPS_SOURCE_DITHERED, access);
+    }
+}
+
+/* Thins the samples out so that what they cost stays within the budget, and comes back when they got cheaper. */
+static void sampler_review(struct lwp_thread *self, struct sampler *sampler, uint64_t cpu_ns)
+{
+    if (++sampler->since_review < REVIEW_SAMPLES)
+        return;
+    uint64_t cost = (self->own_ns - sampler->review_own_ns) / sampler->since_review;
+    sampler->review_own_ns = self->own_ns;
+    sampler->review_cpu_ns = cpu_ns;
+    sampler->since_review = 0;
+    uint64_t period = (uint64_t)((double)cost / (sampler_options.max_overhead * budget_part));
+    if (period < sampler->base_period_ns)
+        period = sampler->base_period_ns;
+    if (period > 1000000000u / FREQUENCY_LEAST)
+        period = 1000000000u / FREQUENCY_LEAST;
+    /* never a round number, never the same twice: no lockstep with the program */
+    period += period / 64 * (self->random >> 28);
+    sampler->period_ns = period;
+    lwp_timer_set_period(sampler->timer, period);
+}
+
+static void sampler_handle(int signal, siginfo_t *info, void *ucontext)
+{
+    (void)signal;
+    (void)info;
+    int saved = errno;
+    struct lwp_thread *self = lwp_thread_self();
+    struct sampler *sampler = self ? self->sampler : NULL;
+    if (!self || !self->attached || !sampler || self->busy) {
+        if (self)
+            self->samples_lost++;
+        errno = saved;
+        return;
+    }
+    self->busy++;
+    uint64_t cpu = clock_now(CLOCK_THREAD_CPUTIME_ID);
+    ucontext_t *context = ucontext;
+    struct lwps_sample sample = {.time = clock_now(CLOCK_MONOTONIC), .weight = cpu - self->last_cpu_ns,
+                                 .ip = (uint64_t)context->uc_mcontext.gregs[REG_RIP]};
+    sample_take(self, sampler, context, &sample);
+    if (lwps_put_sample(&self->file, &sample) == 0) {
+        self->samples++;
+        for (unsigned i = 0; i < sample.access_count; i++)
+            if (sample.access[i].flags & LWPS_ACCESS_KNOWN) {
+                self->samples_with_address++;
+                break;
+            }
+    } else {
+        self->samples_lost++;
+    }
+    uint64_t end = clock_now(CLOCK_THREAD_CPUTIME_ID);
+    self->own_ns += end - cpu + lwp_timer_delivery_ns(sampler_kind);
+    self->last_cpu_ns = end;
+    sampler_review(self, sampler, end);
+    self->busy--;
+    errno = saved;
+}
+
+/* ---- life ---- */
+
+bool lwp_sampler_owns(int signal, const siginfo_t *info)
+{
+    return lwp_timer_owns(signal, info);
+}
+
+const int *lwp_sampler_signals(void)
+{
+    static int signals[2];
+    signals[0] = sampler_kind ? lwp_timer_signal(sampler_kind) : 0;
+    return signals;
+}
+
+void lwp_sampler_handler(int signal, siginfo_t *info, void *context)
+{
+    sampler_handle(signal, info, context);
+}
+
+bool lwp_sampler_init(const struct lwp_sampler_options *options, char *note, unsigned note_bytes)
+{
+    note[0] = '\0';
+    sampler_options = *options;
+    if (!lwp_insn_init())
+        snprintf(note, note_bytes, "libZydis could not be loaded: samples carry no addresses");
+    sampler_kind = lwp_timer_probe(options->timer);
+    if (sampler_kind == LWP_TIMER_NONE) {
+        snprintf(note, note_bytes, "no timer can sample here: perf_event_open and timer_create were both refused");
+        return false;
+    }
+    if (sampler_kind != LWP_TIMER_SIGTRAP && !note[0])
+        snprintf(note, note_bytes, "sampled by %s, since perf's synchronous task-clock is not permitted here",
+                 sampler_kind == LWP_TIMER_ASYNC ? "perf's asynchronous task-clock" : "thread CPU timers");
+    return true;
+}
+
+bool lwp_sampler_attach(struct lwp_thread *self)
+{
+    struct sampler *sampler = mmap(NULL, sizeof *sampler, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (sampler == MAP_FAILED)
+        return false;
+    sampler->cache = lwp_code_cache_new();
+    double frequency = sampler_options.frequency > 0 ? sampler_options.frequency : FREQUENCY_FIRST;
+    sampler->base_period_ns = (uint64_t)(1e9 / frequency) - 2999; /* not round */
+    sampler->period_ns = sampler->base_period_ns;
+    self->random ^= (uint32_t)self->tid * 2654435761u;
+    self->sampler = sampler;
+    sampler->timer = sampler->cache ? lwp_timer_start(sampler_kind, self->tid, sampler->period_ns) : NULL;
+    if (sampler->timer)
+        return true;
+    self->sampler = NULL;
+    lwp_code_cache_free(sampler->cache);
+    munmap(sampler, sizeof *sampler);
+    return false;
+}
+
+static void sampler_release(struct lwp_thread *self, void (*end)(struct lwp_timer *))
+{
+    struct sampler *sampler = self->sampler;
+    if (!sampler)
+        return;
+    end(sampler->timer);
+    self->sampler = NULL; /* a signal still on its way finds nothing to do */
+    lwp_code_cache_free(sampler->cache);
+    munmap(sampler, sizeof *sampler);
+}
+
+void lwp_sampler_detach(struct lwp_thread *self)
+{
+    sampler_release(self, lwp_timer_stop);
+}
+
+void lwp_sampler_forget(struct lwp_thread *self)
+{
+    sampler_release(self, lwp_timer_forget);
+}

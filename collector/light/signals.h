@@ -1,0 +1,10 @@
+/* Keeps the sampler's signal working whatever the program does with its signals, and the program's handlers too. */
+#ifndef LWP_LIGHT_SIGNALS_H
+#define LWP_LIGHT_SIGNALS_H
+
+#include <stdbool.h>
+
+bool lwp_signals_start(void); /* installs the sampler's handler */
+void lwp_signals_finish(void); /* gives the signal back to the program */
+
+#endif

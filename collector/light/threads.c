@@ -1,0 +1,228 @@
+#define _GNU_SOURCE
+#include "collector/light/threads.h"
+
+#include "collector/light/process.h"
+#include "collector/light/sampler.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static __thread struct lwp_thread *threads_self;
+static struct lwp_thread *_Atomic threads_all;
+static pthread_key_t threads_key;
+static bool threads_key_made;
+static struct lwp_thread_totals threads_gone; /* of threads that ended; added without a lock: approximate */
+
+static pid_t threads_tid(void)
+{
+    return (pid_t)syscall(SYS_gettid);
+}
+
+struct lwp_thread *lwp_thread_self(void)
+{
+    if (!threads_self && lwp_process.active) {
+        /* a thread that was there before us, or was made behind pthread_create's back */
+        pid_t tid = threads_tid();
+        for (struct lwp_thread *thread = threads_all; thread; thread = thread->next)
+            if (thread->tid == tid && thread->attached)
+                threads_self = thread;
+    }
+    return threads_self;
+}
+
+static void threads_stack(struct lwp_thread *thread, bool own)
+{
+    if (!own)
+        return;
+    pthread_attr_t attributes;
+    void *low;
+    size_t size;
+    if (pthread_getattr_np(pthread_self(), &attributes))
+        return;
+    if (!pthread_attr_getstack(&attributes, &low, &size)) {
+        thread->stack_low = (uint64_t)low;
+        thread->stack_high = (uint64_t)low + size;
+    }
+    pthread_attr_destroy(&attributes);
+}
+
+static void threads_name(pid_t tid, char *name, size_t room)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/task/%d/comm", tid);
+    FILE *from = fopen(path, "re");
+    name[0] = '\0';
+    if (from) {
+        if (fgets(name, (int)room, from))
+            name[strcspn(name, "\n")] = '\0';
+        fclose(from);
+    }
+}
+
+static struct lwp_thread *threads_new(pid_t tid, bool own)
+{
+    struct lwp_thread *thread = mmap(NULL, sizeof *thread, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (thread == MAP_FAILED)
+        return NULL;
+    thread->tid = tid;
+    thread->busy = 1;
+    char name[64];
+    snprintf(name, sizeof name, "t%d.lwps", tid);
+    if (!lwp_process_open(&thread->file, name, (uint32_t)tid)) {
+        munmap(thread, sizeof *thread);
+        return NULL;
+    }
+    thread->contexts.file = &thread->file;
+    threads_stack(thread, own);
+    threads_name(tid, name, sizeof name);
+    lwps_put_thread(&thread->file, &(struct lwps_thread){.tid = (uint32_t)tid, .time = lwp_clock(CLOCK_MONOTONIC),
+                                                         .stack_low = thread->stack_low,
+                                                         .stack_high = thread->stack_high, .name = name});
+    if (own)
+        thread->last_cpu_ns = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
+    thread->next = threads_all;
+    while (!atomic_compare_exchange_weak(&threads_all, &thread->next, thread)) {
+    }
+    thread->attached = lwp_sampler_attach(thread);
+    return thread;
+}
+
+static void threads_start_self(void)
+{
+    struct lwp_thread *thread = threads_new(threads_tid(), true);
+    if (!thread)
+        return;
+    threads_self = thread;
+    if (threads_key_made)
+        pthread_setspecific(threads_key, thread);
+    thread->busy = 0;
+}
+
+static void threads_close(struct lwp_thread *thread, bool own)
+{
+    thread->attached = false;
+    lwp_sampler_detach(thread);
+    lwps_put_thread_end(&thread->file,
+                        &(struct lwps_thread_end){.time = lwp_clock(CLOCK_MONOTONIC),
+                                                  .cpu_ns = own ? lwp_clock(CLOCK_THREAD_CPUTIME_ID) : thread->last_cpu_ns});
+    lwps_writer_close(&thread->file);
+    lwp_contexts_free(&thread->contexts);
+    threads_gone.samples += thread->samples;
+    threads_gone.samples_with_address += thread->samples_with_address;
+    threads_gone.samples_lost += thread->samples_lost;
+    threads_gone.own_ns += thread->own_ns;
+}
+
+static void threads_end_self(void *value)
+{
+    struct lwp_thread *thread = value;
+    if (!thread->attached || thread != threads_self || !lwp_process.active)
+        return;
+    thread->busy++;
+    threads_close(thread, true);
+    /* The struct stays in the list: handlers of other threads may be looking at it. 700 bytes a thread. */
+}
+
+void lwp_threads_start(void)
+{
+    if (!threads_key_made)
+        threads_key_made = pthread_key_create(&threads_key, threads_end_self) == 0;
+    threads_start_self();
+    DIR *tasks = opendir("/proc/self/task");
+    if (!tasks)
+        return;
+    for (struct dirent *entry; (entry = readdir(tasks));) {
+        pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
+        if (tid <= 0 || tid == threads_tid())
+            continue;
+        struct lwp_thread *thread = threads_new(tid, false);
+        if (thread)
+            thread->busy = 0;
+    }
+    closedir(tasks);
+}
+
+void lwp_threads_finish(void)
+{
+    for (struct lwp_thread *thread = threads_all; thread; thread = thread->next) {
+        if (!thread->attached)
+            continue;
+        bool own = thread == threads_self;
+        if (own)
+            thread->busy++;
+        else
+            thread->attached = false; /* its handler now turns back at the door */
+        for (int wait = 0; !own && thread->busy && wait < 100; wait++)
+            usleep(100);
+        if (own || !thread->busy)
+            threads_close(thread, own);
+    }
+}
+
+void lwp_threads_after_fork(void)
+{
+    for (struct lwp_thread *thread = threads_all; thread; thread = thread->next) {
+        lwp_sampler_forget(thread);
+        lwps_writer_abandon(&thread->file);
+        lwp_contexts_free(&thread->contexts);
+        thread->attached = false;
+    }
+    threads_all = NULL; /* the structs are a small loss */
+    threads_self = NULL;
+    threads_gone = (struct lwp_thread_totals){0};
+}
+
+void lwp_threads_totals(struct lwp_thread_totals *totals)
+{
+    *totals = threads_gone;
+    for (struct lwp_thread *thread = threads_all; thread; thread = thread->next)
+        if (thread->attached) {
+            totals->samples += thread->samples;
+            totals->samples_with_address += thread->samples_with_address;
+            totals->samples_lost += thread->samples_lost;
+            totals->own_ns += thread->own_ns;
+        }
+}
+
+/* ---- pthread_create ---- */
+
+struct thread_start {
+    void *(*run)(void *);
+    void *argument;
+};
+
+static void *threads_run(void *given)
+{
+    struct thread_start start = *(struct thread_start *)given;
+    munmap(given, sizeof start);
+    if (lwp_process.active)
+        threads_start_self();
+    return start.run(start.argument);
+}
+
+__attribute__((visibility("default"))) int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                                                          void *(*run)(void *), void *argument)
+{
+    static int (*next)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+    if (!next)
+        next = dlsym(RTLD_NEXT, "pthread_create");
+    struct thread_start *start = MAP_FAILED;
+    if (lwp_process.active)
+        start = mmap(NULL, sizeof *start, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (start == MAP_FAILED)
+        return next(thread, attributes, run, argument);
+    *start = (struct thread_start){run, argument};
+    int status = next(thread, attributes, threads_run, start);
+    if (status)
+        munmap(start, sizeof *start);
+    return status;
+}

@@ -1,0 +1,163 @@
+#define _GNU_SOURCE
+#include "collector/light/timer.h"
+
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { TIMER_DATA = 0x6c777074, TIMER_FD_MIN = 200 };
+
+#ifndef TRAP_PERF
+#define TRAP_PERF 6
+#endif
+
+struct lwp_timer {
+    enum lwp_timer_kind kind;
+    int fd;
+    timer_t posix;
+};
+
+/* glibc has no name yet for si_perf_data. */
+static uint64_t timer_signal_data(const siginfo_t *info)
+{
+    uint64_t data;
+    memcpy(&data, (const char *)&info->si_addr + sizeof(void *), sizeof data);
+    return data;
+}
+
+int lwp_timer_signal(enum lwp_timer_kind kind)
+{
+    return kind == LWP_TIMER_SIGTRAP ? SIGTRAP : SIGRTMAX - 5;
+}
+
+bool lwp_timer_owns(int signal, const siginfo_t *info)
+{
+    if (signal == SIGTRAP)
+        return info->si_code == TRAP_PERF && timer_signal_data(info) == TIMER_DATA;
+    return signal == SIGRTMAX - 5 && (info->si_code == POLL_IN || info->si_code == POLL_HUP ||
+                                      (info->si_code == SI_TIMER && info->si_value.sival_int == TIMER_DATA));
+}
+
+uint64_t lwp_timer_delivery_ns(enum lwp_timer_kind kind)
+{
+    return kind == LWP_TIMER_SIGTRAP ? 22000 : kind == LWP_TIMER_ASYNC ? 40000 : 15000;
+}
+
+static int timer_open(enum lwp_timer_kind kind, pid_t tid, uint64_t period_ns)
+{
+    struct perf_event_attr attr = {.size = sizeof attr,
+                                   .type = PERF_TYPE_SOFTWARE,
+                                   .config = PERF_COUNT_SW_TASK_CLOCK,
+                                   .sample_period = period_ns,
+                                   .exclude_kernel = 1,
+                                   .exclude_hv = 1,
+                                   .disabled = 1};
+    if (kind == LWP_TIMER_SIGTRAP) {
+        attr.sigtrap = 1;
+        attr.remove_on_exec = 1;
+        attr.sig_data = TIMER_DATA;
+    } else {
+        attr.wakeup_events = 1;
+    }
+    int low = (int)syscall(SYS_perf_event_open, &attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+    if (low < 0)
+        return -1;
+    int fd = fcntl(low, F_DUPFD_CLOEXEC, TIMER_FD_MIN);
+    if (fd < 0)
+        return low;
+    close(low);
+    return fd;
+}
+
+static bool timer_start_perf(struct lwp_timer *timer, pid_t tid, uint64_t period_ns)
+{
+    timer->fd = timer_open(timer->kind, tid, period_ns);
+    if (timer->fd < 0)
+        return false;
+    if (timer->kind == LWP_TIMER_ASYNC) {
+        struct f_owner_ex owner = {.type = F_OWNER_TID, .pid = tid};
+        if (fcntl(timer->fd, F_SETSIG, lwp_timer_signal(timer->kind)) || fcntl(timer->fd, F_SETOWN_EX, &owner) ||
+            fcntl(timer->fd, F_SETFL, fcntl(timer->fd, F_GETFL) | O_ASYNC)) {
+            close(timer->fd);
+            return false;
+        }
+    }
+    ioctl(timer->fd, PERF_EVENT_IOC_ENABLE, 0);
+    return true;
+}
+
+static bool timer_start_posix(struct lwp_timer *timer, pid_t tid, uint64_t period_ns)
+{
+    enum { THREAD_CPU_CLOCK = 6 }; /* the kernel's encoding of another thread's CPU clock */
+    clockid_t clock = (clockid_t)(~(unsigned)tid << 3 | THREAD_CPU_CLOCK);
+    struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = lwp_timer_signal(timer->kind)};
+    event.sigev_value.sival_int = TIMER_DATA;
+    event._sigev_un._tid = tid;
+    if (timer_create(clock, &event, &timer->posix))
+        return false;
+    lwp_timer_set_period(timer, period_ns);
+    return true;
+}
+
+struct lwp_timer *lwp_timer_start(enum lwp_timer_kind kind, pid_t tid, uint64_t period_ns)
+{
+    struct lwp_timer *timer = mmap(NULL, sizeof *timer, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (timer == MAP_FAILED)
+        return NULL;
+    *timer = (struct lwp_timer){.kind = kind, .fd = -1};
+    bool started = kind == LWP_TIMER_POSIX ? timer_start_posix(timer, tid, period_ns)
+                                           : timer_start_perf(timer, tid, period_ns);
+    if (started)
+        return timer;
+    munmap(timer, sizeof *timer);
+    return NULL;
+}
+
+void lwp_timer_set_period(struct lwp_timer *timer, uint64_t period_ns)
+{
+    if (timer->kind == LWP_TIMER_POSIX) {
+        struct timespec period = {(time_t)(period_ns / 1000000000), (long)(period_ns % 1000000000)};
+        struct itimerspec spec = {period, period};
+        timer_settime(timer->posix, 0, &spec, NULL);
+    } else {
+        ioctl(timer->fd, PERF_EVENT_IOC_PERIOD, &period_ns);
+    }
+}
+
+void lwp_timer_stop(struct lwp_timer *timer)
+{
+    if (timer->kind == LWP_TIMER_POSIX) {
+        timer_delete(timer->posix);
+    } else if (ioctl(timer->fd, PERF_EVENT_IOC_DISABLE, 0) == 0) {
+        close(timer->fd); /* only when it still is ours: the ioctl fails on the program's own files */
+    }
+    munmap(timer, sizeof *timer);
+}
+
+void lwp_timer_forget(struct lwp_timer *timer)
+{
+    if (timer->kind != LWP_TIMER_POSIX && timer->fd >= 0)
+        close(timer->fd);
+    munmap(timer, sizeof *timer);
+}
+
+enum lwp_timer_kind lwp_timer_probe(const char *forced)
+{
+    static const char *const names[] = {"", "sigtrap", "async", "posix"};
+    pid_t tid = (pid_t)syscall(SYS_gettid);
+    for (enum lwp_timer_kind kind = LWP_TIMER_SIGTRAP; kind <= LWP_TIMER_POSIX; kind++) {
+        if (forced && *forced && strcmp(forced, "auto") && strcmp(forced, names[kind]))
+            continue;
+        struct lwp_timer *timer = lwp_timer_start(kind, tid, 10000000000u); /* never fires while we look */
+        if (timer) {
+            lwp_timer_stop(timer);
+            return kind;
+        }
+    }
+    return LWP_TIMER_NONE;
+}

@@ -1,0 +1,29 @@
+/* A timer on one thread's CPU time that signals that thread. The flavours, best first: perf's task-clock as a
+ * synchronous SIGTRAP; the same with O_ASYNC; a POSIX thread CPU timer (250 Hz at most on most kernels). */
+#ifndef LWP_LIGHT_TIMER_H
+#define LWP_LIGHT_TIMER_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum lwp_timer_kind { LWP_TIMER_NONE, LWP_TIMER_SIGTRAP, LWP_TIMER_ASYNC, LWP_TIMER_POSIX };
+
+struct lwp_timer; /* mmap'ed, one a thread */
+
+/* The best flavour that works here and now, tried on the calling thread; `forced` is LWP_ENV_TIMER's value or NULL. */
+enum lwp_timer_kind lwp_timer_probe(const char *forced);
+
+/* What the kernel takes of each sample's time besides the handler, measured by a prototype. */
+uint64_t lwp_timer_delivery_ns(enum lwp_timer_kind kind);
+
+int lwp_timer_signal(enum lwp_timer_kind kind);
+bool lwp_timer_owns(int signal, const siginfo_t *info);
+
+struct lwp_timer *lwp_timer_start(enum lwp_timer_kind kind, pid_t tid, uint64_t period_ns);
+void lwp_timer_set_period(struct lwp_timer *timer, uint64_t period_ns);
+void lwp_timer_stop(struct lwp_timer *timer);   /* in the process that started it */
+void lwp_timer_forget(struct lwp_timer *timer); /* in the child of a fork */
+
+#endif

@@ -1,0 +1,321 @@
+#define _GNU_SOURCE
+#include "collector/light/walk.h"
+
+#include <sys/uio.h>
+#include <unistd.h>
+
+enum { WALK_STEPS = 400, WALK_SEEN = 16, WALK_READS = 48 };
+
+enum { FLAG_CF = 1, FLAG_PF = 4, FLAG_ZF = 0x40, FLAG_SF = 0x80, FLAG_OF = 0x800 };
+
+struct walker {
+    struct lwp_registers registers;
+    uint64_t flags;
+    bool flags_known;
+    bool stored;  /* memory may differ from what it will be */
+    unsigned reads;
+};
+
+struct value {
+    uint64_t bits;
+    bool known;
+};
+
+bool lwp_walk_address(const struct lwp_insn *insn, const struct lwp_registers *registers, uint64_t *address)
+{
+    if (insn->gather || insn->rep_string)
+        return false;
+    uint64_t sum = (uint64_t)insn->displacement;
+    if (insn->segment == LWP_SEGMENT_GS || (insn->segment == LWP_SEGMENT_FS && !registers->fs_known))
+        return false;
+    if (insn->segment == LWP_SEGMENT_FS)
+        sum += registers->fs_base;
+    if (insn->base != LWP_REG_NONE) {
+        if (insn->base > 15 || !(registers->known >> insn->base & 1))
+            return false;
+        sum += registers->value[insn->base];
+    }
+    if (insn->index != LWP_REG_NONE) {
+        if (insn->index > 15 || !(registers->known >> insn->index & 1))
+            return false;
+        sum += registers->value[insn->index] * insn->scale;
+    }
+    *address = sum;
+    return true;
+}
+
+static uint64_t mask_of(unsigned bytes)
+{
+    return bytes >= 8 ? UINT64_MAX : ((uint64_t)1 << bytes * 8) - 1;
+}
+
+/* Through the kernel: a path guessed wrong must not fault in the program. */
+static struct value walk_read(struct walker *walker, uint64_t address, unsigned bytes)
+{
+    struct value value = {0, false};
+    if (walker->stored || bytes > 8 || walker->reads++ >= WALK_READS)
+        return value;
+    struct iovec here = {&value.bits, bytes}, there = {(void *)address, bytes};
+    value.known = process_vm_readv(getpid(), &here, 1, &there, 1, 0) == (ssize_t)bytes;
+    return value;
+}
+
+static struct value walk_get(struct walker *walker, const struct lwp_insn *insn, unsigned i)
+{
+    const struct lwp_operand *operand = &insn->operand[i];
+    uint64_t address;
+    switch (operand->kind) {
+    case LWP_OPERAND_IMM: return (struct value){(uint64_t)operand->imm, true};
+    case LWP_OPERAND_MEM:
+        if (!lwp_walk_address(insn, &walker->registers, &address))
+            break;
+        return walk_read(walker, address, operand->bytes);
+    case LWP_OPERAND_REG:
+        if (operand->reg >= 16) {
+            unsigned reg = operand->reg - 16;
+            return (struct value){walker->registers.value[reg] >> 8 & 0xff, walker->registers.known >> reg & 1};
+        }
+        return (struct value){walker->registers.value[operand->reg] & mask_of(operand->bytes),
+                              walker->registers.known >> operand->reg & 1};
+    default: break;
+    }
+    return (struct value){0, false};
+}
+
+static void walk_set(struct walker *walker, const struct lwp_operand *operand, struct value value)
+{
+    if (operand->kind != LWP_OPERAND_REG)
+        return;
+    unsigned reg = operand->reg >= 16 ? operand->reg - 16u : operand->reg;
+    uint16_t bit = (uint16_t)(1u << reg);
+    uint64_t *old = &walker->registers.value[reg];
+    if (operand->bytes >= 4) { /* 32-bit results clear the upper half */
+        *old = value.bits & mask_of(operand->bytes);
+        walker->registers.known = (uint16_t)(value.known ? walker->registers.known | bit : walker->registers.known & ~bit);
+        return;
+    }
+    unsigned shift = operand->reg >= 16 ? 8 : 0;
+    uint64_t mask = mask_of(operand->bytes) << shift;
+    *old = (*old & ~mask) | (value.bits << shift & mask);
+    if (!value.known)
+        walker->registers.known = (uint16_t)(walker->registers.known & ~bit);
+}
+
+static void walk_set_flags(struct walker *walker, uint64_t result, bool carry, bool overflow, unsigned bytes)
+{
+    uint64_t sign = (uint64_t)1 << (bytes * 8 - 1);
+    result &= mask_of(bytes);
+    walker->flags = (carry ? FLAG_CF : 0) | (overflow ? FLAG_OF : 0) | (result ? 0 : FLAG_ZF) |
+                    (result & sign ? FLAG_SF : 0) | (__builtin_parity((unsigned)(result & 0xff)) ? 0 : FLAG_PF);
+    walker->flags_known = true;
+}
+
+static bool walk_condition(uint64_t flags, unsigned condition)
+{
+    bool cf = flags & FLAG_CF, zf = flags & FLAG_ZF, sf = flags & FLAG_SF, of = flags & FLAG_OF, pf = flags & FLAG_PF, is;
+    switch (condition >> 1) {
+    case 0: is = of; break;
+    case 1: is = cf; break;
+    case 2: is = zf; break;
+    case 3: is = cf || zf; break;
+    case 4: is = sf; break;
+    case 5: is = pf; break;
+    case 6: is = sf != of; break;
+    default: is = zf || sf != of; break;
+    }
+    return is != (condition & 1);
+}
+
+/* Arithmetic of two operands, the first also the destination (but for cmp and test). */
+static void walk_arithmetic(struct walker *walker, const struct lwp_insn *insn)
+{
+    unsigned bytes = insn->operand[0].bytes;
+    uint64_t mask = mask_of(bytes), sign = (uint64_t)1 << (bytes * 8 - 1);
+    struct value a = walk_get(walker, insn, 0), b = {1, true};
+    bool one_operand = insn->op == LWP_OP_INC || insn->op == LWP_OP_DEC || insn->op == LWP_OP_NEG;
+    if (!one_operand)
+        b = walk_get(walker, insn, 1);
+    b.bits &= mask;
+    struct value result = {0, a.known && b.known};
+    bool carry = false, overflow = false;
+    bool same = insn->operand[0].kind == LWP_OPERAND_REG && insn->operand[1].kind == LWP_OPERAND_REG &&
+                insn->operand[0].reg == insn->operand[1].reg;
+    if (same && (insn->op == LWP_OP_XOR || insn->op == LWP_OP_SUB)) {
+        result.known = true; /* the idiom for zero needs no operand */
+        a.bits = b.bits;
+    }
+    switch (insn->op) {
+    case LWP_OP_ADD:
+    case LWP_OP_INC:
+        result.bits = (a.bits + b.bits) & mask;
+        carry = result.bits < b.bits;
+        overflow = ~(a.bits ^ b.bits) & (a.bits ^ result.bits) & sign;
+        break;
+    case LWP_OP_NEG:
+        b = a;
+        a.bits = 0; /* fall through */
+    case LWP_OP_SUB:
+    case LWP_OP_CMP:
+    case LWP_OP_DEC:
+        result.bits = (a.bits - b.bits) & mask;
+        carry = a.bits < b.bits;
+        overflow = (a.bits ^ b.bits) & (a.bits ^ result.bits) & sign;
+        break;
+    case LWP_OP_TEST:
+    case LWP_OP_AND: result.bits = a.bits & b.bits; break;
+    case LWP_OP_OR: result.bits = a.bits | b.bits; break;
+    default: result.bits = a.bits ^ b.bits; break;
+    }
+    bool flags_known = result.known;
+    if (insn->op == LWP_OP_INC || insn->op == LWP_OP_DEC) { /* they leave the carry as it was */
+        flags_known &= walker->flags_known;
+        carry = walker->flags & FLAG_CF;
+    }
+    if (insn->op != LWP_OP_CMP && insn->op != LWP_OP_TEST)
+        walk_set(walker, &insn->operand[0], result);
+    if (flags_known)
+        walk_set_flags(walker, result.bits, carry, overflow, bytes);
+    else
+        walker->flags_known = false;
+}
+
+static void walk_shift(struct walker *walker, const struct lwp_insn *insn)
+{
+    unsigned bytes = insn->operand[0].bytes;
+    struct value a = walk_get(walker, insn, 0), b = walk_get(walker, insn, 1);
+    struct value result = {0, a.known && b.known};
+    unsigned count = (unsigned)b.bits & (bytes == 8 ? 63 : 31);
+    if (count < bytes * 8) {
+        int64_t wide = (int64_t)(a.bits << (64 - bytes * 8)) >> (64 - bytes * 8);
+        result.bits = insn->op == LWP_OP_SHL   ? a.bits << count
+                      : insn->op == LWP_OP_SHR ? a.bits >> count
+                                               : (uint64_t)(wide >> count);
+    } else {
+        result.known = false;
+    }
+    result.bits &= mask_of(bytes);
+    walk_set(walker, &insn->operand[0], result);
+    walker->flags_known = false;
+}
+
+static void walk_multiply(struct walker *walker, const struct lwp_insn *insn)
+{
+    struct value result = {0, false};
+    if (insn->operand[1].kind != LWP_OPERAND_NONE) {
+        bool three = insn->operand[2].kind == LWP_OPERAND_IMM;
+        struct value a = walk_get(walker, insn, three ? 1 : 0), b = walk_get(walker, insn, three ? 2 : 1);
+        result = (struct value){a.bits * b.bits & mask_of(insn->operand[0].bytes), a.known && b.known};
+        walk_set(walker, &insn->operand[0], result);
+    } else {
+        walker->registers.known = (uint16_t)(walker->registers.known & ~insn->spoils);
+    }
+    walker->flags_known = false;
+}
+
+static void walk_step(struct walker *walker, const struct lwp_insn *insn)
+{
+    struct value value;
+    uint64_t address;
+    switch (insn->op) {
+    case LWP_OP_NOP:
+    case LWP_OP_JMP:
+    case LWP_OP_JCC: return;
+    case LWP_OP_MOV:
+        if (insn->operand[0].kind == LWP_OPERAND_REG && insn->operand[0].reg < 20 &&
+            insn->operand[1].kind != LWP_OPERAND_NONE)
+            walk_set(walker, &insn->operand[0], walk_get(walker, insn, 1));
+        else
+            walker->registers.known = (uint16_t)(walker->registers.known & ~insn->spoils);
+        return;
+    case LWP_OP_MOVSX:
+        value = walk_get(walker, insn, 1);
+        if (insn->operand[1].bytes && insn->operand[1].bytes < 8) {
+            unsigned shift = 64 - insn->operand[1].bytes * 8u;
+            value.bits = (uint64_t)((int64_t)(value.bits << shift) >> shift);
+        }
+        walk_set(walker, &insn->operand[0], value);
+        return;
+    case LWP_OP_LEA:
+        value.known = lwp_walk_address(insn, &walker->registers, &address);
+        value.bits = value.known ? address : 0;
+        walk_set(walker, &insn->operand[0], value);
+        return;
+    case LWP_OP_ADD:
+    case LWP_OP_SUB:
+    case LWP_OP_CMP:
+    case LWP_OP_TEST:
+    case LWP_OP_AND:
+    case LWP_OP_OR:
+    case LWP_OP_XOR:
+    case LWP_OP_INC:
+    case LWP_OP_DEC:
+    case LWP_OP_NEG: walk_arithmetic(walker, insn); return;
+    case LWP_OP_SHL:
+    case LWP_OP_SHR:
+    case LWP_OP_SAR: walk_shift(walker, insn); return;
+    case LWP_OP_IMUL: walk_multiply(walker, insn); return;
+    default:
+        walker->registers.known = (uint16_t)(walker->registers.known & ~insn->spoils);
+        if (insn->writes_flags)
+            walker->flags_known = false;
+    }
+}
+
+static void walk_keep(struct lwp_walk_access *to, const struct lwp_insn *insn, uint64_t address)
+{
+    *to = (struct lwp_walk_access){.ip = insn->ip, .address = address, .bytes = insn->bytes, .load = insn->load,
+                                   .store = insn->store, .vector = insn->vector, .floating = insn->floating};
+}
+
+void lwp_walk_forward(struct lwp_code_cache *cache, const struct lwp_place *place, const struct lwp_registers *start,
+                      uint64_t flags, struct lwp_walk *walk, uint32_t *random)
+{
+    struct walker walker = {.registers = *start, .flags = flags, .flags_known = true};
+    struct lwp_walk_access seen[WALK_SEEN]; /* a sample of the accesses passed, should the walk end early */
+    unsigned passed = 0;
+    uint64_t ip = place->ip;
+    walk->found = false;
+    walk->kept_count = 0;
+    for (unsigned step = 0; step < WALK_STEPS && ip >= place->low && ip < place->high; step++) {
+        const struct lwp_insn *insn = lwp_code_at(cache, ip, place->high);
+        if (insn->invalid || insn->op == LWP_OP_STOP)
+            break;
+        if (lwp_insn_accesses(insn)) {
+            uint64_t address;
+            bool known = lwp_walk_address(insn, &walker.registers, &address);
+            if (walk->wanted == ip && !walk->found) {
+                walk->found = known;
+                walk->found_address = known ? address : 0;
+                walk->wanted = 0; /* only its very next execution */
+            }
+            if (known) {
+                if (passed >= walk->skip && walk->kept_count < LWP_WALK_KEEP)
+                    walk_keep(&walk->kept[walk->kept_count++], insn, address);
+                if (passed < WALK_SEEN)
+                    walk_keep(&seen[passed], insn, address);
+                passed++;
+            }
+        }
+        if (walk->kept_count == LWP_WALK_KEEP && !walk->wanted)
+            break;
+        uint64_t next = ip + insn->length;
+        if (insn->op == LWP_OP_JMP) {
+            next = insn->target;
+        } else if (insn->op == LWP_OP_JCC) {
+            if (!walker.flags_known)
+                break;
+            if (walk_condition(walker.flags, insn->condition))
+                next = insn->target;
+        }
+        bool stores = insn->store;
+        walk_step(&walker, insn);
+        walker.stored |= stores;
+        ip = next;
+    }
+    if (!walk->kept_count && passed) {
+        unsigned held = passed < WALK_SEEN ? passed : WALK_SEEN;
+        *random = *random * 1664525u + 1013904223u;
+        walk->kept[0] = seen[(*random >> 8) % held];
+        walk->kept_count = 1;
+    }
+}

@@ -1,0 +1,45 @@
+/* Integer registers of an interrupted thread, and the walk forward from there. */
+#ifndef LWP_LIGHT_WALK_H
+#define LWP_LIGHT_WALK_H
+
+#include "collector/light/insn.h"
+#include "collector/light/place.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct lwp_registers {
+    uint64_t value[16];
+    uint16_t known; /* one bit a register */
+    uint64_t fs_base;
+    bool fs_known;
+};
+
+/* The address of the instruction's memory operand. False: a register it needs is not known, or a form not followed. */
+bool lwp_walk_address(const struct lwp_insn *insn, const struct lwp_registers *registers, uint64_t *address);
+
+struct lwp_walk_access {
+    uint64_t ip, address;
+    uint16_t bytes;
+    bool load, store, vector, floating;
+};
+
+enum { LWP_WALK_KEEP = 3 };
+
+struct lwp_walk {
+    /* in */
+    uint64_t wanted; /* the instruction whose next address is looked for, or 0 */
+    unsigned skip;   /* accesses to pass before keeping LWP_WALK_KEEP of them */
+    /* out */
+    bool found;
+    uint64_t found_address;
+    struct lwp_walk_access kept[LWP_WALK_KEEP];
+    unsigned kept_count;
+};
+
+/* Follows the program from `ip` within its function, changing nothing: computes what only depends on known registers
+ * and memory, reads memory until the first store, stops where the path is not certain. */
+void lwp_walk_forward(struct lwp_code_cache *cache, const struct lwp_place *place, const struct lwp_registers *start,
+                      uint64_t flags, struct lwp_walk *walk, uint32_t *random);
+
+#endif
