@@ -15,14 +15,11 @@ seconds_of() {
 
 median() { sort -n | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'; }
 
-# The range lwp promises for the whole program: the largest among the splits. The report prints it, too.
+# The range lwp promises for the whole program, of the finding that promises most.
 promised() {
-    "$lwp" report --json "$1" | awk '
-        /"splits"/ { inside = 1 }
-        /"regroups"/ { inside = 0 }
-        inside && /"expected_speedup"/ { hot = 1; n = 0; line = $0; sub(/.*"expected_speedup"/, "", line); $0 = line }
-        hot { gsub(/[^0-9.]+/, " "); for (i = 1; i <= NF; i++) v[n++] = $i; if (n >= 2) { hot = 0; if (v[1] > best) { low = v[0]; best = v[1] } } }
-        END { if (best) printf "%.2f to %.2f times\n", low, best; else print "nothing" }'
+    "$lwp" report --json "$1" | python3 -c 'import json, sys
+ranges = [f["expected_speedup"] for f in json.load(sys.stdin)["findings"]]
+print("%.2f to %.2f times" % tuple(max(ranges, key=lambda r: r[1])) if ranges else "nothing")'
 }
 
 for example in neuron neighbours tree nochange; do

@@ -2,9 +2,9 @@
  *
  *     ./neuron [threads] [rounds] [--time]
  *
- * All work is cut into `threads` slices and done `rounds` times; sums are exact (small integers), so that an example and
- * its fixed version print the same checksum when called alike. --time adds one line for each loop: its function, its CPU seconds over all threads, the
- * data object and the fields it uses. That is what the tests compare lwp with. */
+ * All work is cut into `threads` slices and done `rounds` times; sums are exact (small integers), so that an example
+ * and its fixed version print the same checksum when called alike. --time adds one line for each loop: its function,
+ * its CPU seconds over all threads, the data object and the fields it uses. That is what the tests compare lwp with. */
 #ifndef EXAMPLE_H
 #define EXAMPLE_H
 

@@ -11,7 +11,8 @@ struct neighbour {
 
 static struct neighbour *neighbours;
 
-static const struct example_loop loops[] = {{"nearest", "neighbours", "distance"}, {"print_length", "neighbours", "entry"}};
+static const struct example_loop loops[] = {{"nearest", "neighbours", "distance"},
+                                            {"print_length", "neighbours", "entry"}};
 enum { NEAREST, PRINT_LENGTH, LOOPS };
 
 /* The index of the nearest record that is farther than `beyond`; `end` when there is none. */

@@ -20,10 +20,9 @@ static double *bus;
 static double image[PIXELS];
 
 static const struct example_loop loops[] = {
-    {"learn", "layer", "U,P"},   {"excite", "layer", "I,W,U"}, {"norm_w", "layer", "W"},
-    {"feed_back", "layer", "X,Q"}, {"norm_v", "layer", "V"},   {"mismatch", "layer", "U,P"},
-    {"norm_p", "layer", "P"},    {"match", "layer", "P"},      {"watching", "layer", "I"},
-    {"load_of_bus", "bus", "-"},
+    {"learn", "layer", "U,P"},  {"excite", "layer", "I,W,U"}, {"norm_w", "layer", "W"}, {"feed_back", "layer", "X,Q"},
+    {"norm_v", "layer", "V"},   {"mismatch", "layer", "U,P"}, {"norm_p", "layer", "P"}, {"match", "layer", "P"},
+    {"watching", "layer", "I"}, {"load_of_bus", "bus", "-"},
 };
 enum { LEARN, EXCITE, NORM_W, FEED_BACK, NORM_V, MISMATCH, NORM_P, MATCH, WATCHING, LOAD_OF_BUS, LOOPS };
 

@@ -35,10 +35,11 @@ static double *bus;
 static double image[PIXELS];
 
 static const struct example_loop loops[] = {
-    {"learn", "layer_iu,layer_p", "U,P"},   {"excite", "layer_iu,layer_w", "I,W,U"}, {"norm_w", "layer_w", "W"},
-    {"feed_back", "layer_xq", "X,Q"}, {"norm_v", "layer_v", "V"},   {"mismatch", "layer_iu,layer_p", "U,P"},
-    {"norm_p", "layer_p", "P"},    {"match", "layer_p", "P"},      {"watching", "layer_iu", "I"},
-    {"load_of_bus", "bus", "-"},
+    {"learn", "layer_iu,layer_p", "U,P"}, {"excite", "layer_iu,layer_w", "I,W,U"},
+    {"norm_w", "layer_w", "W"},           {"feed_back", "layer_xq", "X,Q"},
+    {"norm_v", "layer_v", "V"},           {"mismatch", "layer_iu,layer_p", "U,P"},
+    {"norm_p", "layer_p", "P"},           {"match", "layer_p", "P"},
+    {"watching", "layer_iu", "I"},        {"load_of_bus", "bus", "-"},
 };
 enum { LEARN, EXCITE, NORM_W, FEED_BACK, NORM_V, MISMATCH, NORM_P, MATCH, WATCHING, LOAD_OF_BUS, LOOPS };
 

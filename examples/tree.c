@@ -1,5 +1,6 @@
-/* The travelling salesman as in Olden's TSP: cities are tree nodes allocated one by one; the tour through them is walked
- * again and again, using only the coordinates and `next`. Following the advice gives tree_fixed.c. Usage: see example.h. */
+/* The travelling salesman as in Olden's TSP: cities are tree nodes allocated one by one; the tour through them is
+ * walked again and again, using only the coordinates and `next`. Following the advice gives tree_fixed.c. Usage: see
+ * example.h. */
 #include "example.h"
 
 enum { CITIES = 1200000, NEAR = 4 };

@@ -1,5 +1,5 @@
-/* tree.c after following the advice: what the tour uses of a city is a small structure with a pointer to the rest, and each
- * of the two is allocated in blocks of its own. Usage: see example.h. */
+/* tree.c after following the advice: what the tour uses of a city is a small structure with a pointer to the rest, and
+ * each of the two is allocated in blocks of its own. Usage: see example.h. */
 #include "example.h"
 
 enum { CITIES = 1200000, NEAR = 4 };

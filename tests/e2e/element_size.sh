@@ -1,0 +1,5 @@
+#!/bin/sh
+# Element sizes, with debug information and from addresses alone. Every size is in tests/long/element_size.sh.
+set -u
+. "$SRC/tests/truth/size_runs.sh"
+size_runs 8 12 24 40 64 72 100 136 && DEBUG= size_runs 16 20 48 80 96 128

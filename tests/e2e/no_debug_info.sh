@@ -1,0 +1,12 @@
+#!/bin/sh
+# Without debug information the same groups come as offsets: built without -g, and stripped of symbols as well.
+set -u
+. "$SRC/tests/truth/advice_runs.sh"
+status=0
+example_build neuron "$TMP/plain" || exit 1
+example_build neuron "$TMP/stripped" -s || exit 1
+example_build tree "$TMP/tree" -s || exit 1
+advice_of neuron "$TMP/plain" 1 offsets || status=1
+advice_of neuron "$TMP/stripped" 1 offsets || status=1
+advice_of tree "$TMP/tree" 1 offsets || status=1
+exit $status
