@@ -1,0 +1,23 @@
+# Tests. `make check` runs what is quick, `make check-long` the rest; tests/run says what a test is.
+e2e := $(filter-out %.py.in,$(wildcard $(srcdir)/tests/e2e/*.sh $(srcdir)/tests/e2e/*.py))
+long := $(wildcard $(srcdir)/tests/long/*.sh $(srcdir)/tests/long/*.py)
+run_tests = SRC='$(srcdir)' CC='$(CC)' $(srcdir)/tests/run
+
+check: all units examples
+	+$(MAKE) SAN=1 lwp-san units
+	$(run_tests) $(units) $(unit_src:tests/unit/%.c=obj-san/unit/%) $(e2e)
+
+check-unit: units
+	$(run_tests) $(units)
+
+check-e2e: all examples
+	$(run_tests) $(e2e)
+
+check-san:
+	+$(MAKE) SAN=1 lwp-san units
+	$(run_tests) $(unit_src:tests/unit/%.c=obj-san/unit/%)
+
+check-long: all examples
+	$(run_tests) --timeout 2400 $(long)
+
+.PHONY: check check-unit check-e2e check-san check-long
