@@ -90,7 +90,7 @@ const char *lwp_declaration_write(struct lwp_profile *profile, const struct lwp_
     if (layout->type && layout->type->is_class)
         fprintf(out, "/* A sketch: %s is a C++ class; keep its methods and adapt them. */\n", layout->type->name);
     if (!layout->type)
-        fprintf(out, "/* No debug info: fields are named by their offset in the %llu-byte element. */\n",
+        fprintf(out, "/* The type is not known: fields are named by their offset in the %llu-byte element. */\n",
                 (unsigned long long)layout->element_bytes);
     if (layout->single) {
         for (int g = 1; g <= (int)split->groups; g++) {

@@ -40,6 +40,22 @@ static const char *split_confidence(const struct lwp_profile *profile, const str
     return "low";
 }
 
+/* The loops that tell fields apart. One that goes over whole elements (set-up, copy) tells nothing, and would tie the
+ * fields nobody else uses to the next best ones; it counts only where such loops are the most of the weight. */
+static size_t split_loops(const struct lwp_layout *layout, struct lwp_affinity_loop *loops)
+{
+    double whole = 0;
+    size_t count = 0;
+    for (size_t i = 0; i < layout->loop_count; i++)
+        if (layout->loops[i].used == layout->field_count)
+            whole += layout->loops[i].weight.weight;
+    bool leave_out = whole < 0.5 * layout->weight.weight;
+    for (size_t i = 0; i < layout->loop_count; i++)
+        if (!leave_out || layout->loops[i].used < layout->field_count)
+            loops[count++] = (struct lwp_affinity_loop){layout->loops[i].weight.weight, layout->loops[i].uses};
+    return count;
+}
+
 static bool split_try(struct lwp_profile *profile, const struct lwp_layout *layout, struct lwp_split *split)
 {
     size_t fields = layout->field_count;
@@ -53,11 +69,15 @@ static bool split_try(struct lwp_profile *profile, const struct lwp_layout *layo
     double *affinity = lwp_arena_alloc(profile->arena, fields * fields, sizeof *affinity);
     double *weights = lwp_arena_alloc(profile->arena, fields, sizeof *weights);
     int *group = lwp_arena_alloc(profile->arena, fields, sizeof *group);
-    for (size_t i = 0; i < layout->loop_count; i++)
-        loops[i] = (struct lwp_affinity_loop){layout->loops[i].weight.weight, layout->loops[i].uses};
-    for (size_t f = 0; f < fields; f++)
-        weights[f] = layout->fields[f].weight;
-    lwp_affinity_compute(loops, layout->loop_count, fields, affinity);
+    size_t loop_count = split_loops(layout, loops);
+    for (size_t i = 0; i < loop_count; i++) {
+        size_t used = 0;
+        for (size_t f = 0; f < fields; f++)
+            used += loops[i].uses[f];
+        for (size_t f = 0; f < fields && used; f++)
+            weights[f] += loops[i].uses[f] ? loops[i].weight / (double)used : 0;
+    }
+    lwp_affinity_compute(loops, loop_count, fields, affinity);
     size_t groups = lwp_affinity_cluster(affinity, weights, fields, together, cold_share, group);
     bool cold = false;
     for (size_t f = 0; f < fields; f++)
