@@ -1,6 +1,7 @@
 /* The table of data objects and what people call them.
  * In: allocation paths, addresses of static and stack variables. Out: object ids, names.
  * Two allocations are one object when their call paths are the same with recursion taken out. */
+#define _GNU_SOURCE /* strcasestr */
 #include "analysis/objects.h"
 
 #include "analysis/contexts.h"
@@ -110,7 +111,7 @@ static bool object_is_wrapper(const struct lwp_frame *frame)
     for (size_t i = 0; frame->function && i < sizeof functions / sizeof *functions; i++)
         if (strncmp(frame->function, functions[i], strlen(functions[i])) == 0)
             return true;
-    return false;
+    return frame->function && strcasestr(frame->function, "alloc"); /* my_alloc(), AllocateNode(), ... */
 }
 
 bool lwp_objects_site(struct lwp_profile *profile, uint32_t context, struct lwp_frame *frame, uint32_t *at)
