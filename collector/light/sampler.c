@@ -117,6 +117,14 @@ static bool sample_rep(const struct lwp_insn *insn, const struct lwp_registers *
 
 /* ---- the handler ---- */
 
+/* perf's clock runs on in the kernel but its ticks there are dropped, so a sample stands for the last period only: the
+ * kernel's share of a longer gap must not be charged to the program's instruction. A POSIX timer waits instead. */
+static uint64_t sample_weight(const struct sampler *sampler, uint64_t gap_ns)
+{
+    bool dropped = sampler_kind != LWP_TIMER_POSIX && gap_ns > 2 * sampler->period_ns;
+    return dropped ? sampler->period_ns : gap_ns;
+}
+
 static void sample_take(struct lwp_thread *self, struct sampler *sampler, ucontext_t *context, struct lwps_sample *sample)
 {
     struct lwp_registers registers;
@@ -195,7 +203,7 @@ static void sampler_review(struct lwp_thread *self, struct sampler *sampler, uin
     lwp_timer_set_period(sampler->timer, period);
 }
 
-static void sampler_handle(int signal, siginfo_t *info, void *ucontext)
+void lwp_sampler_handler(int signal, siginfo_t *info, void *ucontext)
 {
     (void)signal;
     (void)info;
@@ -211,7 +219,7 @@ static void sampler_handle(int signal, siginfo_t *info, void *ucontext)
     self->busy++;
     uint64_t cpu = clock_now(CLOCK_THREAD_CPUTIME_ID);
     ucontext_t *context = ucontext;
-    struct lwps_sample sample = {.time = clock_now(CLOCK_MONOTONIC), .weight = cpu - self->last_cpu_ns,
+    struct lwps_sample sample = {.time = clock_now(CLOCK_MONOTONIC), .weight = sample_weight(sampler, cpu - self->last_cpu_ns),
                                  .ip = (uint64_t)context->uc_mcontext.gregs[REG_RIP]};
     sample_take(self, sampler, context, &sample);
     if (lwps_put_sample(&self->file, &sample) == 0) {
@@ -244,11 +252,6 @@ const int *lwp_sampler_signals(void)
     static int signals[2];
     signals[0] = sampler_kind ? lwp_timer_signal(sampler_kind) : 0;
     return signals;
-}
-
-void lwp_sampler_handler(int signal, siginfo_t *info, void *context)
-{
-    sampler_handle(signal, info, context);
 }
 
 bool lwp_sampler_init(const struct lwp_sampler_options *options, char *note, unsigned note_bytes)

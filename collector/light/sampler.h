@@ -23,6 +23,9 @@ void lwp_sampler_detach(struct lwp_thread *self);
 /* In the child of a fork, before attaching again: forget the parent's events. */
 void lwp_sampler_forget(struct lwp_thread *self);
 
+/* Takes one sample: to be called by the signal handler for signals that are ours. */
+void lwp_sampler_handler(int signal, siginfo_t *info, void *ucontext);
+
 /* Whether a signal is one of ours; signals.c chains the others to the program's own handler. */
 bool lwp_sampler_owns(int signal, const siginfo_t *info);
 

@@ -14,8 +14,6 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-void lwp_sampler_handler(int signal, siginfo_t *info, void *context);
-
 static int signals_ours;                /* 0: none */
 static struct sigaction signals_theirs; /* what the program believes is installed */
 
