@@ -34,10 +34,11 @@ static void analyze_notes(struct lwp_profile *profile)
                          "faster (lwp collect -F).",
                          (unsigned long long)profile->samples);
     if (cpu > 0 && (double)profile->system_ns > 0.15 * cpu && profile->engine == 1)
-        lwp_profile_note(profile,
-                         "%.0f %% of the CPU time was spent in the kernel, which this engine cannot see; shares "
-                         "are of the time outside of it.",
-                         100 * (double)profile->system_ns / cpu);
+        lwp_profile_note(
+            profile,
+            "%.0f %% of the CPU time was spent in the kernel (page faults, system calls); it counts for the "
+            "code that was running around it.",
+            100 * (double)profile->system_ns / cpu);
     if (profile->unknown_weight > 0.1 * profile->total.weight)
         lwp_profile_note(profile, "For %.0f %% of the weight it could not be told which instruction it belongs to.",
                          100 * profile->unknown_weight / profile->total.weight);

@@ -3,6 +3,7 @@
  * All names come from the profiled program: they are made valid UTF-8 and are otherwise as they were. */
 #include "analysis/json.h"
 
+#include "analysis/objects.h"
 #include "base/utf8.h"
 #include "config.h"
 #include "format/record.h"
@@ -303,6 +304,16 @@ static json_t *json_plain_loops(struct json_tables *tables, uint32_t index)
     return loops;
 }
 
+/* Where people would look for the allocation: past libraries and allocation wrappers. */
+static json_t *json_site(struct lwp_profile *profile, const struct lwp_object *object)
+{
+    struct lwp_frame frame;
+    uint32_t node;
+    if (!object->context || !lwp_objects_site(profile, object->context, &frame, &node))
+        return json_null();
+    return json_frame(frame.function, frame.file, frame.line, profile->contexts[node].module, frame.inlined);
+}
+
 static json_t *json_one_object(struct json_tables *tables, const struct lwp_splits *splits, uint32_t index)
 {
     static const char *const kinds[] = {"heap", "static", "stack", "mmap", "unknown"};
@@ -322,6 +333,7 @@ static json_t *json_one_object(struct json_tables *tables, const struct lwp_spli
     json_object_set_new(json, "allocations", json_known(object->allocations));
     json_object_set_new(json, "context", json_context(tables, object->context));
     json_object_set_new(json, "common_context", json_context(tables, object->common));
+    json_object_set_new(json, "site", json_site(profile, object));
     json_object_set_new(json, "module", json_module(object->module));
     json_object_set_new(json, "share", json_share(share.value));
     json_object_set_new(json, "share_ci", json_pack("[o,o]", json_share(share.low), json_share(share.high)));

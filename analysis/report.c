@@ -205,15 +205,7 @@ static void report_split(const struct report *report, const json_t *split)
                100 * report_number(object, "share"), 100 * json_number_value(json_array_get(interval, 0)),
                100 * json_number_value(json_array_get(interval, 1)), report_number(object, "samples"),
                report_number(object, "elements"), size);
-    const json_t *context = report_at(report, "contexts", json_object_get(object, "context"));
-    const json_t *frame = json_array_get(json_object_get(context, "frames"), 0);
-    json_array_foreach(json_object_get(context, "frames"), i, row)
-    {
-        if (json_is_string(json_object_get(row, "file"))) {
-            frame = row;
-            break;
-        }
-    }
+    const json_t *frame = json_object_get(object, "site");
     if (json_is_string(json_object_get(frame, "file")))
         report_say(report, "   allocated   in %s() at %s:%.0f\n", report_text(frame, "function", "?"),
                    report_file(report_text(frame, "file", "?")), report_number(frame, "line"));
