@@ -12,6 +12,7 @@
 struct loop_line {
     const char *file;
     uint32_t line;
+    uint64_t row;   /* address where the table says so */
     uint32_t scope; /* of the function or inlined call; LWP_NONE: unknown */
 };
 
@@ -21,7 +22,8 @@ struct loop_source {
     struct code_scopes *scopes;
     struct loop_line *lines; /* of each instruction, read when needed */
     uint8_t *read;
-    uint32_t *counts; /* per scope, zero between uses */
+    uint32_t *counts;      /* per scope, zero between uses */
+    uint32_t opening_line; /* 0: unknown */
     struct code_range range;
 };
 
@@ -32,6 +34,7 @@ struct loop_source *loop_source_new(struct code_module *module, struct code_rang
         return NULL;
     *source = (struct loop_source){.module = module, .cfg = cfg, .range = range};
     source->scopes = code_scopes_at(module, range.low);
+    source->opening_line = code_line_opening(module, range.low);
     source->lines = calloc((size_t)cfg->instruction_count + 1, sizeof *source->lines);
     source->read = calloc((size_t)cfg->instruction_count + 1, 1);
     source->counts = calloc(source->scopes ? source->scopes->count : 1, sizeof *source->counts);
@@ -58,7 +61,7 @@ static const struct loop_line *loop_line(struct loop_source *source, uint32_t in
         return line;
     source->read[instruction] = 1;
     uint64_t address = source->cfg->instructions[instruction].address;
-    code_line_at(source->module, address, &line->file, &line->line);
+    code_line_row(source->module, address, &line->file, &line->line, &line->row);
     line->scope = LWP_NONE;
     if (source->scopes)
         line->scope = source->scopes->items[code_scope_find(source->scopes, address)].function;
@@ -121,6 +124,22 @@ static uint32_t loop_scope(struct loop_source *source, const struct loop_body *b
     return found;
 }
 
+/* Does the row of the instruction's line begin in one of the loop's blocks? */
+static bool loop_states(struct loop_source *source, const struct loop_body *body, uint32_t instruction)
+{
+    uint64_t row = loop_line(source, instruction)->row;
+    const struct cfg *cfg = source->cfg;
+    uint32_t low = 0, high = body->block_count;
+    while (low < high) { /* members are in order of address */
+        uint32_t middle = low + (high - low) / 2;
+        if (cfg->blocks[body->blocks[middle]].start <= row)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low && row < cfg->blocks[body->blocks[low - 1]].end;
+}
+
 /* The instruction's line as seen from `scope`: its own, or that of the inlined call it belongs to. */
 static bool loop_line_in(struct loop_source *source, uint32_t scope, uint32_t instruction, const char **file,
                          uint32_t *line)
@@ -138,6 +157,36 @@ static bool loop_line_in(struct loop_source *source, uint32_t scope, uint32_t in
     *file = source->scopes->items[call].call_file;
     *line = source->scopes->items[call].call_line;
     return *line > 0 && *file;
+}
+
+/* Compilers invent instructions that have no line of their own: those seem to belong to whatever comes before them, out
+ * of the loop, or get the line that opens the function. So first the lines count that the table states inside of the
+ * loop and below the opening, then inherited ones next to those, and all of them only when there are no others. */
+enum loop_trust { LOOP_STATED, LOOP_INHERITED, LOOP_ANY };
+
+static void loop_extend(struct loop_source *source, const struct loop_body *body, uint32_t scope,
+                        struct loop_lines *result, enum loop_trust trust)
+{
+    const char *file;
+    uint32_t line, low = 0, high = UINT32_MAX, first = result->first_line, last = result->last_line;
+    if (trust != LOOP_ANY && scope == 0)
+        low = source->opening_line + 1;
+    if (trust == LOOP_INHERITED) {
+        if (!first)
+            return;
+        low = first - 1 > low ? first - 1 : low;
+        high = last + 1;
+    }
+    LOOP_EACH(i)
+    {
+        if (!loop_line_in(source, scope, i, &file, &line) || file != result->file || line < low || line > high ||
+            (trust == LOOP_STATED && !loop_states(source, body, i)))
+            continue;
+        if (!result->first_line || line < result->first_line)
+            result->first_line = line;
+        if (line > result->last_line)
+            result->last_line = line;
+    }
 }
 
 struct loop_lines loop_lines_of(struct loop_source *source, const struct loop_body *body)
@@ -158,14 +207,9 @@ struct loop_lines loop_lines_of(struct loop_source *source, const struct loop_bo
             result.file = file;
         votes += file == result.file ? 1 : (uint32_t)-1;
     }
-    LOOP_EACH(i)
-    {
-        if (!loop_line_in(source, scope, i, &file, &line) || file != result.file)
-            continue;
-        if (!result.first_line || line < result.first_line)
-            result.first_line = line;
-        if (line > result.last_line)
-            result.last_line = line;
-    }
+    loop_extend(source, body, scope, &result, LOOP_STATED);
+    loop_extend(source, body, scope, &result, LOOP_INHERITED);
+    if (!result.first_line)
+        loop_extend(source, body, scope, &result, LOOP_ANY);
     return result;
 }

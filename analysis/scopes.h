@@ -43,6 +43,10 @@ size_t code_unit_count(struct code_module *module);
 bool code_unit(struct code_module *module, size_t index, Dwarf_Die *unit);
 
 bool code_line_at(struct code_module *module, uint64_t address, const char **file, uint32_t *line);
+/* The same; `row` is where the line's row of the table begins. */
+bool code_line_row(struct code_module *module, uint64_t address, const char **file, uint32_t *line, uint64_t *row);
+/* The line that opens the function which starts at the address (its name or brace); 0: unknown. */
+uint32_t code_line_opening(struct code_module *module, uint64_t start);
 
 /* Frames of an address that DWARF knows, innermost first, from the arena; NULL when it knows none. */
 const struct lwp_frame *code_frames(struct code_module *module, uint64_t address, uint32_t *count);

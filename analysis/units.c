@@ -184,17 +184,9 @@ static void unit_read_lines(struct code_unit *unit)
         unit->line_count = 0;
 }
 
-/* The last row at or before the address. Of several rows at one address the last counts, but a row that ends a
- * sequence does not hide one that begins there. */
-bool code_line_at(struct code_module *module, uint64_t address, const char **file, uint32_t *line)
+/* How many rows are at or before the address. */
+static size_t unit_rows_until(const struct code_unit *unit, uint64_t address)
 {
-    *file = NULL;
-    *line = 0;
-    struct code_unit *unit = code_unit_find(module, address);
-    if (!unit)
-        return false;
-    if (!unit->lines_read)
-        unit_read_lines(unit);
     size_t low = 0, high = unit->line_count;
     Dwarf_Addr row_address;
     while (low < high) {
@@ -204,6 +196,44 @@ bool code_line_at(struct code_module *module, uint64_t address, const char **fil
         else
             high = middle;
     }
+    return low;
+}
+
+/* Of the rows at a function's first address the first is for the function itself, the last for its first statement. */
+uint32_t code_line_opening(struct code_module *module, uint64_t start)
+{
+    struct code_unit *unit = code_unit_find(module, start);
+    if (!unit)
+        return 0;
+    if (!unit->lines_read)
+        unit_read_lines(unit);
+    int opening = 0, line;
+    Dwarf_Addr address;
+    for (size_t i = unit_rows_until(unit, start); i > 0; i--) {
+        Dwarf_Line *row = dwarf_onesrcline(unit->lines, i - 1);
+        bool ends = true;
+        if (dwarf_lineaddr(row, &address) || address != start || dwarf_lineendsequence(row, &ends) || ends)
+            break;
+        if (dwarf_lineno(row, &line) == 0 && line > 0)
+            opening = line;
+    }
+    return (uint32_t)opening;
+}
+
+/* The last row at or before the address. Of several rows at one address the last counts, but a row that ends a
+ * sequence does not hide one that begins there. */
+bool code_line_row(struct code_module *module, uint64_t address, const char **file, uint32_t *line, uint64_t *start)
+{
+    *file = NULL;
+    *start = address;
+    *line = 0;
+    struct code_unit *unit = code_unit_find(module, address);
+    if (!unit)
+        return false;
+    if (!unit->lines_read)
+        unit_read_lines(unit);
+    size_t low = unit_rows_until(unit, address);
+    Dwarf_Addr row_address;
     if (!low)
         return false;
     Dwarf_Line *row = dwarf_onesrcline(unit->lines, low - 1);
@@ -221,5 +251,12 @@ bool code_line_at(struct code_module *module, uint64_t address, const char **fil
         return false;
     *file = code_file_name(module->code, dwarf_linesrc(row, NULL, NULL));
     *line = number > 0 ? (uint32_t)number : 0;
+    *start = first;
     return true;
+}
+
+bool code_line_at(struct code_module *module, uint64_t address, const char **file, uint32_t *line)
+{
+    uint64_t row;
+    return code_line_row(module, address, file, line, &row);
 }
