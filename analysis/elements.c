@@ -178,21 +178,33 @@ static bool element_folds(const struct element_use *uses, size_t count, uint64_t
     return count > 0;
 }
 
+/* Vectors may span several elements, so they do not tell where one ends: other accesses decide. Vectors alone that
+ * cover every byte leave the size unknown (0). */
 static uint64_t element_fold(const struct lwp_profile *profile, uint32_t index, uint64_t stride)
 {
     struct element_use uses[STREAMS_JUDGED];
     size_t count = 0;
+    uint64_t covered = 0;
     if (stride > ELEMENT_MAX)
         return stride;
-    for (uint32_t i = profile->object_streams[index]; i != LWP_NONE && count < STREAMS_JUDGED;
+    bool *touched = calloc(stride, sizeof *touched);
+    for (uint32_t i = profile->object_streams[index]; i != LWP_NONE && count < STREAMS_JUDGED && touched;
          i = profile->streams[i].next_of_object) {
         const struct lwp_stream *stream = &profile->streams[i];
         uint64_t residue;
         if (stream->accesses < 3 || lwp_objects_library_code(profile, stream->module) ||
             lwp_elements_residue(stream, stride, &residue) < keeps_to)
             continue;
-        uses[count++] = (struct element_use){stream->region, residue, stream->bytes};
+        for (uint64_t at = residue; at < residue + stream->bytes && covered < stride; at++) {
+            covered += !touched[at % stride];
+            touched[at % stride] = true;
+        }
+        if (!stream->vector || stream->bytes <= 8)
+            uses[count++] = (struct element_use){stream->region, residue, stream->bytes};
     }
+    free(touched);
+    if (count == 0)
+        return covered >= stride ? 0 : stride;
     for (uint64_t parts = 64; parts > 1; parts--)
         if (stride % parts == 0 && element_folds(uses, count, stride, stride / parts))
             return stride / parts;
