@@ -67,6 +67,9 @@ static const char *text_members(struct text *text, Dwarf_Die *type, int depth)
 
 static const char *text_named(struct text *text, Dwarf_Die *type, const char *keyword, int depth)
 {
+    Dwarf_Die definition = *type;
+    if (type_die_is_struct(type) && type_die_strip(&definition, NULL)) /* the declaration may have no name */
+        type = &definition;
     const char *name = type_die_name(text->code, type);
     if (!name && type_die_is_struct(type))
         return text_members(text, type, depth);

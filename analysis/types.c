@@ -58,6 +58,8 @@ static void flatten_add(struct flatten *flat, struct lwp_field field, bool bits)
     if (bits && last && last->bits && field.offset < last->field.offset + last->field.bytes) {
         uint64_t end = field.offset + field.bytes, start = last->field.offset;
         last->field.bytes = (end > start + last->field.bytes ? end : start + last->field.bytes) - start;
+        if (field.alignment > last->field.alignment)
+            last->field.alignment = field.alignment;
         last->field.name = lwp_arena_printf(flat->code->arena, "%s, %s", last->field.name, field.name);
         last->field.declaration =
             lwp_arena_printf(flat->code->arena, "%s; %s", last->field.declaration, field.declaration);
