@@ -1,0 +1,354 @@
+/* lwp collect: runs a program with the light engine in it and leaves a result directory.
+ * Exit status: the program's own, 128+n for a signal; lwp's failures are 125, 126 (cannot execute), 127 (not found). */
+#include "base/command.h"
+#include "base/log.h"
+#include "collector/env.h"
+#include "collector/launch/launch.h"
+#include "collector/launch/preload.h"
+#include "collector/launch/result.h"
+#include "collector/launch/run_json.h"
+#include "collector/launch/target.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { EXIT_LWP = 125, EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 };
+
+static const struct lwp_option collect_options[] = {
+    {.name = "output", .letter = 'o', .kind = LWP_OPT_TEXT, .argument = "DIR",
+     .help = "result directory, lwp-<app>.<pid> if not given; must not exist"},
+    {.name = "force", .kind = LWP_OPT_FLAG, .help = "replace an older result in DIR"},
+    {.name = "engine", .letter = 'e', .kind = LWP_OPT_TEXT, .argument = "ENGINE", .initial = "auto",
+     .help = "auto or timer; pmu and exact are not in this version"},
+    {.name = "frequency", .letter = 'F', .kind = LWP_OPT_NUMBER, .argument = "HZ", .min = 1, .max = 20000,
+     .help = "samples for each second of a thread's CPU time; automatic if not given"},
+    {.name = "period", .letter = 'c', .kind = LWP_OPT_TEXT, .argument = "PERIOD",
+     .help = "events between samples; for the pmu engine, not in this version"},
+    {.name = "max-overhead", .kind = LWP_OPT_NUMBER, .argument = "PCT", .min = 0.1, .max = 100, .initial = "3",
+     .help = "thin out samples to stay below this share of CPU time"},
+    {.name = "heap-threshold", .kind = LWP_OPT_NUMBER, .argument = "BYTES", .min = 0, .max = 1099511627776.0,
+     .help = "heap blocks below are told apart by call path and size only"},
+    {.name = "detect", .kind = LWP_OPT_TEXT, .argument = "LIST", .initial = "layout",
+     .help = "what to look for, separated by commas; this version knows layout"},
+    {.name = "follow-fork", .kind = LWP_OPT_FLAG, .help = "sample child processes too (this is the default)"},
+    {.name = "no-follow-fork", .kind = LWP_OPT_FLAG, .help = "sample the first process only"},
+    {.name = "delay", .kind = LWP_OPT_NUMBER, .argument = "SECONDS", .min = 0, .max = 1e6, .initial = "0",
+     .help = "start sampling after so many seconds"},
+    {.name = "duration", .kind = LWP_OPT_NUMBER, .argument = "SECONDS", .min = 0, .max = 1e6, .initial = "0",
+     .help = "stop sampling after so many seconds, the program goes on; 0: to the end"},
+    {.name = "window", .kind = LWP_OPT_TEXT, .argument = "ON:OFF",
+     .help = "bursts of the exact engine, not in this version"},
+    {.name = "region", .kind = LWP_OPT_TEXT, .argument = "FUNC",
+     .help = "one function only; for the exact engine, not in this version"},
+    {.name = "no-analyze", .kind = LWP_OPT_FLAG, .help = "leave the analysis to 'lwp analyze DIR'"},
+    {.name = "quiet", .letter = 'q', .kind = LWP_OPT_FLAG, .help = "no closing lines, unless something went wrong"},
+    {0},
+};
+
+static int collect_check_list(const char *list, struct lwp_error *err)
+{
+    static const char *const known[] = {"layout", "redundancy", "sharing", "communication", "locality", NULL};
+    for (const char *at = list;;) {
+        char word[64];
+        size_t length = strcspn(at, ",");
+        snprintf(word, sizeof word, "%.*s", (int)length, at);
+        size_t i = 0;
+        while (known[i] && strcmp(known[i], word))
+            i++;
+        const char *near = known[i] ? NULL : lwp_nearest(word, known);
+        if (near)
+            return lwp_error_set(err, LWP_ERR_USAGE, "collect: --detect knows no '%s'; did you mean '%s'?", word, near);
+        if (!known[i])
+            return lwp_error_set(err, LWP_ERR_USAGE, "collect: --detect knows no '%s'; it takes layout", word);
+        if (i > 0)
+            return lwp_error_set(err, LWP_ERR_USAGE, "collect: --detect %s is not in this version; it takes layout",
+                                 word);
+        if (at[length] == '\0')
+            return LWP_OK;
+        at += length + 1;
+    }
+}
+
+static int collect_check(const struct lwp_options *options, struct lwp_error *err)
+{
+    const char *engine = lwp_options_text(options, "engine");
+    if (strcmp(engine, "pmu") == 0 || strcmp(engine, "exact") == 0)
+        return lwp_error_set(err, LWP_ERR_USAGE, "collect: the %s engine is not in this version; use -e timer", engine);
+    if (strcmp(engine, "auto") && strcmp(engine, "timer"))
+        return lwp_error_set(err, LWP_ERR_USAGE, "collect: there is no engine '%s'; use -e auto or -e timer", engine);
+    if (lwp_options_text(options, "period"))
+        return lwp_error_set(err, LWP_ERR_USAGE,
+                             "collect: -c counts events of the pmu engine, which is not in this version; use -F HZ");
+    static const char *const exact_only[] = {"window", "region"};
+    for (size_t i = 0; i < sizeof exact_only / sizeof *exact_only; i++)
+        if (lwp_options_text(options, exact_only[i]))
+            return lwp_error_set(err, LWP_ERR_USAGE,
+                                 "collect: --%s belongs to the exact engine, which is not in this version; leave it out",
+                                 exact_only[i]);
+    if (lwp_options_flag(options, "follow-fork") && lwp_options_flag(options, "no-follow-fork"))
+        return lwp_error_set(err, LWP_ERR_USAGE, "collect: --follow-fork and --no-follow-fork exclude each other");
+    return collect_check_list(lwp_options_text(options, "detect"), err);
+}
+
+/* The options as run.json has them: every one with its value, null where the engine chooses. */
+static json_t *collect_options_json(const struct lwp_options *options)
+{
+    json_t *json = json_object();
+    for (const struct lwp_option *row = collect_options; row->name; row++) {
+        const char *value = lwp_options_text(options, row->name);
+        if (strcmp(row->name, "follow-fork") == 0 || strcmp(row->name, "output") == 0)
+            continue; /* the first is told by no-follow-fork, the second by where the file is */
+        json_t *item = json_null();
+        if (row->kind == LWP_OPT_FLAG)
+            item = json_boolean(value != NULL);
+        else if (value && row->kind == LWP_OPT_NUMBER)
+            item = json_real(strtod(value, NULL));
+        else if (value)
+            item = lwp_run_json_text(value);
+        json_object_set_new(json, row->name, item);
+    }
+    return json;
+}
+
+/* lwp-<app>.<pid> with nothing in it that would trouble a shell or a terminal. */
+static char *collect_default_dir(const char *app)
+{
+    const char *base = strrchr(app, '/');
+    char *dir;
+    if (asprintf(&dir, "lwp-%.100s.%d", base ? base + 1 : app, (int)getpid()) < 0)
+        return NULL;
+    for (char *c = dir; *c; c++)
+        if (!strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._+-", *c))
+            *c = '_';
+    return dir;
+}
+
+static char **collect_environment(const struct lwp_options *options, const char *library, const char *dir)
+{
+    enum { SETTINGS = 8 };
+    const char *const names[SETTINGS] = {LWP_ENV_DIR,         LWP_ENV_MAX_OVERHEAD, LWP_ENV_FREQUENCY,
+                                         LWP_ENV_FOLLOW_FORK, LWP_ENV_DELAY,        LWP_ENV_DURATION,
+                                         LWP_ENV_HEAP_THRESHOLD};
+    const char *frequency = lwp_options_text(options, "frequency");
+    const char *const values[SETTINGS] = {dir,
+                                          lwp_options_text(options, "max-overhead"),
+                                          frequency ? frequency : "0",
+                                          lwp_options_flag(options, "no-follow-fork") ? "0" : "1",
+                                          lwp_options_text(options, "delay"),
+                                          lwp_options_text(options, "duration"),
+                                          lwp_options_text(options, "heap-threshold")};
+    char *settings[SETTINGS] = {NULL}, **environment = NULL;
+    size_t used = 0;
+    for (size_t i = 0; i < SETTINGS; i++)
+        if (values[i] && asprintf(&settings[used++], "%s=%s", names[i], values[i]) < 0)
+            goto out;
+    environment = lwp_preload_environment(environ, library, settings);
+out:
+    for (size_t i = 0; i < used; i++)
+        free(settings[i]);
+    return environment;
+}
+
+static void collect_no_samples(const struct lwp_result *result, const struct lwp_ended *ended, bool duration)
+{
+    double cpu_s = (double)ended->usage.ru_utime.tv_sec + (double)ended->usage.ru_utime.tv_usec * 1e-6;
+    if (result->processes == 0)
+        lwp_log(LWP_LOG_WARNING, "no samples: lwp's library was not loaded into the program; it may clear LD_PRELOAD "
+                                 "(env -i, sudo, snap, flatpak), or start a static or setuid program");
+    else if (cpu_s < 0.05)
+        lwp_log(LWP_LOG_WARNING, "no samples: the program used only %.0f ms of CPU time; give it more work, or sample "
+                                 "faster with -F 10000 --max-overhead 50",
+                cpu_s * 1e3);
+    else if (result->note[0])
+        lwp_log(LWP_LOG_WARNING, "no samples: %s", result->note);
+    else if (duration)
+        lwp_log(LWP_LOG_WARNING, "no samples: the program may have been idle while --delay and --duration let lwp sample");
+    else
+        lwp_log(LWP_LOG_WARNING, "no samples, although the program used %.2f s of CPU time; it may block all signals; "
+                                 "'lwp doctor' says what works on this machine",
+                cpu_s);
+}
+
+static void collect_losses(const char *dir, const struct lwp_result *result)
+{
+    if (result->lost_records)
+        lwp_log(LWP_LOG_WARNING, "%llu records were lost: the disk of %s was full, or a file limit reached; "
+                                 "the rest is used",
+                (unsigned long long)result->lost_records, dir);
+    if (result->running)
+        lwp_log(LWP_LOG_NOTE, "%u %s still running (pid %u%s) and go%s on writing; for all of it, run 'lwp analyze %s' "
+                              "when ended",
+                result->running, result->running == 1 ? "process is" : "processes are", result->running_pid,
+                result->running == 1 ? "" : " and others", result->running == 1 ? "es" : "", dir);
+    if (result->problem[0])
+        lwp_log(LWP_LOG_WARNING, "%s", result->problem);
+}
+
+static void collect_counts(const struct lwp_result *result)
+{
+    char overhead[32] = "unknown";
+    if (result->cpu_ns)
+        snprintf(overhead, sizeof overhead, "%.1f %%", 100.0 * (double)result->own_ns / (double)result->cpu_ns);
+    lwp_log(LWP_LOG_NOTE, "%llu samples, %llu with an address, %llu lost; %u %s, %u %s; overhead %s of CPU time",
+            (unsigned long long)result->samples, (unsigned long long)result->samples_with_address,
+            (unsigned long long)result->samples_lost, result->processes,
+            result->processes == 1 ? "process" : "processes", result->threads,
+            result->threads == 1 ? "thread" : "threads", overhead);
+}
+
+static void collect_findings(const char *dir)
+{
+    char *shown = (char *)dir;
+    if (lwp_launch_self((char *[]){(char *)"lwp", (char *)"analyze", (char *)"--quiet", shown, NULL})) {
+        lwp_log(LWP_LOG_WARNING, "the analysis did not succeed; the samples are kept: lwp analyze %s", dir);
+        return;
+    }
+    lwp_launch_self((char *[]){(char *)"lwp", (char *)"report", (char *)"--brief", shown, NULL});
+    lwp_log(LWP_LOG_NOTE, "next: lwp report %s   (or lwp serve %s, lwp export %s)", dir, dir, dir);
+}
+
+/* What is said after the run. */
+static void collect_close(const struct lwp_options *options, const char *dir, const struct lwp_ended *ended)
+{
+    struct lwp_result result;
+    bool quiet = lwp_options_flag(options, "quiet");
+    lwp_log_progress("sealing %s", dir);
+    lwp_result_finish(dir, &result);
+    lwp_log_progress(NULL);
+    if (WIFSIGNALED(ended->wait_status) && !quiet)
+        lwp_log(LWP_LOG_NOTE, "the program was ended by signal %d (%s)", WTERMSIG(ended->wait_status),
+                strsignal(WTERMSIG(ended->wait_status)));
+    collect_losses(dir, &result);
+    if (result.samples == 0)
+        collect_no_samples(&result, ended,
+                           lwp_options_number(options, "duration") > 0 || lwp_options_number(options, "delay") > 0);
+    else if (!quiet)
+        collect_counts(&result);
+    if (result.samples && !quiet && !lwp_options_flag(options, "no-analyze"))
+        collect_findings(dir);
+    else if (!quiet)
+        lwp_log(LWP_LOG_NOTE, "the result is in %s", dir);
+}
+
+/* Runs the program into the directory that was made for it. */
+static int collect_into(const struct lwp_options *options, const char *dir, const char *absolute,
+                        const struct lwp_target *target, const char *library, char **command, struct lwp_error *err)
+{
+    char cwd[PATH_MAX], host[256] = "";
+    int exit_status = EXIT_LWP;
+    struct lwp_run run = {.command = command,
+                          .cwd = getcwd(cwd, sizeof cwd) ? cwd : "",
+                          .host = host,
+                          .engine = "timer",
+                          .event = "task-clock",
+                          .weight_unit = "ns",
+                          .options = collect_options_json(options)};
+    char **environment = collect_environment(options, library, absolute);
+    gethostname(host, sizeof host - 1);
+    lwp_machine_read(&run.machine, "");
+    clock_gettime(CLOCK_REALTIME, &run.started);
+    if (!environment || !run.options) {
+        lwp_error_set(err, LWP_ERR_MEMORY, "out of memory");
+        goto out;
+    }
+    if (lwp_run_json_write(&run, absolute, err))
+        goto out;
+
+    struct lwp_launch launch = {
+        .path = target->path, .by_shell = target->by_shell, .argv = command, .environment = environment};
+    struct lwp_ended ended;
+    if (lwp_launch_run(&launch, &ended, err))
+        goto out;
+    if (ended.exec_errno) {
+        exit_status = ended.exec_errno == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
+        lwp_error_set(err, LWP_ERR_SYSTEM, "cannot execute '%s': %s%s", command[0], strerror(ended.exec_errno),
+                      ended.exec_errno == ENOENT ? " (its interpreter or loader is missing)" : "");
+        goto out;
+    }
+    err->text[0] = '\0';
+    exit_status = lwp_launch_exit_status(ended.wait_status);
+
+    run.ended = true;
+    clock_gettime(CLOCK_REALTIME, &run.end);
+    run.wall_s = ended.wall_s;
+    run.cpu_s = (double)(ended.usage.ru_utime.tv_sec + ended.usage.ru_stime.tv_sec) +
+                (double)(ended.usage.ru_utime.tv_usec + ended.usage.ru_stime.tv_usec) * 1e-6;
+    run.exit_code = WIFEXITED(ended.wait_status) ? WEXITSTATUS(ended.wait_status) : -1;
+    run.exit_signal = WIFSIGNALED(ended.wait_status) ? WTERMSIG(ended.wait_status) : 0;
+    struct lwp_error late; /* the program's status stands, whatever becomes of the result */
+    if (lwp_run_json_write(&run, absolute, &late))
+        lwp_log(LWP_LOG_WARNING, "%s; the result lacks its end time and exit status", late.text);
+    collect_close(options, dir, &ended);
+out:
+    json_decref(run.options);
+    lwp_preload_environment_free(environment);
+    return exit_status;
+}
+
+static int collect_run(int argc, char **argv, const struct lwp_command *self)
+{
+    struct lwp_options options;
+    struct lwp_error err = {0};
+    struct lwp_target target = {0};
+    char *library = NULL, *usable = NULL, *dir = NULL, *absolute = NULL;
+    int exit_status;
+    if (!lwp_command_begin(&options, self, argc, argv, EXIT_LWP, &exit_status))
+        return exit_status;
+    exit_status = EXIT_LWP;
+    char **command = argv + options.operands;
+    if (!*command) {
+        lwp_error_set(&err, LWP_ERR_USAGE, "collect: no program to run; for example: lwp collect ./app args");
+        goto out;
+    }
+    if (collect_check(&options, &err))
+        goto out;
+    if (lwp_target_find(&target, *command, &err)) {
+        exit_status = target.exit_status;
+        goto out;
+    }
+    library = lwp_preload_find(&err);
+    usable = library ? lwp_preload_usable(library, &err) : NULL;
+    if (!usable)
+        goto out;
+    const char *wanted = lwp_options_text(&options, "output");
+    dir = wanted ? strdup(wanted) : collect_default_dir(*command);
+    if (!dir || lwp_result_create(dir, lwp_options_flag(&options, "force"), &err))
+        goto out;
+    absolute = realpath(dir, NULL);
+    if (!absolute) {
+        lwp_error_errno(&err, "cannot find %s", dir);
+        goto out;
+    }
+    exit_status = collect_into(&options, dir, absolute, &target, usable, command, &err);
+    if (err.text[0])
+        lwp_result_discard(absolute);
+out:
+    if (err.text[0])
+        lwp_log(LWP_LOG_ERROR, "%s", err.text);
+    lwp_preload_release(usable, library ? library : "");
+    lwp_target_fini(&target);
+    free(library);
+    free(dir);
+    free(absolute);
+    return exit_status;
+}
+
+const struct lwp_command lwp_cmd_collect = {
+    .name = "collect",
+    .usage = "[options] [--] APP [ARGUMENTS…]",
+    .summary = "run a program, sample its memory accesses, write a result directory",
+    .details =
+        "APP runs as it is: same input, output, signals and exit status. It must be a dynamically linked 64-bit x86\n"
+        "program using glibc, or a script whose interpreter is one; debug information (-g) gives fields their names.\n"
+        "The programs it starts are sampled too.\n\n"
+        "The exit status is APP's, 128+n when signal n ended it; 125 when lwp itself failed, 126 when APP cannot be\n"
+        "executed, 127 when it was not found.",
+    .options = collect_options,
+    .stops_at_first = true,
+    .run = collect_run,
+};

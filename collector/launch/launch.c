@@ -1,0 +1,124 @@
+/* fork, exec, wait. The program keeps lwp's stdin, stdout, stderr, process group, signal mask and dispositions exactly
+ * as lwp was given them. lwp itself takes its signals with sigwaitinfo: one sent by the terminal (SI_KERNEL) has
+ * reached the program too, one sent by a process is passed on. */
+#include "collector/launch/launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static const int launch_signals[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCHLD};
+
+static bool launch_prepared;
+static sigset_t launch_set, launch_old_mask;
+static struct sigaction launch_old_child;
+
+static void launch_take_signals(void)
+{
+    if (launch_prepared)
+        return;
+    launch_prepared = true;
+    sigemptyset(&launch_set);
+    for (size_t i = 0; i < sizeof launch_signals / sizeof *launch_signals; i++)
+        sigaddset(&launch_set, launch_signals[i]);
+    sigprocmask(SIG_BLOCK, &launch_set, &launch_old_mask);
+    struct sigaction plain = {.sa_handler = SIG_DFL}; /* ignored, it would swallow exit statuses */
+    sigaction(SIGCHLD, &plain, &launch_old_child);
+}
+
+static void launch_restore_signals(void)
+{
+    sigaction(SIGCHLD, &launch_old_child, NULL);
+    sigprocmask(SIG_SETMASK, &launch_old_mask, NULL);
+}
+
+int lwp_launch_exit_status(int wait_status)
+{
+    return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
+}
+
+static _Noreturn void launch_child(const struct lwp_launch *launch, int report)
+{
+    launch_restore_signals();
+    if (launch->by_shell) {
+        size_t count = 0;
+        while (launch->argv[count])
+            count++;
+        char *shell[count + 3];
+        shell[0] = (char *)"/bin/sh";
+        shell[1] = (char *)launch->path;
+        for (size_t i = 1; i <= count; i++)
+            shell[i + 1] = launch->argv[i];
+        execve(shell[0], shell, launch->environment);
+    } else {
+        execve(launch->path, launch->argv, launch->environment);
+    }
+    int why = errno;
+    ssize_t ignored = write(report, &why, sizeof why);
+    (void)ignored;
+    _exit(127);
+}
+
+static double launch_seconds(const struct timespec *from, const struct timespec *to)
+{
+    return (double)(to->tv_sec - from->tv_sec) + (double)(to->tv_nsec - from->tv_nsec) * 1e-9;
+}
+
+int lwp_launch_run(const struct lwp_launch *launch, struct lwp_ended *ended, struct lwp_error *err)
+{
+    *ended = (struct lwp_ended){0};
+    int report[2];
+    struct timespec start, end;
+    if (pipe2(report, O_CLOEXEC))
+        return lwp_error_errno(err, "cannot make a pipe");
+    launch_take_signals();
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    pid_t child = fork();
+    if (child == 0)
+        launch_child(launch, report[1]);
+    close(report[1]);
+    if (child < 0) {
+        close(report[0]);
+        return lwp_error_errno(err, "cannot start a process");
+    }
+    /* Ends when exec closes the pipe; the program's children never hold it. */
+    int why = 0;
+    ssize_t got;
+    do
+        got = read(report[0], &why, sizeof why);
+    while (got < 0 && errno == EINTR);
+    close(report[0]);
+    if (got == sizeof why)
+        ended->exec_errno = why;
+
+    while (wait4(child, &ended->wait_status, WNOHANG, &ended->usage) == 0) {
+        siginfo_t info;
+        int number = sigwaitinfo(&launch_set, &info);
+        if (number > 0 && number != SIGCHLD && info.si_code != SI_KERNEL && info.si_pid != child)
+            kill(child, number);
+    }
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    ended->wall_s = launch_seconds(&start, &end);
+    return LWP_OK;
+}
+
+int lwp_launch_self(char *const *argv)
+{
+    launch_take_signals();
+    pid_t child = fork();
+    if (child == 0) {
+        launch_restore_signals();
+        if (dup2(STDERR_FILENO, STDOUT_FILENO) >= 0)
+            execv("/proc/self/exe", argv);
+        _exit(125);
+    }
+    int status;
+    while (child > 0 && waitpid(child, &status, 0) < 0)
+        if (errno != EINTR)
+            return 125;
+    return child > 0 ? lwp_launch_exit_status(status) : 125;
+}

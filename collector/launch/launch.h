@@ -1,0 +1,36 @@
+/* Starts the program and stands beside it until it ends. */
+#ifndef LWP_LAUNCH_LAUNCH_H
+#define LWP_LAUNCH_LAUNCH_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <sys/resource.h>
+
+struct lwp_launch {
+    const char *path;         /* file to execute */
+    bool by_shell;            /* run it with /bin/sh */
+    char *const *argv;        /* NULL-ended */
+    char *const *environment; /* NULL-ended */
+};
+
+struct lwp_ended {
+    int wait_status;     /* as of waitpid */
+    struct rusage usage; /* of the program and the children it waited for */
+    double wall_s;
+    int exec_errno; /* not 0: it could not be executed, the rest is not valid */
+};
+
+/* Runs it to its end. Signals that a terminal sends reach the program by themselves; SIGINT, SIGQUIT, SIGTERM, SIGHUP,
+ * SIGUSR1 and SIGUSR2 that another process sends to lwp are passed on. After the return they stay blocked, so
+ * that lwp can finish its work. */
+int lwp_launch_run(const struct lwp_launch *launch, struct lwp_ended *ended, struct lwp_error *err);
+
+/* Runs lwp itself (/proc/self/exe) with `argv`, stdout going to stderr and signals as lwp found them. Returns its exit
+ * status, 128+n for a signal. */
+int lwp_launch_self(char *const *argv);
+
+/* The exit status that stands for a wait status: the program's own, or 128+n. */
+int lwp_launch_exit_status(int wait_status);
+
+#endif

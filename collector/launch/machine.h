@@ -1,0 +1,30 @@
+/* The machine a run was made on: processor, cores, caches, NUMA nodes. */
+#ifndef LWP_LAUNCH_MACHINE_H
+#define LWP_LAUNCH_MACHINE_H
+
+#include <stdint.h>
+
+enum { LWP_CACHES_MAX = 8 };
+
+struct lwp_cache {
+    unsigned level;
+    uint64_t bytes;
+    unsigned ways;      /* 0: unknown */
+    unsigned shared_by; /* logical CPUs that share one such cache; 0: unknown */
+};
+
+struct lwp_machine {
+    char cpu[128];       /* "" when unknown */
+    unsigned cores;      /* physical ones; as many as logical CPUs where the kernel does not tell */
+    unsigned cpus;       /* logical CPUs online */
+    unsigned line_bytes; /* 0: unknown */
+    unsigned page_bytes;
+    unsigned numa_nodes;
+    struct lwp_cache caches[LWP_CACHES_MAX]; /* data and unified ones, by level */
+    unsigned cache_count;                    /* 0: unknown */
+};
+
+/* Reads <root>/proc/cpuinfo and <root>/sys/devices/system; `root` is "" but in tests. What cannot be read is unknown. */
+void lwp_machine_read(struct lwp_machine *machine, const char *root);
+
+#endif

@@ -1,0 +1,128 @@
+#include "collector/launch/preload.h"
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char preload_name[] = "liblwp-light.so";
+static const char preload_variable[] = "LD_PRELOAD=";
+
+char *lwp_preload_find(struct lwp_error *err)
+{
+    char folder[PATH_MAX], *found;
+    ssize_t length = readlink("/proc/self/exe", folder, sizeof folder - 1);
+    if (length <= 0) {
+        lwp_error_errno(err, "cannot read /proc/self/exe (is /proc mounted?)");
+        return NULL;
+    }
+    folder[length] = '\0';
+    *strrchr(folder, '/') = '\0';
+    static const char *const places[] = {"", "/../lib/lwp"};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        char *candidate;
+        if (asprintf(&candidate, "%s%s/%s", folder, places[i], preload_name) < 0)
+            break;
+        found = access(candidate, R_OK) == 0 ? realpath(candidate, NULL) : NULL;
+        free(candidate);
+        if (found)
+            return found;
+    }
+    lwp_error_set(err, LWP_ERR_MISSING, "%s is neither in %s nor in %s/../lib/lwp; run 'make', or install lwp again",
+                  preload_name, folder, folder);
+    return NULL;
+}
+
+static bool preload_splits(const char *path)
+{
+    return path[strcspn(path, ": \t")] != '\0';
+}
+
+char *lwp_preload_usable(const char *path, struct lwp_error *err)
+{
+    if (!preload_splits(path))
+        return strdup(path);
+    char folder[] = "/tmp/lwp-XXXXXX", *link;
+    if (!mkdtemp(folder)) {
+        lwp_error_errno(err, "%s has a blank or colon in its path, which the loader cannot take, and no link can be made"
+                             " in /tmp",
+                        path);
+        return NULL;
+    }
+    if (asprintf(&link, "%s/%s", folder, preload_name) < 0)
+        return NULL;
+    if (symlink(path, link)) {
+        lwp_error_errno(err, "cannot make %s", link);
+        rmdir(folder);
+        free(link);
+        return NULL;
+    }
+    return link;
+}
+
+void lwp_preload_release(char *usable, const char *path)
+{
+    if (usable && preload_splits(path)) {
+        unlink(usable);
+        *strrchr(usable, '/') = '\0';
+        rmdir(usable);
+    }
+    free(usable);
+}
+
+static bool preload_same_name(const char *a, const char *b)
+{
+    size_t length = strcspn(a, "=");
+    return strncmp(a, b, length + 1) == 0;
+}
+
+static bool preload_has(const char *list, const char *library)
+{
+    size_t length = strlen(library);
+    for (const char *at = list; (at = strstr(at, library)); at += length)
+        if ((at == list || strchr(": ", at[-1])) && strchr(": ", at[length])) /* strchr finds the final NUL as well */
+            return true;
+    return false;
+}
+
+char **lwp_preload_environment(char *const *from, const char *library, char *const *settings)
+{
+    size_t count = 0, extra = 2, used = 0;
+    while (from[count])
+        count++;
+    while (settings[extra - 2])
+        extra++;
+    char **environment = calloc(count + extra, sizeof *environment), *preload = NULL;
+    if (!environment)
+        return NULL;
+    const char *earlier = "";
+    for (size_t i = 0; i < count; i++) {
+        bool ours = strncmp(from[i], preload_variable, strlen(preload_variable)) == 0;
+        if (ours)
+            earlier = from[i] + strlen(preload_variable);
+        for (size_t k = 0; !ours && settings[k]; k++)
+            ours = preload_same_name(settings[k], from[i]);
+        if (!ours && !(environment[used++] = strdup(from[i])))
+            goto fail;
+    }
+    for (size_t k = 0; settings[k]; k++)
+        if (!(environment[used++] = strdup(settings[k])))
+            goto fail;
+    bool again = preload_has(earlier, library);
+    if (asprintf(&preload, "%s%s%s%s", preload_variable, again ? "" : library, again || !*earlier ? "" : ":", earlier) < 0)
+        goto fail;
+    environment[used] = preload;
+    return environment;
+fail:
+    lwp_preload_environment_free(environment);
+    return NULL;
+}
+
+void lwp_preload_environment_free(char **environment)
+{
+    for (char **variable = environment; environment && *variable; variable++)
+        free(*variable);
+    free(environment);
+}

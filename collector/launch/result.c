@@ -1,0 +1,262 @@
+/* DIR/run.json, DIR/analysis.json, DIR/p<PID>[.<n>]/{process,t<TID>}.lwps: nothing else is ever taken for lwp's. */
+#include "collector/launch/result.h"
+
+#include "format/reader.h"
+#include "format/seal.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#pragma weak lwps_seal
+#pragma weak lwps_read
+
+static const char *result_digits(const char *text)
+{
+    const char *end = text + strspn(text, "0123456789");
+    return end > text && end - text <= 10 ? end : NULL;
+}
+
+/* p<PID> or p<PID>.<n> */
+static bool result_is_process(const char *name)
+{
+    const char *end = *name == 'p' ? result_digits(name + 1) : NULL;
+    if (end && *end == '.')
+        end = result_digits(end + 1);
+    return end && *end == '\0';
+}
+
+/* process.lwps, t<TID>.lwps or t<TID>.<n>.lwps; sealing writes beside them, with something after ".lwps". */
+static bool result_is_samples(const char *name, bool aside)
+{
+    const char *end = NULL;
+    if (strncmp(name, "process", 7) == 0)
+        end = name + 7;
+    else if (*name == 't')
+        end = result_digits(name + 1);
+    if (end && *end == '.' && result_digits(end + 1))
+        end = result_digits(end + 1);
+    if (!end || strncmp(end, ".lwps", 5))
+        return false;
+    return end[5] == '\0' || (aside && end[5] == '.');
+}
+
+static bool result_is_top(const char *name)
+{
+    static const char *const names[] = {"run.json", "run.json.new", "analysis.json"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return strncmp(name, "analysis.json.", 14) == 0;
+}
+
+static DIR *result_open(int at, const char *name)
+{
+    int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    DIR *folder = fd >= 0 ? fdopendir(fd) : NULL;
+    if (fd >= 0 && !folder)
+        close(fd);
+    return folder;
+}
+
+/* Goes through a result; with `remove` takes away what is lwp's. Returns false, with its name in `foreign`, when there
+ * is something else. */
+static bool result_clear(int at, bool inside, bool take, char *foreign, size_t size)
+{
+    DIR *folder = result_open(at, ".");
+    if (!folder) {
+        snprintf(foreign, size, "a part that cannot be read");
+        return false;
+    }
+    bool ours = true;
+    for (struct dirent *entry; ours && (entry = readdir(folder));) {
+        const char *name = entry->d_name;
+        struct stat st;
+        if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+            continue;
+        if (fstatat(dirfd(folder), name, &st, AT_SYMLINK_NOFOLLOW))
+            continue;
+        if (!inside && S_ISDIR(st.st_mode) && result_is_process(name)) {
+            int fd = openat(dirfd(folder), name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+            ours = fd >= 0 && result_clear(fd, true, take, foreign, size);
+            if (fd >= 0)
+                close(fd);
+            else
+                snprintf(foreign, size, "%s", name);
+            if (ours && take)
+                unlinkat(dirfd(folder), name, AT_REMOVEDIR);
+            continue;
+        }
+        ours = S_ISREG(st.st_mode) && (inside ? result_is_samples(name, true) : result_is_top(name));
+        if (!ours)
+            snprintf(foreign, size, "%s", name);
+        else if (take)
+            unlinkat(dirfd(folder), name, 0);
+    }
+    closedir(folder);
+    return ours;
+}
+
+int lwp_result_create(const char *dir, bool force, struct lwp_error *err)
+{
+    if (mkdir(dir, 0777) == 0)
+        return LWP_OK;
+    if (errno != EEXIST)
+        return lwp_error_errno(err, "cannot make the result directory %s", dir);
+    if (!force)
+        return lwp_error_set(err, LWP_ERR_USAGE, "%s exists already; choose another with -o, or --force to replace it",
+                             dir);
+    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return lwp_error_errno(err, "cannot replace %s", dir);
+    char foreign[NAME_MAX + 1] = "";
+    int status = LWP_OK;
+    if (!result_clear(fd, false, false, foreign, sizeof foreign))
+        status = lwp_error_set(err, LWP_ERR_USAGE,
+                               "%s is not replaced: it holds '%s', which lwp did not write; choose another -o", dir,
+                               foreign);
+    else if (!result_clear(fd, false, true, foreign, sizeof foreign))
+        status = lwp_error_set(err, LWP_ERR_SYSTEM, "cannot replace %s: '%s' cannot be removed", dir, foreign);
+    close(fd);
+    return status;
+}
+
+void lwp_result_discard(const char *dir)
+{
+    char path[PATH_MAX];
+    if ((size_t)snprintf(path, sizeof path, "%s/run.json", dir) < sizeof path)
+        unlink(path);
+    rmdir(dir); /* fails, as it should, when a program has written there */
+}
+
+/* Whether the process that wrote DIR/p<PID> still has its files mapped. */
+static bool result_runs(const char *dir, const char *process)
+{
+    char path[64], *line = NULL;
+    size_t room = 0;
+    snprintf(path, sizeof path, "/proc/%.*s/maps", (int)strspn(process + 1, "0123456789"), process + 1);
+    FILE *maps = fopen(path, "re");
+    if (!maps)
+        return false;
+    bool runs = false;
+    while (!runs && getline(&line, &room, maps) > 0) {
+        const char *file = strstr(line, dir);
+        runs = file && strncmp(file + strlen(dir) + 1, process, strlen(process)) == 0;
+    }
+    free(line);
+    fclose(maps);
+    return runs;
+}
+
+struct result_process {
+    struct lwp_result *result;
+    struct lwps_totals totals;
+    bool has_totals;
+    uint64_t samples, samples_with_address; /* counted one by one, where the totals are missing or stale */
+};
+
+static int result_on_file(void *to, const struct lwps_file *file)
+{
+    struct result_process *process = to;
+    process->result->lost_records += file->lost_records;
+    return 0;
+}
+
+static int result_on_totals(void *to, const struct lwps_totals *totals)
+{
+    struct result_process *process = to;
+    process->totals = *totals;
+    process->has_totals = true;
+    return 0;
+}
+
+static int result_on_note(void *to, const struct lwps_note *note)
+{
+    struct result_process *process = to;
+    if (!process->result->note[0])
+        snprintf(process->result->note, sizeof process->result->note, "%s", note->text);
+    return 0;
+}
+
+static int result_on_sample(void *to, const struct lwps_sample *sample)
+{
+    struct result_process *process = to;
+    bool known = false;
+    for (unsigned i = 0; i < sample->access_count; i++)
+        known |= (sample->access[i].flags & LWPS_ACCESS_KNOWN) != 0;
+    process->samples++;
+    process->samples_with_address += known;
+    return 0;
+}
+
+static void result_problem(struct lwp_result *result, const struct lwp_error *err)
+{
+    if (!result->problem[0])
+        snprintf(result->problem, sizeof result->problem, "%s", err->text);
+}
+
+static void result_file(struct lwp_result *result, struct result_process *process, const char *path, bool runs)
+{
+    static const struct lwps_visitor visitor = {.file = result_on_file,
+                                                .totals = result_on_totals,
+                                                .note = result_on_note,
+                                                .sample = result_on_sample};
+    struct lwp_error err;
+    struct lwps_damage damage;
+    if (!runs && lwps_seal && lwps_seal(path, &err)) {
+        result->unsealed++;
+        result_problem(result, &err);
+    }
+    if (lwps_read && lwps_read(path, &visitor, process, &damage, &err)) {
+        result->unreadable++;
+        result_problem(result, &err);
+    }
+}
+
+static void result_process(struct lwp_result *result, const char *dir, int at, const char *name)
+{
+    struct result_process process = {.result = result};
+    DIR *folder = result_open(at, name);
+    if (!folder)
+        return;
+    bool runs = result_runs(dir, name);
+    result->processes++;
+    if (runs) {
+        result->running++;
+        result->running_pid = (uint32_t)strtoul(name + 1, NULL, 10);
+    }
+    for (struct dirent *entry; (entry = readdir(folder));) {
+        char *path;
+        if (!result_is_samples(entry->d_name, false) || asprintf(&path, "%s/%s/%s", dir, name, entry->d_name) < 0)
+            continue;
+        result->threads += entry->d_name[0] == 't';
+        result_file(result, &process, path, runs);
+        free(path);
+    }
+    closedir(folder);
+    result->samples += process.samples;
+    result->samples_with_address += process.samples_with_address;
+    if (process.has_totals) {
+        result->samples_lost += process.totals.samples_lost;
+        result->cpu_ns += process.totals.user_ns + process.totals.system_ns;
+        result->own_ns += process.totals.own_ns;
+    }
+}
+
+void lwp_result_finish(const char *dir, struct lwp_result *result)
+{
+    *result = (struct lwp_result){0};
+    DIR *folder = opendir(dir);
+    if (!folder)
+        return;
+    for (struct dirent *entry; (entry = readdir(folder));)
+        if (result_is_process(entry->d_name))
+            result_process(result, dir, dirfd(folder), entry->d_name);
+    closedir(folder);
+}

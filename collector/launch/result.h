@@ -1,0 +1,33 @@
+/* The result directory: making it, and what is in it after the run. */
+#ifndef LWP_LAUNCH_RESULT_H
+#define LWP_LAUNCH_RESULT_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Makes `dir`. One that exists is an error without `force`; with it, only what lwp wrote there is removed, and a folder
+ * that holds anything else is refused untouched. */
+int lwp_result_create(const char *dir, bool force, struct lwp_error *err);
+
+/* Removes the directory again when nothing was run; only if it is what lwp_result_create left. */
+void lwp_result_discard(const char *dir);
+
+/* Summed over the processes of a result. */
+struct lwp_result {
+    unsigned processes, threads;
+    unsigned running; /* processes that outlived the program */
+    uint32_t running_pid; /* one of them */
+    uint64_t samples, samples_with_address, samples_lost;
+    uint64_t lost_records; /* did not fit on the disk */
+    uint64_t cpu_ns, own_ns; /* as the processes measured them */
+    unsigned unreadable, unsealed;
+    char problem[LWP_ERROR_TEXT]; /* the first thing that went wrong, "" when none */
+    char note[LWP_ERROR_TEXT];    /* the first note a process left, "" when none */
+};
+
+/* Seals every sample file whose process has ended, and sums up. */
+void lwp_result_finish(const char *dir, struct lwp_result *result);
+
+#endif

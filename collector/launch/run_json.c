@@ -1,0 +1,108 @@
+/* Written twice: at the start without an end, so that a killed lwp leaves a usable result, and whole at the end.
+ * Command lines and paths are bytes; where they are not UTF-8 the JSON has U+FFFD and is lossy there. */
+#include "collector/launch/run_json.h"
+
+#include "base/utf8.h"
+#include "config.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+json_t *lwp_run_json_text(const char *text)
+{
+    char *clean = lwp_utf8_clean(text);
+    json_t *json = clean ? json_string(clean) : NULL;
+    free(clean);
+    return json;
+}
+
+static json_t *run_json_time(const struct timespec *time)
+{
+    char text[64], whole[32];
+    struct tm tm;
+    gmtime_r(&time->tv_sec, &tm);
+    strftime(whole, sizeof whole, "%Y-%m-%dT%H:%M:%S", &tm);
+    snprintf(text, sizeof text, "%s.%03ldZ", whole, time->tv_nsec / 1000000);
+    return json_string(text);
+}
+
+/* 0 stands for "unknown" in struct lwp_machine. */
+static json_t *run_json_known(uint64_t number)
+{
+    return number ? json_integer((json_int_t)number) : json_null();
+}
+
+static json_t *run_json_machine(const struct lwp_machine *machine)
+{
+    json_t *caches = machine->cache_count ? json_array() : json_null();
+    for (unsigned i = 0; i < machine->cache_count; i++) {
+        const struct lwp_cache *cache = &machine->caches[i];
+        json_array_append_new(caches,
+                              json_pack("{s:i,s:I,s:o,s:o}", "level", (int)cache->level, "bytes",
+                                        (json_int_t)cache->bytes, "ways", run_json_known(cache->ways), "shared_by",
+                                        run_json_known(cache->shared_by)));
+    }
+    return json_pack("{s:o,s:o,s:o,s:o,s:i,s:i,s:o}", "cpu",
+                     machine->cpu[0] ? lwp_run_json_text(machine->cpu) : json_null(), "cores",
+                     run_json_known(machine->cores), "cpus", run_json_known(machine->cpus), "line_bytes",
+                     run_json_known(machine->line_bytes), "page_bytes", (int)machine->page_bytes, "numa_nodes",
+                     (int)machine->numa_nodes, "caches", caches);
+}
+
+static json_t *run_json_build(const struct lwp_run *run)
+{
+    json_t *command = json_array();
+    for (char *const *argument = run->command; *argument; argument++)
+        json_array_append_new(command, lwp_run_json_text(*argument));
+    json_t *root = json_pack("{s:s,s:s,s:s,s:o,s:o,s:o,s:s,s:s,s:s,s:O,s:o,s:o}", "schema", "lwp-run", "version", "1.0",
+                             "lwp_version", LWP_VERSION, "command", command, "cwd", lwp_run_json_text(run->cwd), "host",
+                             lwp_run_json_text(run->host), "engine", run->engine, "event", run->event, "weight_unit",
+                             run->weight_unit, "options", run->options, "machine", run_json_machine(&run->machine),
+                             "started", run_json_time(&run->started));
+    if (!root || !run->ended)
+        return root;
+    json_t *end = json_pack("{s:o,s:f,s:f,s:{s:o,s:o}}", "ended", run_json_time(&run->end), "wall_s", run->wall_s,
+                            "cpu_s", run->cpu_s, "exit", "code",
+                            run->exit_signal ? json_null() : json_integer(run->exit_code), "signal",
+                            run->exit_signal ? json_integer(run->exit_signal) : json_null());
+    int failed = end ? json_object_update_new(root, end) : -1;
+    if (failed) {
+        json_decref(root);
+        return NULL;
+    }
+    return root;
+}
+
+int lwp_run_json_write(const struct lwp_run *run, const char *dir, struct lwp_error *err)
+{
+    int status = LWP_OK;
+    char *path = NULL, *aside = NULL, *text = NULL;
+    FILE *file = NULL;
+    json_t *root = run_json_build(run);
+    if (root)
+        text = json_dumps(root, JSON_INDENT(2));
+    if (!text || asprintf(&path, "%s/run.json", dir) < 0 || asprintf(&aside, "%s/run.json.new", dir) < 0) {
+        status = lwp_error_set(err, LWP_ERR_MEMORY, "out of memory while writing run.json");
+        goto out;
+    }
+    file = fopen(aside, "we");
+    if (!file) {
+        status = lwp_error_errno(err, "cannot write %s", aside);
+        goto out;
+    }
+    bool written = fputs(text, file) >= 0 && fputc('\n', file) != EOF;
+    written = fclose(file) == 0 && written;
+    if (!written || rename(aside, path)) {
+        status = lwp_error_errno(err, "cannot write %s", path);
+        unlink(aside);
+    }
+out:
+    free(text);
+    free(path);
+    free(aside);
+    json_decref(root);
+    return status;
+}

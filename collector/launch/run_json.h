@@ -1,0 +1,33 @@
+/* DIR/run.json: what was run, where, how, and how it ended. */
+#ifndef LWP_LAUNCH_RUN_JSON_H
+#define LWP_LAUNCH_RUN_JSON_H
+
+#include "base/error.h"
+#include "collector/launch/machine.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <time.h>
+
+struct lwp_run {
+    char *const *command; /* NULL-ended */
+    const char *cwd, *host;
+    const char *engine, *event, *weight_unit;
+    json_t *options; /* borrowed object */
+    struct lwp_machine machine;
+    struct timespec started; /* CLOCK_REALTIME */
+
+    bool ended; /* the fields below are valid */
+    struct timespec end;
+    double wall_s, cpu_s;
+    int exit_code;   /* -1: ended by a signal */
+    int exit_signal; /* 0: none */
+};
+
+/* Writes DIR/run.json aside and renames it, so that there is always a whole one. */
+int lwp_run_json_write(const struct lwp_run *run, const char *dir, struct lwp_error *err);
+
+/* A JSON string of any bytes: what is not UTF-8 becomes U+FFFD. New reference; NULL when memory is out. */
+json_t *lwp_run_json_text(const char *text);
+
+#endif

@@ -1,0 +1,209 @@
+/* Which file a command name means, and whether LD_PRELOAD reaches it: not into static programs, not into those that
+ * gain rights (setuid, setgid, file capabilities), not into other machines' or other C libraries' programs.
+ * Programs started by the target are not checked here; the ones that cannot be entered are simply missing. */
+#include "collector/launch/target.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+enum { TARGET_SCRIPTS_MAX = 4, TARGET_HEAD = 256, TARGET_HEADERS_MAX = 512 };
+
+enum { EXIT_LWP = 125, EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 };
+
+static int target_missing(struct lwp_target *target, const char *name, struct lwp_error *err)
+{
+    target->exit_status = EXIT_NOT_FOUND;
+    if (!strchr(name, '/') && access(name, F_OK) == 0)
+        return lwp_error_set(err, LWP_ERR_MISSING, "'%s' is not in PATH; for the one in this folder type ./%s", name,
+                             name);
+    return lwp_error_set(err, LWP_ERR_MISSING, "program '%s' was not found%s", name,
+                         strchr(name, '/') ? "" : " in PATH");
+}
+
+/* 0: `path` can be executed; otherwise the errno that says why not. */
+static int target_executable(const char *path)
+{
+    struct stat st;
+    if (stat(path, &st))
+        return errno;
+    if (S_ISDIR(st.st_mode))
+        return EISDIR;
+    if (!S_ISREG(st.st_mode))
+        return EACCES;
+    return faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) ? errno : 0;
+}
+
+static int target_lookup(struct lwp_target *target, const char *name, struct lwp_error *err)
+{
+    int why = ENOENT;
+    if (strchr(name, '/')) {
+        why = target_executable(name);
+        target->path = strdup(name);
+    } else if (*name) {
+        const char *path = getenv("PATH");
+        for (path = path ? path : "/bin:/usr/bin";;) {
+            size_t length = strcspn(path, ":");
+            char *candidate;
+            if (asprintf(&candidate, "%.*s%s%s", (int)length, path, length ? "/" : "./", name) < 0)
+                return lwp_error_set(err, LWP_ERR_MEMORY, "out of memory");
+            int now = target_executable(candidate);
+            if (now == 0) {
+                target->path = candidate;
+                return LWP_OK;
+            }
+            if (now == EACCES || now == EISDIR)
+                why = now == EISDIR && why != ENOENT ? why : now;
+            free(candidate);
+            if (path[length] == '\0')
+                break;
+            path += length + 1;
+        }
+        if (why == EISDIR) /* a folder of that name in PATH is no program */
+            why = ENOENT;
+    }
+    if (why == 0)
+        return LWP_OK;
+    if (why == ENOENT || why == ENOTDIR)
+        return target_missing(target, name, err);
+    target->exit_status = EXIT_NOT_EXECUTABLE;
+    if (why == EISDIR)
+        return lwp_error_set(err, LWP_ERR_USAGE, "cannot execute '%s': it is a folder", name);
+    if (why == EACCES)
+        return lwp_error_set(err, LWP_ERR_USAGE, "cannot execute '%s': not permitted (chmod +x it?)", name);
+    return lwp_error_set(err, LWP_ERR_SYSTEM, "cannot execute '%s': %s", name, strerror(why));
+}
+
+/* Whether the kernel would start it in secure mode, where the loader ignores preload libraries with a path. */
+static const char *target_gains(int fd)
+{
+    struct stat st;
+    struct statvfs fs;
+    if (fstat(fd, &st) || fstatvfs(fd, &fs) || fs.f_flag & ST_NOSUID)
+        return NULL;
+    if (st.st_mode & S_ISUID && st.st_uid != getuid())
+        return "is setuid";
+    if ((st.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) && st.st_gid != getgid())
+        return "is setgid";
+    if (getuid() != 0 && fgetxattr(fd, "security.capability", NULL, 0) > 0)
+        return "has file capabilities";
+    return NULL;
+}
+
+static int target_refuse(struct lwp_target *target)
+{
+    target->exit_status = EXIT_LWP;
+    return LWP_ERR_USAGE;
+}
+
+static int target_check_elf(struct lwp_target *target, const char *path, int fd, const unsigned char *head, size_t size,
+                            struct lwp_error *err)
+{
+    Elf64_Ehdr ehdr;
+    uint16_t machine = 0;
+    if (size >= 20)
+        memcpy(&machine, head + 18, sizeof machine);
+    if (size > EI_CLASS && (head[EI_CLASS] != ELFCLASS64 || machine != EM_X86_64)) {
+        bool is_32 = head[EI_CLASS] == ELFCLASS32 && (machine == EM_386 || machine == EM_X86_64);
+        lwp_error_set(err, LWP_ERR_USAGE, "'%s' is %s program; lwp profiles 64-bit x86 programs: build it for x86-64%s",
+                      path, is_32 ? "a 32-bit" : "another processor's", is_32 ? " (without -m32 or -mx32)" : "");
+        return target_refuse(target);
+    }
+    bool interpreter = false, dynamic = false, musl = false;
+    if (size < sizeof ehdr)
+        goto broken;
+    memcpy(&ehdr, head, sizeof ehdr);
+    if (ehdr.e_phentsize != sizeof(Elf64_Phdr) || ehdr.e_phnum == 0 || ehdr.e_phnum > TARGET_HEADERS_MAX)
+        goto broken;
+    for (unsigned i = 0; i < ehdr.e_phnum; i++) {
+        Elf64_Phdr phdr;
+        off_t at = (off_t)(ehdr.e_phoff + i * sizeof phdr);
+        if (pread(fd, &phdr, sizeof phdr, at) != (ssize_t)sizeof phdr)
+            goto broken;
+        dynamic |= phdr.p_type == PT_DYNAMIC;
+        if (phdr.p_type == PT_INTERP) {
+            char loader[TARGET_HEAD] = "";
+            ssize_t got = pread(fd, loader, sizeof loader - 1, (off_t)phdr.p_offset);
+            interpreter = got > 0;
+            musl = strstr(loader, "ld-musl") != NULL;
+        }
+    }
+    /* The loader itself can be run by hand (ld.so PROGRAM): dynamic without an interpreter, and it heeds LD_PRELOAD. */
+    const char *base = strrchr(path, '/');
+    bool loader_itself = dynamic && strncmp(base ? base + 1 : path, "ld", 2) == 0 && strstr(path, ".so");
+    if (!interpreter && !loader_itself) {
+        lwp_error_set(err, LWP_ERR_USAGE,
+                      "'%s' is statically linked and cannot load lwp's library; link it dynamically (without -static; "
+                      "for Rust -C target-feature=-crt-static, for Go -linkmode=external)",
+                      path);
+        return target_refuse(target);
+    }
+    if (musl) {
+        lwp_error_set(err, LWP_ERR_USAGE,
+                      "'%s' is linked with the musl C library, lwp's library with glibc; build it for glibc", path);
+        return target_refuse(target);
+    }
+    const char *gains = target_gains(fd);
+    if (gains) {
+        lwp_error_set(err, LWP_ERR_USAGE,
+                      "'%s' %s, so the loader ignores lwp's library; profile a copy without that right "
+                      "(cp '%s' /tmp and run it from there), or run lwp as the user it becomes",
+                      path, gains, path);
+        return target_refuse(target);
+    }
+    return LWP_OK;
+broken:
+    target->exit_status = EXIT_NOT_EXECUTABLE;
+    return lwp_error_set(err, LWP_ERR_USAGE, "cannot execute '%s': its ELF header is damaged", path);
+}
+
+static int target_check(struct lwp_target *target, const char *path, int depth, struct lwp_error *err)
+{
+    unsigned char head[TARGET_HEAD + 1] = {0};
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        if (errno == EACCES)
+            return LWP_OK; /* executable but not readable: the kernel may run it, we cannot look */
+        target->exit_status = depth ? EXIT_NOT_EXECUTABLE : EXIT_NOT_FOUND;
+        return lwp_error_errno(err, "cannot open %s'%s'", depth ? "the script's interpreter " : "", path);
+    }
+    ssize_t got = read(fd, head, TARGET_HEAD);
+    int status = LWP_OK;
+    if (got >= SELFMAG && memcmp(head, ELFMAG, SELFMAG) == 0) {
+        status = target_check_elf(target, path, fd, head, (size_t)got, err);
+    } else if (got >= 2 && head[0] == '#' && head[1] == '!') {
+        char *interpreter = (char *)head + 2;
+        interpreter += strspn(interpreter, " \t");
+        interpreter[strcspn(interpreter, " \t\n")] = '\0';
+        if (depth < TARGET_SCRIPTS_MAX && *interpreter)
+            status = target_check(target, interpreter, depth + 1, err);
+    } else if (got > 0 && memchr(head, '\0', strcspn((char *)head, "\n") + 1 > (size_t)got ? (size_t)got
+                                                  : strcspn((char *)head, "\n"))) {
+        target->exit_status = EXIT_NOT_EXECUTABLE;
+        status = lwp_error_set(err, LWP_ERR_USAGE, "cannot execute '%s': it is neither a program nor a script", path);
+    } else if (depth == 0) {
+        target->by_shell = true;
+    }
+    close(fd);
+    return status;
+}
+
+int lwp_target_find(struct lwp_target *target, const char *name, struct lwp_error *err)
+{
+    *target = (struct lwp_target){.exit_status = EXIT_LWP};
+    int status = target_lookup(target, name, err);
+    return status ? status : target_check(target, target->path, 0, err);
+}
+
+void lwp_target_fini(struct lwp_target *target)
+{
+    free(target->path);
+    target->path = NULL;
+}
