@@ -42,22 +42,37 @@ static void analyze_notes(struct lwp_profile *profile)
     if (profile->unknown_weight > 0.1 * profile->total.weight)
         lwp_profile_note(profile, "For %.0f %% of the weight it could not be told which instruction it belongs to.",
                          100 * profile->unknown_weight / profile->total.weight);
+    double lost = 0;
+    for (size_t i = 0; i < profile->object_count; i++)
+        if (profile->objects[i].kind == LWP_OBJECT_UNKNOWN)
+            lost += profile->objects[i].weight.weight;
+    if (lost > 0.1 * profile->total.weight)
+        lwp_profile_note(profile,
+                         "%.0f %% of the weight is on accesses whose address or owner could not be told; other "
+                         "objects may be hotter than they look.",
+                         100 * lost / profile->total.weight);
     if (!profile->machine.line_bytes || !profile->machine.l2_bytes)
         lwp_profile_note(profile,
                          "The machine's caches are not known: 64-byte lines, 1 MiB of L2 and 16 MiB of L3 were "
                          "assumed.");
-    uint32_t modules = lwp_code_module_count(profile->code);
+    uint32_t modules = lwp_code_module_count(profile->code), hottest = LWP_NONE;
+    double *weights = lwp_arena_alloc(profile->arena, modules + 1, sizeof *weights);
+    for (size_t i = 0; i < profile->region_count; i++)
+        if (profile->regions[i].same_as == i && profile->regions[i].module < modules)
+            weights[profile->regions[i].module] += profile->regions[i].weight.weight;
     for (uint32_t i = 0; i < modules; i++) {
-        const struct lwp_module *module = lwp_code_module_info(profile->code, i);
-        if (module->debug_info == LWP_DEBUG_REPLACED)
+        if (weights[i] > 0 && (hottest == LWP_NONE || weights[i] > weights[hottest]))
+            hottest = i;
+        if (lwp_code_module_info(profile->code, i)->debug_info == LWP_DEBUG_REPLACED)
             lwp_profile_note(profile, "%s is another build than the one that ran: its names and types are not used.",
-                             module->path);
-        else if (i == 0 && module->debug_info != LWP_DEBUG_FULL)
-            lwp_profile_note(profile,
-                             "%s has no debug info: fields are known by offset only. Compile with -g to see "
-                             "names.",
-                             module->path);
+                             lwp_code_module_info(profile->code, i)->path);
     }
+    const struct lwp_module *module = hottest == LWP_NONE ? NULL : lwp_code_module_info(profile->code, hottest);
+    if (module && (module->debug_info == LWP_DEBUG_NONE || module->debug_info == LWP_DEBUG_SYMBOLS))
+        lwp_profile_note(profile,
+                         "%s, where most of the time goes, has no debug info: types are not known and fields only by "
+                         "offset. Compile it with -g to see names.",
+                         module->path);
 }
 
 static int analyze_write(json_t *root, const char *path, struct lwp_error *err)

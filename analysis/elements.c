@@ -14,7 +14,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CANDIDATES_MAX = 48, STREAMS_ASKED = 48, STREAMS_JUDGED = 512, SITES_ROOM = 16, ELEMENT_MAX = 1 << 16 };
+enum {
+    CANDIDATES_MAX = 48,
+    CANDIDATES_TRIED = 16,
+    STREAMS_ASKED = 48,
+    STREAMS_JUDGED = 512,
+    SITES_ROOM = 16,
+    ELEMENT_MAX = 1 << 16
+};
 
 static const double object_worth = 0.0005; /* share of weight or accesses below which no type is looked for */
 static const double fit_needed = 0.9, keeps_to = 0.8, agree_needed = 0.85;
@@ -33,8 +40,9 @@ struct element_votes {
 
 double lwp_elements_residue(const struct lwp_stream *stream, uint64_t element_bytes, uint64_t *residue)
 {
-    uint64_t offsets[2 * LWP_RESERVOIR];
-    size_t count = lwp_streams_offsets(stream, offsets, 2 * LWP_RESERVOIR), best = 0;
+    enum { LOOKED_AT = 48 }; /* asked for each candidate of each stream: keep it cheap */
+    uint64_t offsets[LOOKED_AT];
+    size_t count = lwp_streams_offsets(stream, offsets, LOOKED_AT), best = 0;
     *residue = 0;
     for (size_t i = 0; i < count; i++)
         offsets[i] %= element_bytes;
@@ -302,7 +310,7 @@ static void element_of_object(struct lwp_profile *profile, uint32_t index)
         if (votes.candidates[i].type->bytes == (object->single ? object->pool_size : stride))
             votes.candidates[i].score *= 3; /* the size seen */
     qsort(votes.candidates, votes.count, sizeof *votes.candidates, element_by_score);
-    for (size_t i = 0; i < votes.count; i++) {
+    for (size_t i = 0; i < votes.count && i < CANDIDATES_TRIED; i++) {
         const struct element_candidate *candidate = &votes.candidates[i];
         if (!element_accept(profile, index, candidate, object->single))
             continue;

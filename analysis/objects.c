@@ -137,6 +137,16 @@ bool lwp_objects_site(struct lwp_profile *profile, uint32_t context, struct lwp_
     return any;
 }
 
+/* "main()"; of a C++ signature only the name: "make_node(tree_code)" -> "make_node()". */
+static const char *object_function(struct lwp_profile *profile, const char *function)
+{
+    const char *open = strchr(function, '(');
+    while (open &&
+           (strncmp(open, "(anonymous", 10) == 0 || (open - function >= 8 && strncmp(open - 8, "operator", 8) == 0)))
+        open = strchr(open + 1, '(');
+    return lwp_arena_printf(profile->arena, "%.*s()", (int)(open ? open - function : (long)strlen(function)), function);
+}
+
 static const char *object_file(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -165,9 +175,9 @@ static const char *object_allocated_name(struct lwp_profile *profile, const stru
                                 object_module_name(profile, profile->contexts[node].module),
                                 (unsigned long long)profile->contexts[node].address);
     if (frame.file && frame.line)
-        return lwp_arena_printf(profile->arena, "%s in %s() at %s:%u", what, frame.function, object_file(frame.file),
-                                frame.line);
-    return lwp_arena_printf(profile->arena, "%s in %s()", what, frame.function);
+        return lwp_arena_printf(profile->arena, "%s in %s at %s:%u", what, object_function(profile, frame.function),
+                                object_file(frame.file), frame.line);
+    return lwp_arena_printf(profile->arena, "%s in %s", what, object_function(profile, frame.function));
 }
 
 static const char *object_stack_name(struct lwp_profile *profile, const struct lwp_object *object)
@@ -175,10 +185,9 @@ static const char *object_stack_name(struct lwp_profile *profile, const struct l
     const struct lwp_place *place =
         object->module == LWP_NONE ? NULL : lwp_code_place(profile->code, object->module, object->start);
     const char *function = place && place->frame_count ? place->frames[place->frame_count - 1].function : NULL;
-    if (!function)
-        function = "unknown function";
-    return object->variable ? lwp_arena_printf(profile->arena, "%s in %s()", object->variable, function)
-                            : lwp_arena_printf(profile->arena, "stack of %s()", function);
+    function = function ? object_function(profile, function) : "unknown function";
+    return object->variable ? lwp_arena_printf(profile->arena, "%s in %s", object->variable, function)
+                            : lwp_arena_printf(profile->arena, "stack of %s", function);
 }
 
 void lwp_objects_name(struct lwp_profile *profile)

@@ -1,6 +1,7 @@
 /* The report as text, at most 80 columns wide where names allow it.
- * In: analysis.json (never a sample). Names come from the profiled program: control characters are shown as '?'. */
-#define _GNU_SOURCE /* vasprintf */
+ * In: analysis.json (never a sample). Names come from the profiled program, so control characters in them become '?'.
+ */
+#define _GNU_SOURCE /* asprintf */
 #include "analysis/report.h"
 
 #include <stdarg.h>
@@ -32,22 +33,41 @@ static const json_t *report_at(const struct report *report, const char *array, c
                                : NULL;
 }
 
-/* Like fprintf, but text of the profiled program cannot move the cursor. */
 static void report_say(const struct report *report, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static void report_say(const struct report *report, const char *format, ...)
 {
-    char *line = NULL;
     va_list arguments;
     va_start(arguments, format);
-    int length = vasprintf(&line, format, arguments);
+    vfprintf(report->out, format, arguments);
     va_end(arguments);
-    if (length < 0)
-        return;
-    for (char *c = line; *c; c++)
-        if (((unsigned char)*c < ' ' && *c != '\n') || *c == 127)
-            *c = '?';
-    fputs(line, report->out);
-    free(line);
+}
+
+/* Text of the profiled program must not move the cursor. Our own line breaks in declarations stay. */
+static void report_clean(json_t *value, bool line_breaks)
+{
+    const char *key;
+    size_t i;
+    json_t *child;
+    if (json_is_string(value)) {
+        char *text = strdup(json_string_value(value));
+        bool changed = false;
+        for (char *c = text; c && *c; c++)
+            if (((unsigned char)*c < ' ' && !(line_breaks && *c == '\n')) || *c == 127) {
+                *c = '?';
+                changed = true;
+            }
+        if (changed)
+            json_string_set(value, text);
+        free(text);
+    }
+    json_object_foreach(value, key, child)
+    {
+        report_clean(child, strcmp(key, "declaration") == 0);
+    }
+    json_array_foreach(value, i, child)
+    {
+        report_clean(child, false);
+    }
 }
 
 static void report_style(const struct report *report, const char *code)
@@ -192,6 +212,28 @@ static void report_objects(const struct report *report)
         report_say(report, "  (no data object takes 0.5 %% of the time or more)\n");
 }
 
+static void report_loops(const struct report *report)
+{
+    size_t i, shown = 0;
+    json_t *loop;
+    char place[400];
+    json_array_foreach(json_object_get(report->root, "loops"), i, loop)
+    {
+        /* They come hottest first, but a nested one brings its parents along. */
+        if (report_number(loop, "share") < 0.02 || shown == LOOPS_SHOWN / 2)
+            continue;
+        if (shown++ == 0) {
+            report_say(report, "\n");
+            report_style(report, "1");
+            report_say(report, "Code     share  hottest loops\n");
+            report_style(report, "0");
+        }
+        report_place(loop, place, sizeof place);
+        report_say(report, "%-8s %4.1f %%  %s\n", report_text(loop, "kind", "loop"), 100 * report_number(loop, "share"),
+                   place);
+    }
+}
+
 static void report_split(const struct report *report, const json_t *split)
 {
     const json_t *object = report_at(report, "objects", json_object_get(split, "object"));
@@ -273,12 +315,13 @@ static void report_findings(const struct report *report, bool brief)
     }
 }
 
-void lwp_report_print(FILE *out, const json_t *root, const char *dir, bool brief, bool colour)
+void lwp_report_print(FILE *out, json_t *root, const char *dir, bool brief, bool colour)
 {
     struct report report = {.out = out, .root = root, .colour = colour};
     const json_t *notes = json_object_get(json_object_get(root, "run"), "notes");
     size_t i;
     json_t *note;
+    report_clean(root, false);
     if (brief) {
         report_findings(&report, true);
         const json_t *run = json_object_get(root, "run"), *overhead = json_object_get(run, "overhead_percent");
@@ -291,6 +334,7 @@ void lwp_report_print(FILE *out, const json_t *root, const char *dir, bool brief
     }
     report_run(&report);
     report_objects(&report);
+    report_loops(&report);
     report_findings(&report, false);
     if (json_array_size(notes)) {
         report_say(&report, "\nNotes\n");

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* `dir` is for the closing hint. */
-void lwp_report_print(FILE *out, const json_t *root, const char *dir, bool brief, bool colour);
+/* `dir` is for the closing hint. Control characters in `root`'s texts become '?'. */
+void lwp_report_print(FILE *out, json_t *root, const char *dir, bool brief, bool colour);
 
 #endif
