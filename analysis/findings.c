@@ -63,8 +63,10 @@ static void finding_of_split(struct lwp_profile *profile, const struct lwp_split
     finding->severity = middle >= 1.15 ? "high" : middle >= 1.05 ? "medium" : "low";
     finding->next_step =
         layout->single
-            ? "Keep the first structure as the node and move the other fields behind its pointer, then run lwp collect "
-              "again and compare."
+            ? "Keep the hot structure as the node and move the other fields behind its pointer. Allocate the two parts "
+              "in "
+              "blocks of their own (arrays or pools): side by side from malloc they would lie as far apart as before. "
+              "Then run lwp collect again and compare."
             : "Make one array of each structure below instead of one array of all, then run lwp collect again and "
               "compare.";
 }

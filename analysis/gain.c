@@ -1,13 +1,17 @@
 /* Cache-line traffic before and after a split, and the speed-up that makes plausible.
  *
  * Model: a loop pays for the cache lines it touches. Visiting elements one after the other it shares lines between
- * neighbours; jumping around it pays for every line its fields lie on. Which of the two it does is read from pairs of
- * accesses in one sample; when that is not known both are computed and the pessimist's end of the range takes the
- * worse. Single blocks (tree nodes) lie malloc's chunk spacing apart, at any multiple of 16. The whole program's time
- * is 1; a loop's stall share shrinks with its traffic (Amdahl). Low end: the lower bound of the object's share, and
- * only half of the saving arrives (a quarter when the last cache already holds the object). High end: the upper bound,
- * and all of it arrives. Limits: no bandwidth or prefetcher model; stalls of neighbouring instructions are not
- * credited. */
+ * neighbours; jumping around it pays for every line its fields lie on, and gains when what it uses then fits the last
+ * cache better. Which of the two it does is read from pairs of accesses in one sample; when that is not known the low
+ * end takes the worse of both. Single blocks (tree nodes) lie malloc's chunk spacing apart.
+ *
+ * The whole program's time is 1; what a loop loses to the structure shrinks with the loop's traffic (Amdahl). That loss
+ * is the stall weight on it, and in a loop that mostly waits also part of the time between stalls: a processor with
+ * many loads in flight spreads one wait over several instructions. Low end: the lower bound of the share, 0.6
+ * of the saving on stalls and little else (0.3 when the last cache already holds the object). High end: the upper
+ * bound, all of it; of nodes also neighbour lines no longer prefetched in vain, and the nodes packed into blocks.
+ *
+ * Limits: no model of bandwidth or of prefetchers beyond this. */
 #include "analysis/gain.h"
 
 #include <math.h>
@@ -117,7 +121,7 @@ static double gain_density(const struct lwp_layout *layout, const struct lwp_lay
 }
 
 static double gain_after(const struct lwp_layout *layout, const struct lwp_layout_loop *loop, const int *group,
-                         size_t groups, uint64_t line, bool random)
+                         size_t groups, uint64_t line, bool random, bool packed)
 {
     uint64_t offsets[LWP_FIELDS_MAX] = {0};
     double lines = 0;
@@ -127,13 +131,26 @@ static double gain_after(const struct lwp_layout *layout, const struct lwp_layou
     for (int g = cold ? -1 : 0; g < (int)groups; g++) {
         size_t links = layout->single && g == 0 ? groups - 1 + cold : 0;
         uint64_t size = lwp_gain_pack(layout, group, g, links, offsets);
+        uint64_t spacing = layout->single && !packed ? gain_chunk(size) : size;
         if (gain_uses_group(layout, loop, group, g))
-            lines += gain_lines(layout, loop->uses, group, g, offsets, layout->single ? gain_chunk(size) : size, line,
-                                random);
+            lines += gain_lines(layout, loop->uses, group, g, offsets, spacing, line, random);
         else if (layout->single && g == 0) /* the way to the other parts leads through the first */
-            lines += random ? 1 : fmin(1, (double)gain_chunk(size) / (double)line);
+            lines += random ? 1 : fmin(1, (double)spacing / (double)line);
     }
     return lines;
+}
+
+/* The loop's time between stalls that goes with its stalls on this structure, and how much of the loop is stalls. */
+static void gain_region(const struct lwp_profile *profile, const struct lwp_layout_loop *loop, double *between,
+                        double *waiting)
+{
+    if (loop->region == LWP_NONE)
+        return;
+    const struct lwp_region *region = &profile->regions[loop->region];
+    if (region->stalled <= 0 || region->weight.weight <= region->stalled)
+        return;
+    *between = (region->weight.weight - region->stalled) * fmin(1, loop->weight.weight / region->stalled);
+    *waiting = region->stalled / region->weight.weight;
 }
 
 void lwp_gain_estimate(struct lwp_profile *profile, const struct lwp_layout *layout, const int *group, size_t groups,
@@ -143,10 +160,13 @@ void lwp_gain_estimate(struct lwp_profile *profile, const struct lwp_layout *lay
     uint64_t l3 = profile->machine.l3_bytes ? profile->machine.l3_bytes : usual_l3;
     for (size_t k = 0; k < layout->object_count; k++)
         footprint += profile->objects[layout->objects[k]].bytes;
-    double arrives = footprint > l3 ? 0.5 : 0.25;
+    double arrives = footprint > l3 ? 0.6 : 0.3, all = profile->total.weight;
     struct lwp_share share = lwp_share_of(&layout->weight, &profile->total);
     double saved_low = 0, saved_high = 0, before = 0, after = 0;
     *gain = (struct lwp_gain){.loops = lwp_arena_alloc(profile->arena, layout->loop_count + 1, sizeof *gain->loops)};
+    gain->low = gain->high = 1;
+    if (share.value <= 0)
+        return;
     for (size_t i = 0; i < layout->loop_count; i++) {
         const struct lwp_layout_loop *loop = &layout->loops[i];
         if (loop->weight.weight <= 0 || loop->used == 0)
@@ -155,20 +175,27 @@ void lwp_gain_estimate(struct lwp_profile *profile, const struct lwp_layout *lay
         double b[2], worse[2], better[2], low, high;
         for (int r = 0; r < 2; r++) {
             b[r] = gain_before(layout, loop, line, r);
-            worse[r] = better[r] = gain_after(layout, loop, group, groups, line, r);
+            worse[r] = gain_after(layout, loop, group, groups, line, r, false);
+            better[r] = gain_after(layout, loop, group, groups, line, r, true);
         }
         /* Other data wants the last cache too: the pessimist counts on a quarter of it. */
         worse[1] *= gain_density(layout, loop, group, groups, (double)footprint, (double)line, b[1], (double)l3 / 4);
-        better[1] *= gain_density(layout, loop, group, groups, (double)footprint, (double)line, b[1], (double)l3);
-        low = 1 - worse[random] / b[random];
-        high = 1 - better[random] / b[random];
-        if (!known) {
-            low = fmin(1 - worse[0] / b[0], 1 - worse[1] / b[1]);
-            high = fmax(1 - better[0] / b[0], 1 - better[1] / b[1]);
-        }
+        double density = gain_density(layout, loop, group, groups, (double)footprint, (double)line, b[1], (double)l3);
+        better[1] *= density;
+        if (layout->single) /* a chain of nodes waits for each one, in order or not */
+            better[0] *= fmax(0.5, density);
+        double spacing = (double)(layout->single ? gain_chunk(layout->element_bytes) : layout->element_bytes);
+        double fetched = layout->single ? fmax(b[0], fmin(2 * b[0], spacing / (double)line)) : b[0];
+        double low_of[2] = {1 - worse[0] / b[0], 1 - worse[1] / b[1]};
+        double high_of[2] = {1 - better[0] / fetched, 1 - better[1] / b[1]};
+        low = known ? low_of[random] : fmin(low_of[0], low_of[1]);
+        high = known ? high_of[random] : high_of[0];
+        double between = 0, waiting = 0;
+        gain_region(profile, loop, &between, &waiting);
         double part = loop->weight.weight / layout->weight.weight;
-        saved_low += part * share.low * (low > 0 ? low * arrives : low);
-        saved_high += part * share.high * high;
+        saved_low +=
+            share.low / share.value / all * (loop->weight.weight + between * waiting) * (low > 0 ? low * arrives : low);
+        saved_high += (share.high / share.value * loop->weight.weight + between * fmin(1, 2 * waiting)) / all * high;
         gain->loops[gain->loop_count++] = (struct lwp_gain_loop){loop->region, b[random], worse[random]};
         before += part * b[random];
         after += part * worse[random];

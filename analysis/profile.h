@@ -76,6 +76,7 @@ struct lwp_region {
     uint32_t parent;         /* region or LWP_NONE */
     uint32_t same_as;        /* the region this one is a version of (itself: none) */
     struct lwp_tally weight; /* all samples in it but not in a nested one */
+    double stalled;          /* the part of it that belongs to memory accesses */
     uint32_t reported;
 };
 

@@ -158,6 +158,10 @@ void lwp_regions_merge(struct lwp_profile *profile)
     lwp_map_free(by_function);
     for (size_t i = 0; i < profile->region_count; i++)
         profile->regions[i].parent = region_final(profile, profile->regions[i].parent);
-    for (size_t i = 0; i < profile->stream_count; i++)
-        profile->streams[i].region = region_final(profile, profile->streams[i].region);
+    for (size_t i = 0; i < profile->stream_count; i++) {
+        struct lwp_stream *stream = &profile->streams[i];
+        stream->region = region_final(profile, stream->region);
+        if (stream->region != LWP_NONE)
+            profile->regions[stream->region].stalled += stream->weight.weight;
+    }
 }
