@@ -118,13 +118,21 @@ def shares(analysis, truth_path, tolerance=3.0):
                         used |= set(use["fields"])
         if want >= 0.2 and used != row["fields"]:  # rarer loops may have no sample at all
             wrong("loop %s uses %s instead of %s", row["function"], sorted(used), sorted(row["fields"]))
+    # Timing knows whole loops only, lwp which part of them is waiting, and for what. So an object gets the time of each
+    # loop in proportion to its part of the waiting there.
     owned = {name: 0.0 for name in {row["object"] for row in truth}}
-    for name in owned:
-        owned[name] = sum(use["share"] for item in objects if item["type"] == OBJECTS[name]
-                          for use in item["loops"] if loops[use["loop"]]["function"] in functions)
+    for row in truth:
+        waits = {}
+        for item in objects:
+            for use in item["loops"]:
+                if loops[use["loop"]]["function"] == row["function"]:
+                    waits[item["type"]] = waits.get(item["type"], 0) + use["share"]
+        for name in owned:
+            if sum(waits.values()):
+                owned[name] += weight[row["function"]] * waits.get(OBJECTS[name], 0) / sum(waits.values())
     for name, got in sorted(owned.items()):
         want = 100 * sum(row["seconds"] for row in truth if row["object"] == name) / all_seconds
-        got = 100 * got / sum(owned.values()) if any(owned.values()) else 0
+        got = 100 * got / all_weight
         print("object %-14s true %5.1f %%  lwp %5.1f %%" % (name, want, got))
         if abs(want - got) > tolerance:
             wrong("object %s: %.1f %% instead of %.1f %%", name, got, want)
