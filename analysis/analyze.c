@@ -110,6 +110,7 @@ int lwp_analyze(const char *const *dirs, size_t count, const char *out_path, str
         goto out;
     lwp_log_progress("analysing");
     lwp_regions_merge(&profile);
+    lwp_regions_deal_out(&profile);
     lwp_streams_link(&profile);
     lwp_elements_find(&profile);
     lwp_objects_name(&profile);

@@ -338,6 +338,7 @@ static json_t *json_one_object(struct json_tables *tables, const struct lwp_spli
     json_object_set_new(json, "share", json_share(share.value));
     json_object_set_new(json, "share_ci", json_pack("[o,o]", json_share(share.low), json_share(share.high)));
     json_object_set_new(json, "stall_share", json_share(stall.value));
+    json_object_set_new(json, "time_share", json_share(fmin(1, object->time_weight / fmax(1, profile->total.weight))));
     json_object_set_new(json, "samples", json_count(object->weight.samples));
     json_object_set_new(json, "accesses", json_count(object->accesses));
     json_object_set_new(json, "loads", json_count(object->loads));

@@ -28,6 +28,7 @@ struct lwp_object {
     uint64_t largest;   /* the largest single block */
     uint64_t allocations;
     struct lwp_tally weight;          /* of stalls on it */
+    double time_weight;               /* of whole loops, dealt out by the stalls in them (regions.c) */
     uint64_t accesses, loads, stores; /* seen with their address, weighted or not */
     uint32_t common;                  /* function-level context all its accesses share */
     uint32_t last_access;             /* context of the access before: spares work */

@@ -8,6 +8,7 @@
 
 #include "analysis/contexts.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { REGIONS_MAX = 1 << 18 };
@@ -163,5 +164,15 @@ void lwp_regions_merge(struct lwp_profile *profile)
         stream->region = region_final(profile, stream->region);
         if (stream->region != LWP_NONE)
             profile->regions[stream->region].stalled += stream->weight.weight;
+    }
+}
+
+void lwp_regions_deal_out(struct lwp_profile *profile)
+{
+    for (size_t i = 0; i < profile->stream_count; i++) {
+        const struct lwp_stream *stream = &profile->streams[i];
+        const struct lwp_region *region = stream->region == LWP_NONE ? NULL : &profile->regions[stream->region];
+        double whole = region && region->stalled > 0 ? fmax(1, region->weight.weight / region->stalled) : 1;
+        profile->objects[stream->object].time_weight += stream->weight.weight * whole;
     }
 }

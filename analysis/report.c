@@ -243,10 +243,12 @@ static void report_split(const struct report *report, const json_t *split)
     json_t *row;
     report_bytes(report_number(object, "bytes"), size, sizeof size);
     const json_t *interval = json_object_get(object, "share_ci");
-    report_say(report, "   evidence    %.1f %% of all time (%.1f-%.1f) in %.0f samples; %.0f elements, %s\n",
+    report_say(report, "   evidence    %.1f %% of all time is spent waiting for it (%.1f-%.1f), %.0f samples\n",
                100 * report_number(object, "share"), 100 * json_number_value(json_array_get(interval, 0)),
-               100 * json_number_value(json_array_get(interval, 1)), report_number(object, "samples"),
-               report_number(object, "elements"), size);
+               100 * json_number_value(json_array_get(interval, 1)), report_number(object, "samples"));
+    report_say(report, "               %.0f elements of %.0f bytes, %s; its loops take %.1f %%\n",
+               report_number(object, "elements"), report_number(object, "element_bytes"), size,
+               100 * report_number(object, "time_share"));
     const json_t *frame = json_object_get(object, "site");
     if (json_is_string(json_object_get(frame, "file")))
         report_say(report, "   allocated   in %s() at %s:%.0f\n", report_text(frame, "function", "?"),
