@@ -1,368 +1,376 @@
-"use strict";
-/* Draws the report from the JSON in the page. Text from the profiled program reaches the page through text nodes only. */
-(() => {
-const { analysis, sources } = JSON.parse(document.getElementById("data").textContent);
-const run = analysis.run;
-const SVG = "http://www.w3.org/2000/svg";
-const LONGEST = 300;
+/* The views and the way between them: findings, data objects, loops, the run; an index when several results are served. */
 
-/* ---- small pieces ---- */
+const page = JSON.parse(document.getElementById('lwp-data').textContent);
+const data = page.analysis || {};
+data.run = data.run || {};
+const sources = new Map(list(page.sources && page.sources.files).map(file => [file.path, file]));
 
-const clip = text => text.length > LONGEST ? text.slice(0, LONGEST - 1) + "…" : text;
+const NOT_YET = [
+  ['regroups', 'arrays that belong together'], ['redundancies', 'redundant work'], ['communication', 'communication between threads'],
+  ['sharing', 'false sharing'], ['locality', 'locality per loop'],
+];
 
-function make(tag, attributes, ...children) {
-  const svg = ["svg", "rect", "line", "text", "g", "title"].includes(tag);
-  const node = svg ? document.createElementNS(SVG, tag) : document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes || {}))
-    if (name === "style") Object.assign(node.style, value);
-    else if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
-    else if (value !== null && value !== undefined && value !== false) node.setAttribute(name, value === true ? "" : value);
-  for (const child of children.flat(Infinity))
-    if (child !== null && child !== undefined) node.append(child.nodeType ? child : clip(String(child)));
-  return node;
+function severity(level) {
+  const known = ['high', 'medium', 'low'].includes(level) ? level : 'low';
+  return el(`span.severity.${known}`, null, known);
 }
 
-const unknown = () => make("span", { class: "soft" }, "unknown");
-const percent = share => share === null || share === undefined ? "unknown" : (share * 100).toFixed(1) + " %";
-const count = n => n === null || n === undefined ? "unknown" : n.toLocaleString("en-US");
-const times = range => range ? `${range[0].toFixed(2)}× to ${range[1].toFixed(2)}×` : "unknown";
-
-function bytes(n) {
-  if (n === null || n === undefined) return "unknown";
-  const units = ["B", "KiB", "MiB", "GiB", "TiB"];
-  let unit = 0;
-  while (n >= 1024 && unit < units.length - 1) { n /= 1024; unit++; }
-  return (unit ? n.toPrecision(3) : n) + " " + units[unit];
+function tiles(rows) {
+  return el('dl.tiles', null, rows.map(([name, value, detail, note]) =>
+    el('div', null, el('dt', null, name), el('dd.big', null, value), detail && el('dd', null, detail), note && el('dd.soft', null, note))));
 }
 
-function interval(item) {
-  if (!item.share_ci) return percent(item.share);
-  const [low, high] = item.share_ci;
-  return `${percent(item.share)} (${(low * 100).toFixed(1)}–${(high * 100).toFixed(1)})`;
+const missingView = text => [el('h1', null, 'Not here'), el('p', null, text), el('p', null, el('a', {href: '#findings'}, 'To the findings'))];
+
+/* ---- names of things ---- */
+
+function linesOf(loop) {
+  if (!isNumber(loop.first_line)) return '';
+  return ':' + loop.first_line + (loop.last_line > loop.first_line ? '–' + loop.last_line : '');
 }
 
-const base = path => path ? path.slice(path.lastIndexOf("/") + 1) : null;
-
-function place(loop) {
-  const lines = loop.first_line ? (loop.first_line === loop.last_line ? `${loop.first_line}` : `${loop.first_line}–${loop.last_line}`) : null;
-  const where = loop.file ? base(loop.file) + (lines ? ":" + lines : "") : null;
-  return (loop.function || "unknown function") + (where ? ` (${where})` : "");
+function loopPlace(loop) {
+  if (!loop) return unknown('unknown loop');
+  return [el('strong', null, loop.function || 'unknown function'), loop.kind === 'function' && el('span.soft', null, ' outside of loops'),
+    loop.file ? el('span.where', {title: loop.file}, ' ', baseName(loop.file) + linesOf(loop)) : el('span.where', null, ' no line information')];
 }
 
-function facts(pairs) {
-  return make("dl", { class: "facts" }, pairs.map(([name, value]) =>
-    make("div", {}, make("dt", {}, name), make("dd", { style: { margin: 0 } }, value))));
+const loopText = loop => loop ? `${loop.function || ''} ${loop.file || ''}` : '';
+
+function objectName(object) {
+  return object && object.name ? object.name : 'unknown';
 }
 
-/* Columns: [title, cell(row), sort key(row), is a number]. */
-function table(columns, rows, label) {
-  let order = null;
-  const body = make("tbody");
-  const fill = () => {
-    const sorted = rows.slice();
-    if (order) {
-      const key = columns[order.column][2];
-      sorted.sort((a, b) => {
-        const x = key(a), y = key(b);
-        return (x < y ? -1 : x > y ? 1 : 0) * order.direction;
-      });
-    }
-    body.replaceChildren(...sorted.map(row => make("tr", {}, columns.map(([, cell, , number]) =>
-      make("td", { class: number ? "number" : null }, cell(row))))));
-  };
-  const heads = columns.map(([title, , key, number], column) => {
-    const head = make("th", { scope: "col", class: number ? "number" : null });
-    head.append(key ? make("button", { type: "button", onclick: () => {
-      order = { column, direction: order && order.column === column ? -order.direction : number ? -1 : 1 };
-      heads.forEach(h => h.removeAttribute("aria-sort"));
-      head.setAttribute("aria-sort", order.direction > 0 ? "ascending" : "descending");
-      fill();
-    } }, title) : title);
-    return head;
-  });
-  fill();
-  return make("div", { class: "scroll" }, make("table", { "aria-label": label }, make("thead", {}, make("tr", {}, heads)), body));
+const objectLink = index => el('a', {href: '#object/' + index}, objectName(at(data.objects, index)));
+
+function allocationPlace(object) {
+  const context = at(data.contexts, object.context), frame = context && list(context.frames)[0];
+  if (!frame) return null;
+  return `${frame.function || 'unknown function'}${frame.file ? ` (${baseName(frame.file)}${isNumber(frame.line) ? ':' + frame.line : ''})` : ''}`;
 }
 
-const bar = share => make("span", { class: "bar", "aria-hidden": "true", style: { width: Math.max(1, Math.round((share || 0) * 120)) + "px" } });
-
-function source(loop) {
-  const file = loop.file && sources[loop.file];
-  if (!file || !loop.first_line) return null;
-  const pre = make("pre", { "aria-label": "source of " + place(loop) });
-  const numbers = Object.keys(file).map(Number).sort((a, b) => a - b)
-    .filter(n => n >= loop.first_line - 3 && n <= loop.last_line + 3);
-  for (const n of numbers) {
-    const row = make("span", { class: n >= loop.first_line && n <= loop.last_line ? "in" : null },
-      make("span", { class: "at" }, String(n).padStart(5) + "  "), file[n]);
-    pre.append(row, "\n");
-  }
-  return numbers.length ? pre : null;
+function callPath(index) {
+  const context = at(data.contexts, index);
+  if (!context) return unknown();
+  return el('ol.path', null, list(context.frames).map(frame => el('li', null, el('strong', null, frame.function || 'unknown function'),
+    frame.inlined && el('span.soft', null, ' inlined'),
+    frame.file ? el('span.where', {title: frame.file}, ' ', baseName(frame.file) + (isNumber(frame.line) ? ':' + frame.line : '')) :
+      el('span.where', null, ' ', baseName((at(data.modules, frame.module) || {}).path) || ''))));
 }
 
-/* ---- a structure drawn to scale ---- */
+/* ---- source ---- */
 
-/* fields: [{ offset, bytes, name, heat, group }]; one row of boxes with cache-line marks. */
-function strip(fields, size, label, line) {
-  const width = 1000, height = 64, scale = width / size;
-  const svg = make("svg", { class: "strip", viewBox: `0 0 ${width} ${height + 18}`, role: "img", "aria-label": label });
-  for (const field of fields) {
-    const x = field.offset * scale, w = Math.max(1, field.bytes * scale);
-    const box = make("rect", { class: "box", x, y: 4, width: w, height: height - 8, rx: 3 });
-    box.style.fill = field.group === null || field.group === undefined
-      ? `rgba(var(--heat), ${(0.06 + 0.74 * Math.min(1, field.heat || 0)).toFixed(3)})`
-      : field.group < 0 ? "var(--cold)" : `var(--g${field.group % 6})`;
-    const shown = field.name.length * 7 < w ? field.name : w > 18 ? field.name.slice(0, Math.max(1, Math.floor(w / 8))) : "";
-    svg.append(make("g", {}, make("title", {}, `${field.name}: offset ${field.offset}, ${field.bytes} bytes${field.note ? ", " + field.note : ""}`),
-      box, make("text", { x: x + w / 2, y: height / 2 + 2, "text-anchor": "middle" }, shown),
-      w > 70 && field.note ? make("text", { class: "offset", x: x + w / 2, y: height / 2 + 17, "text-anchor": "middle" }, field.note) : null));
-    svg.append(make("text", { class: "offset", x: x + 2, y: height + 12 }, w > 14 ? field.offset : ""));
-  }
-  for (let at = line; line && at < size; at += line)
-    svg.append(make("line", { class: "mark", x1: at * scale, x2: at * scale, y1: 0, y2: height + 2 }));
-  return svg;
+function sourceOf(loop) {
+  if (!loop || !loop.file || !isNumber(loop.first_line)) return el('p.soft', null, 'No line information: compile with -g to see the source here.');
+  if (!page.sources || page.sources.policy === 'none') return el('p.soft', null, 'This report was exported without source.');
+  const file = sources.get(loop.file);
+  if (!file) return el('p.soft', null, 'The source of this loop was left out of this report.');
+  if (file.missing) return el('p.soft', null, `${loop.file}: ${file.missing}.`);
+  const last = Math.max(loop.first_line, loop.last_line || 0), pre = el('pre.source', {tabindex: '0', 'aria-label': 'source of the loop'});
+  for (const excerpt of list(file.excerpts))
+    list(excerpt.lines).forEach((text, i) => {
+      const number = excerpt.first + i;
+      if (number < loop.first_line - 3 || number > last + 3) return;
+      const row = el(number >= loop.first_line && number <= last ? 'span.row.in' : 'span.row', null, el('span.no', {'aria-hidden': 'true'}, String(number)));
+      row.append(visible(text) + '\n');
+      pre.append(row);
+    });
+  if (!pre.childNodes.length) return el('p.soft', null, `${loop.file} does not have these lines.`);
+  return [el('p.where', null, loop.file), file.changed && el('p.warning', null, 'This file was changed after the run: lines may be off.'), pre];
 }
 
-function objectStrip(object, groupOf) {
-  const fields = object.fields || [];
-  const most = Math.max(1e-9, ...fields.map(f => f.loop_share ?? f.share ?? 0));
-  return strip(fields.map(f => ({
-    offset: f.offset, bytes: f.bytes, name: f.name || "+" + f.offset, heat: (f.loop_share ?? f.share ?? 0) / most,
-    note: percent(f.loop_share ?? f.share), group: groupOf ? groupOf(f) : null,
-  })), object.element_bytes, "fields of " + (object.type || object.name || "the element"), run.machine && run.machine.line_bytes);
+/* ---- findings ---- */
+
+function gainBar(range, most) {
+  if (!isRange(range)) return null;
+  const place = x => 100 * (Math.min(x, most) - 1) / (most - 1);
+  return el('div.gain-bar', {'aria-hidden': 'true'}, el('span.gain-track', null,
+    el('span.gain-range', {style: {left: place(range[0]) + '%', width: Math.max(1.5, place(range[1]) - place(range[0])) + '%'}})),
+    el('span.gain-scale', null, el('span', null, '1×'), el('span', null, most.toFixed(most % 1 ? 1 : 0) + '×')));
 }
 
-/* ---- views ---- */
+function findingLink(finding) {
+  return finding.kind === 'split' && finding.refs && Number.isInteger(finding.refs.split) ? '#split/' + finding.refs.split : null;
+}
 
-function notMeasured(name) {
-  return make("p", { class: "soft" }, `${name}: not measured in this run.`);
+function findingCard(finding, rank, most) {
+  const link = findingLink(finding), split = finding.kind === 'split' ? at(data.splits, finding.refs && finding.refs.split) : null;
+  const object = split && at(data.objects, split.object);
+  return el('li.finding', {id: null}, el('div.rank', {'aria-hidden': 'true'}, String(rank)),
+    el('div.finding-body', null,
+      el('h2', null, link ? el('a', {href: link}, finding.title) : finding.title),
+      el('p.meta', null, severity(finding.severity), ' ', split && el('span.soft', null, `${split.confidence || 'unknown'} confidence`)),
+      el('p', null, finding.next_step),
+      link && el('p', null, el('a.button', {href: link}, 'See the layout and the new declaration'))),
+    el('dl.finding-numbers', null,
+      el('div', null, el('dt', null, 'Expected, whole program'), el('dd.big', null, finding.expected_speedup ? times(finding.expected_speedup) : unknown()), el('dd.soft', null, saved(finding.expected_speedup)), gainBar(finding.expected_speedup, most)),
+      el('div', null, el('dt', null, 'Share of the time today'), el('dd', null, shareBar(finding.share, object && object.share_ci)),
+        el('dd.soft', null, object && isRange(object.share_ci) ? `95 % interval ${interval(object.share_ci)}, ${plural(object.samples, 'sample', 'samples')}` : `${data.run.engine || 'unknown'} engine`))));
+}
+
+function notMeasured() {
+  const names = NOT_YET.filter(([key]) => data[key] === null || data[key] === undefined).map(([, name]) => name);
+  return names.length > 0 && el('p.note', null, el('strong', null, 'Not measured in this run: '), names.join(', '), '. Nothing is known about them, good or bad.');
+}
+
+function measuredBy() {
+  const run = data.run;
+  return [run.engine ? `${run.engine} engine` : 'unknown engine', `${plural(run.samples, 'sample', 'samples')}`,
+    run.samples_lost ? `${count(run.samples_lost)} lost` : null,
+    isNumber(run.overhead_percent) ? `${run.overhead_percent.toFixed(1)} % measured cost` : 'cost unknown'].filter(Boolean).join(' · ');
 }
 
 function viewFindings() {
-  const list = analysis.findings || [];
+  const findings = list(data.findings), run = data.run;
+  const most = Math.max(2, ...findings.map(f => isRange(f.expected_speedup) ? Math.ceil(f.expected_speedup[1] * 2) / 2 : 1));
+  const few = !(run.samples >= 100);
   return [
-    make("h1", {}, list.length ? `${count(list.length)} ${list.length === 1 ? "finding" : "findings"} in ${(run.command || ["the program"]).map(base).join(" ")}` : "No advice"),
-    make("p", { class: "soft" }, `${count(run.samples)} samples by the ${run.engine} engine, ${count(run.samples_lost)} lost; ` +
-      `${(run.cpu_s ?? 0).toFixed(2)} s of CPU time` + (run.stall_share === undefined ? "" : `, ${percent(run.stall_share)} of it waiting for memory`) + "."),
-    list.length ? null : make("p", {}, "No structure was found whose layout would be worth changing."),
-    list.map(finding => make("section", { class: "card finding" },
-      make("h2", {}, make("a", { href: target(finding) }, finding.title)),
-      make("div", { class: "gain" }, make("strong", {}, times(finding.expected_speedup)), make("div", { class: "soft" }, "expected, whole program")),
-      make("div", {}, make("span", { class: "badge " + finding.severity }, finding.severity), " ",
-        make("span", { class: "soft" }, `${percent(finding.share)} of the sampled time`)),
-      make("div"),
-      make("p", {}, finding.next_step))),
-    ["regroups", "redundancies", "communication", "sharing", "locality"].some(name => analysis[name] === null)
-      ? make("p", { class: "soft" }, "Not measured in this run: " + [["regroups", "array regrouping"], ["redundancies", "redundancy"],
-        ["communication", "communication between threads"], ["sharing", "false sharing"], ["locality", "locality"]]
-        .filter(([name]) => analysis[name] === null).map(([, text]) => text).join(", ") + ".") : null,
-  ];
-}
-
-const target = finding => finding.kind === "split" ? "#split/" + finding.refs.split : "#findings";
-
-function matrix(split, fields) {
-  const names = fields.filter(name => split.affinity.some(p => p.a === name || p.b === name));
-  const value = (a, b) => a === b ? 1 : (split.affinity.find(p => (p.a === a && p.b === b) || (p.a === b && p.b === a)) || {}).value;
-  return make("div", { class: "scroll" }, make("table", { class: "matrix", "aria-label": "affinity of fields" },
-    make("tr", {}, make("th"), names.map(name => make("th", { scope: "col" }, name))),
-    names.map(a => make("tr", {}, make("th", { scope: "row" }, a), names.map(b => {
-      const v = value(a, b);
-      return make("td", { style: { background: `rgba(var(--heat), ${((v || 0) * 0.5).toFixed(3)})` } }, v === undefined ? "–" : v.toFixed(2));
-    })))));
-}
-
-function loopsOf(object) {
-  const rows = (object.loops || []).map(use => ({ use, loop: analysis.loops[use.loop] })).filter(row => row.loop);
-  return [
-    table([
-      ["share", r => [bar(r.use.share), percent(r.use.share)], r => r.use.share, true],
-      ["loop", r => make("a", { href: "#loop/" + r.use.loop }, place(r.loop)), r => place(r.loop)],
-      ["stride", r => r.use.stride === null || r.use.stride === undefined ? unknown() : bytes(r.use.stride), r => r.use.stride || 0, true],
-      ["fields used", r => (r.use.fields || r.use.offsets || []).join(", ")],
-    ], rows, "loops"),
-    rows.slice(0, 4).map(r => { const text = source(r.loop); return text ? [make("p", { class: "soft" }, place(r.loop)), text] : null; }),
-  ];
-}
-
-function copyButton(text) {
-  const button = make("button", { class: "copy", type: "button" }, "Copy");
-  button.addEventListener("click", async () => {
-    try {
-      await navigator.clipboard.writeText(text);
-    } catch {
-      const area = make("textarea", { style: { position: "fixed", opacity: 0 } });
-      area.value = text;
-      document.body.append(area);
-      area.select();
-      document.execCommand("copy");
-      area.remove();
-    }
-    button.textContent = "Copied";
-  });
-  return button;
-}
-
-function viewSplit(index) {
-  const split = analysis.splits && analysis.splits[index];
-  if (!split) return [make("h1", {}, "There is no such advice")];
-  const object = analysis.objects[split.object];
-  const groupOf = new Map();
-  split.groups.forEach((group, g) => group.offsets.forEach(offset => groupOf.set(offset, g)));
-  const fields = object.fields || [];
-  const finding = (analysis.findings || []).find(f => f.kind === "split" && f.refs.split === Number(index));
-  const parts = split.groups.map((group, g) => ({ ...group, title: `part ${g + 1}`, g }));
-  if (split.cold && split.cold.offsets.length) parts.push({ ...split.cold, title: "cold", g: -1 });
-  const widest = Math.max(...parts.map(p => p.bytes), 1);
-  return [
-    make("h1", {}, finding ? finding.title : "Split " + (split.type || object.name)),
-    facts([
-      ["expected, whole program", make("strong", {}, times(split.expected_speedup))],
-      ["share of all time (95 %)", interval(object)],
-      ["samples", count(object.samples)],
-      ["confidence", split.confidence],
-      ["element", `${bytes(split.element_bytes)}${object.elements ? " × " + count(object.elements) : ""}`],
-      split.traffic ? [split.traffic.unit || "traffic", `${(split.traffic.before ?? 0).toFixed(2)} → ${(split.traffic.after ?? 0).toFixed(2)}`] : ["traffic", "unknown"],
+    el('h1', null, findings.length ? `${plural(findings.length, 'thing', 'things')} to change in ${programName()}` : `Nothing to change in ${programName()}`),
+    el('p.lead', null, findings.length ? 'Data structures that are laid out wrong for the loops that use them, largest expected gain first.' :
+      few ? `Only ${plural(run.samples, 'sample', 'samples')} were taken: too few to say anything. Run the program longer or on a larger input.` :
+        'No data structure was found whose layout would make the program measurably faster.'),
+    tiles([
+      ['Run time', seconds(run.wall_s), isNumber(run.cpu_s) ? `${seconds(run.cpu_s)} of CPU time` : null],
+      ['Waiting for memory', isNumber(run.stall_share) ? percent(run.stall_share) : 'unknown', 'of the time sampled'],
+      ['Samples', count(run.samples), `${count(run.samples_with_address)} with an address${run.samples_lost ? `, ${count(run.samples_lost)} lost` : ''}`],
+      ['Cost of measuring', isNumber(run.overhead_percent) ? run.overhead_percent.toFixed(1) + '\u00a0%' : 'unknown', `${run.engine || 'unknown'} engine`],
     ]),
-    finding ? make("p", {}, finding.next_step) : null,
-    make("h2", {}, "Today"),
-    make("p", { class: "soft" }, `${split.type || object.name || "the element"}, drawn to scale; darker means hotter, dashed lines are cache lines.`),
-    objectStrip(object),
-    make("h2", {}, "Proposed"),
-    parts.map(part => {
-      let at = 0;
-      const boxes = part.offsets.map(offset => {
-        const field = fields.find(f => f.offset === offset) || { bytes: 0, name: "+" + offset };
-        const box = { offset: at, bytes: field.bytes, name: field.name || "+" + offset, group: part.g };
-        at += field.bytes;
-        return box;
-      });
-      return make("div", { style: { width: Math.max(12, 100 * Math.max(at, part.bytes) / Math.max(widest, split.element_bytes)) + "%" } },
-        make("div", { class: "soft" }, `${part.title}: ${part.bytes} bytes${part.share === undefined ? "" : ", " + percent(part.share) + " of the time"}`),
-        strip(boxes, Math.max(at, 1), part.title, 0));
-    }),
-    make("h2", {}, "Declaration"),
-    split.declaration ? [copyButton(split.declaration), makePre(split.declaration)] : unknown(),
-    make("h2", {}, "Loops that use it"),
-    loopsOf(object),
-    make("h2", {}, "Which fields are used together"),
-    make("p", { class: "soft" }, "1 means always in the same loops, 0 never, weighted by time."),
-    matrix(split, fields.map(f => f.name || "+" + f.offset)),
-    allocation(object),
+    findings.length > 0 && el('ol.findings', null, findings.map((f, i) => findingCard(f, i + 1, most))),
+    notMeasured(),
+    el('section', null, el('h2', null, 'Where the time goes'), objectsTable(10), el('p', null, el('a', {href: '#objects'}, 'All data'), ' · ', el('a', {href: '#loops'}, 'All loops'))),
+    notes(),
   ];
 }
 
-function makePre(text) {
-  const pre = make("pre");
-  pre.append(text);
-  return pre;
+function notes() {
+  const texts = list(data.run.notes);
+  return texts.length > 0 && el('section', null, el('h2', null, 'Notes on this run'), el('ul.notes', null, texts.map(text => el('li', null, clip(text, 2000)))));
 }
 
-function allocation(object) {
-  const context = object.context === null || object.context === undefined ? null : analysis.contexts[object.context];
-  if (!context) return null;
-  return [make("h2", {}, object.kind === "heap" ? "Allocated by" : "Call path"), make("ol", {}, context.frames.map(frame =>
-    make("li", {}, frame.function || "unknown", frame.file ? make("span", { class: "soft" }, ` ${base(frame.file)}${frame.line ? ":" + frame.line : ""}`) : null)))];
+/* ---- data ---- */
+
+function splitOfObject(index) {
+  const split = list(data.splits).findIndex(s => s.object === index || list(s.objects).includes(index));
+  return split >= 0 ? split : null;
+}
+
+function objectsTable(most) {
+  const rows = list(data.objects).map((object, index) => ({object, index})).sort((a, b) => (b.object.share || 0) - (a.object.share || 0)).slice(0, most);
+  if (!rows.length) return el('p.soft', null, 'No sample could be given to a data object.');
+  const full = Math.max(...rows.map(r => r.object.share || 0), 1e-9);
+  return table('Data objects', [
+    {title: 'Data', cell: r => [el('a', {href: '#object/' + r.index}, objectName(r.object)), splitOfObject(r.index) !== null && [' ', el('a.tag', {href: '#split/' + splitOfObject(r.index)}, 'advice')]],
+      key: r => objectName(r.object), text: r => `${r.object.name} ${r.object.type} ${r.object.kind}`},
+    {title: 'Type', cell: r => r.object.type ? el('code', null, clip(r.object.type, 80)) : unknown(), key: r => r.object.type || ''},
+    {title: 'Kind', cell: r => r.object.kind, key: r => r.object.kind},
+    {title: 'Share of the time', cell: r => shareBar(r.object.share, r.object.share_ci, full), key: r => r.object.share, number: true},
+    {title: 'Samples', cell: r => count(r.object.samples), key: r => r.object.samples, number: true},
+    {title: 'Element', cell: r => isNumber(r.object.element_bytes) ? bytes(r.object.element_bytes) : unknown(), key: r => r.object.element_bytes, number: true},
+    {title: 'Size', cell: r => isNumber(r.object.bytes) ? bytes(r.object.bytes) : unknown(), key: r => r.object.bytes, number: true, hint: 'most alive at one time'},
+    {title: 'Allocated in', cell: r => allocationPlace(r.object) || (r.object.kind === 'heap' ? unknown() : ''), key: r => allocationPlace(r.object) || ''},
+  ], rows, {plain: most !== undefined});
+}
+
+function objectFacts(object) {
+  const accesses = (object.loads || 0) + (object.stores || 0);
+  return facts([
+    ['Name', objectName(object)], ['Type', object.type ? el('code', null, object.type) : unknown()], ['Kind', object.kind || 'unknown'],
+    ['Element', isNumber(object.element_bytes) ? bytes(object.element_bytes) : unknown()],
+    ['Elements', isNumber(object.elements) ? count(object.elements) : unknown()],
+    ['Size', isNumber(object.bytes) ? bytes(object.bytes) : unknown()],
+    ['Allocations', isNumber(object.allocations) ? count(object.allocations) : unknown()],
+    ['Accesses seen', `${count(accesses)} (${count(object.loads)} loads, ${count(object.stores)} stores)`],
+    object.module !== null && at(data.modules, object.module) && ['Module', at(data.modules, object.module).path],
+    Number.isInteger(object.context) && ['Allocated at', callPath(object.context)],
+    Number.isInteger(object.common_context) && ['Always used below', callPath(object.common_context)],
+  ], 'dl.list');
 }
 
 function viewObjects() {
-  return [make("h1", {}, "Data"), table([
-    ["share (95 %)", o => [bar(o.share), interval(o)], o => o.share, true],
-    ["name", o => make("a", { href: "#object/" + analysis.objects.indexOf(o) }, o.name || "unknown"), o => o.name || ""],
-    ["type", o => o.type || unknown(), o => o.type || ""],
-    ["kind", o => o.kind, o => o.kind],
-    ["size", o => bytes(o.bytes), o => o.bytes || 0, true],
-    ["element", o => bytes(o.element_bytes), o => o.element_bytes || 0, true],
-    ["allocations", o => count(o.allocations), o => o.allocations || 0, true],
-    ["samples", o => count(o.samples), o => o.samples, true],
-  ], analysis.objects, "data objects")];
+  return [el('h1', null, 'Data objects'), el('p.lead', null, 'Who waits for memory: all data that samples fell on, hottest first.'), objectsTable()];
 }
 
 function viewObject(index) {
-  const object = analysis.objects[index];
-  if (!object) return [make("h1", {}, "There is no such data object")];
-  const split = (analysis.splits || []).findIndex(s => (s.objects || [s.object]).includes(Number(index)));
+  const object = at(data.objects, index);
+  if (!object) return missingView('There is no such data object in this result.');
+  const split = splitOfObject(index), line = (data.run.machine && data.run.machine.line_bytes) || 64;
+  const fields = list(object.fields), uses = list(object.loops);
   return [
-    make("h1", {}, object.name || "unknown"),
-    facts([["share of all time (95 %)", interval(object)], ["samples", count(object.samples)], ["type", object.type || unknown()],
-      ["kind", object.kind], ["size", bytes(object.bytes)], ["element", bytes(object.element_bytes)],
-      ["loads / stores seen", `${count(object.loads)} / ${count(object.stores)}`]]),
-    split >= 0 ? make("p", {}, make("a", { href: "#split/" + split }, "There is advice for this structure.")) : null,
-    object.element_bytes && object.fields && object.fields.length ? [make("h2", {}, "Fields"), objectStrip(object)] : null,
-    make("h2", {}, "Loops that use it"), object.loops && object.loops.length ? loopsOf(object) : make("p", { class: "soft" }, "No loop was seen to use it."),
-    allocation(object),
+    el('p.crumbs', null, el('a', {href: '#objects'}, 'Data'), ' › object'),
+    el('h1', null, objectName(object)),
+    split !== null && el('p', null, el('a.button', {href: '#split/' + split}, 'See the advice for its structure')),
+    tiles([['Share of the time', percent(object.share), isRange(object.share_ci) ? `95 % interval ${interval(object.share_ci)}` : null],
+      ['Samples', count(object.samples), `${data.run.engine || 'unknown'} engine`],
+      ['Element', isNumber(object.element_bytes) ? bytes(object.element_bytes) : 'unknown', object.type || 'type unknown'],
+      ['Size', isNumber(object.bytes) ? bytes(object.bytes) : 'unknown', isNumber(object.allocations) ? plural(object.allocations, 'allocation', 'allocations') : null]]),
+    fields.length > 0 && isNumber(object.element_bytes) && object.element_bytes > 0 && el('section', null, el('h2', null, 'Fields'),
+      el('div.panel', null, drawElement(object, object.element_bytes, line, null)),
+      table('Fields', [
+        {title: 'Offset', cell: f => '+' + f.offset, key: f => f.offset, number: true},
+        {title: 'Field', cell: f => el('code', null, fieldName(f)), key: f => fieldName(f), text: f => fieldName(f)},
+        {title: 'Bytes', cell: f => count(f.bytes), key: f => f.bytes, number: true},
+        {title: 'Share of the time', cell: f => shareBar(fieldShare(f), null, Math.max(...fields.map(x => fieldShare(x) || 0), 1e-9)), key: f => fieldShare(f), number: true, hint: 'its even part of the loops that use it'},
+        {title: 'As observed', cell: f => percent(f.share), key: f => f.share, number: true, hint: 'the wait for a cache line goes to the field that is touched first'},
+        {title: 'Accesses seen', cell: f => count(f.samples), key: f => f.samples, number: true},
+      ], fields)),
+    el('section', null, el('h2', null, 'Loops that use it'), uses.length ? table('Loops', [
+      {title: 'Loop', cell: u => el('a', {href: '#loop/' + u.loop}, loopPlace(at(data.loops, u.loop))), key: u => loopText(at(data.loops, u.loop)), text: u => loopText(at(data.loops, u.loop))},
+      {title: 'Share of the time', cell: u => shareBar(u.share, null, Math.max(...uses.map(x => x.share || 0), 1e-9)), key: u => u.share, number: true},
+      {title: 'Stride', cell: u => isNumber(u.stride) ? bytes(u.stride) : unknown('irregular'), key: u => u.stride, number: true},
+      {title: 'Fields', cell: u => list(u.fields).length ? list(u.fields).slice(0, 12).map((f, i) => [i ? ', ' : '', clip(f, 40)]) : list(u.offsets).length ? list(u.offsets).slice(0, 12).map(o => '+' + o).join(', ') : ''},
+    ], uses) : el('p.soft', null, 'No loop was seen to use it.')),
+    el('section', null, el('h2', null, 'About it'), objectFacts(object)),
   ];
 }
 
+/* ---- loops ---- */
+
 function viewLoops() {
-  return [make("h1", {}, "Loops"), table([
-    ["share", l => [bar(l.share), percent(l.share)], l => l.share, true],
-    ["loop", l => make("a", { href: "#loop/" + analysis.loops.indexOf(l) }, place(l)), l => place(l)],
-    ["module", l => l.module === null ? unknown() : base(analysis.modules[l.module].path), l => l.module === null ? "" : analysis.modules[l.module].path],
-    ["samples", l => count(l.samples), l => l.samples, true],
-  ], analysis.loops, "loops")];
+  const rows = list(data.loops).map((loop, index) => ({loop, index})).sort((a, b) => (b.loop.share || 0) - (a.loop.share || 0));
+  const full = Math.max(...rows.map(r => r.loop.share || 0), 1e-9), touched = new Map();
+  list(data.objects).forEach((object, index) => list(object.loops).forEach(use => touched.set(use.loop, (touched.get(use.loop) || []).concat(index))));
+  return [el('h1', null, 'Loops'), el('p.lead', null, 'Where the time is spent. Shares are of each loop without the loops inside of it.'),
+    rows.length ? table('Loops', [
+      {title: 'Loop', cell: r => el('a', {href: '#loop/' + r.index}, loopPlace(r.loop)), key: r => loopText(r.loop), text: r => loopText(r.loop)},
+      {title: 'Share of the time', cell: r => shareBar(r.loop.share, null, full), key: r => r.loop.share, number: true},
+      {title: 'Samples', cell: r => count(r.loop.samples), key: r => r.loop.samples, number: true},
+      {title: 'Data it uses', cell: r => { const o = touched.get(r.index) || []; return [o.slice(0, 4).map((i, n) => [n ? ', ' : '', objectLink(i)]), o.length > 4 && ` and ${o.length - 4} more`]; }},
+      {title: 'Module', cell: r => baseName((at(data.modules, r.loop.module) || {}).path) || unknown(), key: r => (at(data.modules, r.loop.module) || {}).path || '', text: r => (at(data.modules, r.loop.module) || {}).path || ''},
+    ], rows) : el('p.soft', null, 'No sample could be given to a loop.')];
 }
 
 function viewLoop(index) {
-  const loop = analysis.loops[index];
-  if (!loop) return [make("h1", {}, "There is no such loop")];
-  const users = analysis.objects.map((object, o) => ({ object, o, use: (object.loops || []).find(u => u.loop === Number(index)) })).filter(r => r.use);
+  const loop = at(data.loops, index);
+  if (!loop) return missingView('There is no such loop in this result.');
+  const users = list(data.objects).map((object, i) => ({object, i, use: list(object.loops).find(u => u.loop === index)})).filter(u => u.use);
+  const full = Math.max(...users.map(u => u.use.share || 0), 1e-9);
   return [
-    make("h1", {}, place(loop)),
-    facts([["share of all time", percent(loop.share)], ["samples", count(loop.samples)], ["file", loop.file || unknown()],
-      ["inside", loop.parent === null || loop.parent === undefined ? "no other loop" : make("a", { href: "#loop/" + loop.parent }, place(analysis.loops[loop.parent]))]]),
-    source(loop) || make("p", { class: "soft" }, "Its source is not in this report."),
-    make("h2", {}, "Data it uses"),
-    table([
-      ["share", r => percent(r.use.share), r => r.use.share, true],
-      ["data", r => make("a", { href: "#object/" + r.o }, r.object.name || "unknown"), r => r.object.name || ""],
-      ["stride", r => r.use.stride === null || r.use.stride === undefined ? unknown() : bytes(r.use.stride), r => r.use.stride || 0, true],
-      ["fields used", r => (r.use.fields || r.use.offsets || []).join(", ")],
-    ], users, "data of the loop"),
+    el('p.crumbs', null, el('a', {href: '#loops'}, 'Loops'), ' › loop'),
+    el('h1', null, loop.function || 'unknown function', el('span.soft', null, ' ', loop.file ? baseName(loop.file) + linesOf(loop) : '')),
+    tiles([['Share of the time', percent(loop.share), 'without the loops inside'], ['Samples', count(loop.samples), `${data.run.engine || 'unknown'} engine`]]),
+    Number.isInteger(loop.parent) && at(data.loops, loop.parent) && el('p', null, 'Inside of ', el('a', {href: '#loop/' + loop.parent}, loopPlace(at(data.loops, loop.parent)))),
+    el('section', null, el('h2', null, 'Source'), sourceOf(loop)),
+    el('section', null, el('h2', null, 'Data it uses'), users.length ? table('Data of the loop', [
+      {title: 'Data', cell: u => el('a', {href: '#object/' + u.i}, objectName(u.object)), key: u => objectName(u.object)},
+      {title: 'Share of the time', cell: u => shareBar(u.use.share, null, full), key: u => u.use.share, number: true},
+      {title: 'Stride', cell: u => isNumber(u.use.stride) ? bytes(u.use.stride) : unknown('irregular'), key: u => u.use.stride, number: true},
+      {title: 'Fields', cell: u => list(u.use.fields).slice(0, 16).map((f, i) => [i ? ', ' : '', clip(f, 40)])},
+    ], users) : el('p.soft', null, 'No access to a known object was seen in it.')),
   ];
+}
+
+/* ---- the run ---- */
+
+const shellWord = word => /^[\w./=:,+@%-]+$/.test(word) ? word : "'" + word.replace(/'/g, "'\\''") + "'";
+
+function exitText(exit) {
+  if (!exit) return 'unknown';
+  if (isNumber(exit.signal)) return `killed by signal ${exit.signal}`;
+  return isNumber(exit.code) ? `status ${exit.code}` : 'unknown';
 }
 
 function viewRun() {
-  const machine = run.machine || {};
+  const run = data.run, machine = run.machine || {};
+  const command = list(run.command).map(word => shellWord(String(word))).join(' ');
+  const caches = list(machine.caches);
   return [
-    make("h1", {}, "The run"),
-    makePre((run.command || []).map(a => /^[\w./=:,+-]+$/.test(a) ? a : JSON.stringify(a)).join(" ")),
-    facts([
-      ["engine", `${run.engine} (${run.event || "unknown event"}), weights in ${run.weight_unit}`],
-      ["samples", `${count(run.samples)}, ${count(run.samples_with_address)} with an address, ${count(run.samples_lost)} lost`],
-      ["measured cost", run.overhead_percent === null ? unknown() : run.overhead_percent.toFixed(1) + " % of CPU time"],
-      ["time", `${(run.wall_s ?? 0).toFixed(2)} s wall, ${(run.cpu_s ?? 0).toFixed(2)} s CPU`],
-      ["exit", run.exit ? (run.exit.signal ? "signal " + run.exit.signal : "status " + run.exit.code) : unknown()],
-      ["started", run.started || unknown()], ["host", run.host || unknown()], ["folder", run.cwd || unknown()],
-      ["machine", `${machine.cpu || "unknown"}, ${count(machine.cores)} cores, ${(machine.caches || []).map(c => `L${c.level} ${bytes(c.bytes)}`).join(", ")}`],
-    ]),
-    make("h2", {}, "Notes"), make("ul", {}, (run.notes || []).map(note => make("li", {}, note))),
-    make("h2", {}, "Processes"), table([["pid", p => p.pid, p => p.pid, true], ["command", p => p.command, p => p.command], ["threads", p => count(p.threads), p => p.threads, true]], run.processes || [], "processes"),
-    make("h2", {}, "Modules"), table([["path", m => m.path, m => m.path], ["debug info", m => m.debug_info, m => m.debug_info], ["build id", m => m.build_id || unknown()]], analysis.modules || [], "modules"),
-    analysis.locality === null ? notMeasured("Locality") : null,
+    el('h1', null, 'The run'),
+    el('div.code', null, copyButton(command), code(command, 'The command')),
+    el('section', null, el('h2', null, 'How it was measured'), facts([
+      ['Engine', run.engine || unknown(), run.event ? ` (${run.event})` : ''],
+      ['Weights are in', run.weight_unit || unknown()],
+      ['Samples', `${count(run.samples)}, of them ${count(run.samples_with_address)} with an address`],
+      ['Lost samples', count(run.samples_lost)],
+      ['Waiting for memory', isNumber(run.stall_share) ? percent(run.stall_share) : unknown()],
+      ['Cost of measuring', isNumber(run.overhead_percent) ? run.overhead_percent.toFixed(2) + ' % of the CPU time, by its own clock' : unknown()],
+      ['Run time', `${seconds(run.wall_s)}, CPU time ${seconds(run.cpu_s)}`],
+      ['Ended with', exitText(run.exit)],
+      ['Started', run.started !== null && run.started !== undefined ? String(run.started) : unknown()],
+      ['In folder', run.cwd || unknown()], ['On host', run.host || unknown()],
+      ['Analysed by', 'lwp ' + (data.lwp_version || 'of unknown version')],
+    ], 'dl.list')),
+    notMeasured(), notes(),
+    el('section', null, el('h2', null, 'Machine'), facts([
+      ['Processor', machine.cpu || unknown()], ['Cores', isNumber(machine.cores) ? count(machine.cores) : unknown()],
+      ['Cache line', isNumber(machine.line_bytes) ? bytes(machine.line_bytes) : unknown()], ['Page', isNumber(machine.page_bytes) ? bytes(machine.page_bytes) : unknown()],
+      ['NUMA nodes', isNumber(machine.numa_nodes) ? count(machine.numa_nodes) : unknown()],
+      ['Caches', caches.length ? caches.map(c => el('div', null, `L${c.level}: ${bytes(c.bytes)}${isNumber(c.ways) ? `, ${c.ways} ways` : ''}${c.shared_by > 1 ? `, shared by ${c.shared_by} cores` : ''}`)) : unknown()],
+    ], 'dl.list')),
+    el('section', null, el('h2', null, 'Processes'), table('Processes', [
+      {title: 'Process', cell: p => String(p.pid), key: p => p.pid, number: true},
+      {title: 'Command', cell: p => p.command || unknown(), key: p => p.command || '', text: p => p.command || ''},
+      {title: 'Threads', cell: p => count(p.threads), key: p => p.threads, number: true},
+    ], list(run.processes))),
+    el('section', null, el('h2', null, 'Modules'), table('Modules', [
+      {title: 'File', cell: m => m.path || unknown(), key: m => m.path || '', text: m => m.path || ''},
+      {title: 'Debug info', cell: m => ({none: 'none', symbols: 'symbols only', full: 'full', replaced: 'another build than ran: not used'})[m.debug_info] || unknown(), key: m => m.debug_info || ''},
+      {title: 'Build id', cell: m => m.build_id ? el('code.small', null, m.build_id) : unknown('none')},
+    ], list(data.modules))),
   ];
 }
 
-/* ---- routes ---- */
+/* ---- several results ---- */
 
-const views = { findings: viewFindings, split: viewSplit, objects: viewObjects, object: viewObject, loops: viewLoops, loop: viewLoop, run: viewRun };
-const menu = [["findings", "Findings"], ["objects", "Data"], ["loops", "Loops"], ["run", "Run"]];
-const belongs = { split: "findings", object: "objects", loop: "loops" };
-
-function show() {
-  const [name, argument] = location.hash.slice(1).split("/");
-  const view = Object.hasOwn(views, name) ? name : "findings";
-  const main = document.getElementById("view");
-  main.replaceChildren(...[views[view](argument)].flat(Infinity).filter(node => node));
-  document.getElementById("nav").replaceChildren(...menu.map(([id, title]) =>
-    make("a", { href: "#" + id, "aria-current": (belongs[view] || view) === id ? "page" : null }, title)));
-  const heading = main.querySelector("h1");
-  document.title = (heading ? clip(heading.textContent) + " – " : "") + "lwp";
-  scrollTo(0, 0);
+function viewIndex() {
+  return [el('h1', null, 'Results'), el('p.lead', null, `${plural(list(page.results).length, 'result', 'results')} in this folder.`),
+    table('Results', [
+      {title: 'Result', cell: r => el('a', {href: '/r/' + encodeURIComponent(r.name)}, r.name), key: r => r.name, text: r => r.name},
+      {title: 'Command', cell: r => r.command ? el('code', null, clip(list(r.command).join(' '), 100)) : unknown(r.analysed ? 'unknown' : 'not analysed yet'), key: r => list(r.command).join(' '), text: r => list(r.command).join(' ')},
+      {title: 'Started', cell: r => r.started ? String(r.started).replace('T', ' ').replace(/\.\d+Z$/, ' UTC') : unknown(), key: r => String(r.started || '')},
+      {title: 'Samples', cell: r => r.analysed ? count(r.samples) : '', key: r => r.samples, number: true},
+      {title: 'First finding', cell: r => r.title ? [r.title, r.findings > 1 && el('span.soft', null, ` and ${r.findings - 1} more`)] : r.analysed ? 'none' : ''},
+      {title: 'Expected', cell: r => isRange(r.expected_speedup) ? times(r.expected_speedup) : '', key: r => isRange(r.expected_speedup) ? r.expected_speedup[1] : 0, number: true},
+    ], list(page.results))];
 }
 
-document.getElementById("footer").textContent =
-  `lwp ${analysis.lwp_version || ""} · ${run.engine} engine · ${count(run.samples)} samples · ${run.started || ""}`;
-addEventListener("hashchange", show);
-show();
-})();
+/* ---- the way between views ---- */
+
+const VIEWS = {
+  findings: {title: 'Findings', draw: viewFindings, menu: () => list(data.findings).length},
+  split: {under: 'findings', draw: viewSplit, item: true},
+  objects: {title: 'Data', draw: viewObjects, menu: () => list(data.objects).length},
+  object: {under: 'objects', draw: viewObject, item: true},
+  loops: {title: 'Loops', draw: viewLoops, menu: () => list(data.loops).length},
+  loop: {under: 'loops', draw: viewLoop, item: true},
+  run: {title: 'Run', draw: viewRun, menu: () => null},
+};
+
+function programName() {
+  return clip(baseName(list(data.run.command)[0]) || page.name || 'the program', 60);
+}
+
+function drawMenu(current) {
+  document.getElementById('nav').replaceChildren(...Object.entries(VIEWS).filter(([, view]) => view.title).map(([name, view]) =>
+    el('a', {href: '#' + name, 'aria-current': name === current ? 'page' : null}, view.title, isNumber(view.menu()) && el('span.count', null, count(view.menu())))));
+}
+
+let drawnBefore = false;
+
+function draw() {
+  const main = document.getElementById('main');
+  if (location.hash === '#main') { main.focus(); return; }
+  const [name, item] = location.hash.slice(1).split('/');
+  const known = Object.hasOwn(VIEWS, name) ? name : 'findings', view = VIEWS[known];
+  let content;
+  try {
+    content = page.view === 'index' ? viewIndex() : view.item ? view.draw(/^\d{1,9}$/.test(item || '') ? Number(item) : -1) : view.draw();
+  } catch (problem) { /* a result that breaks its schema: say so, keep the other views usable */
+    content = [el('h1', null, 'This view cannot be drawn'), el('p', null, 'The result does not have the form expected: ' + problem.message)];
+  }
+  main.replaceChildren(...content.flat(Infinity).filter(node => node instanceof Node));
+  if (page.view !== 'index') drawMenu(view.under || known);
+  const heading = main.querySelector('h1');
+  document.title = `${heading ? clip(heading.textContent, 80) : programName()} – lwp`;
+  if (drawnBefore) { window.scrollTo(0, 0); main.focus({preventScroll: true}); }
+  drawnBefore = true;
+}
+
+function drawFrame() {
+  document.getElementById('run-name').replaceChildren(el('span', {title: list(data.run.command).join(' ')}, page.view === 'index' ? '' : programName()));
+  document.getElementById('footer').replaceChildren(el('p', null, page.view === 'index' ? `lwp ${page.lwp}` :
+    `lwp ${page.lwp} · ${measuredBy()} · ${page.mode === 'exported' ? 'one file, loads nothing' : 'served from this machine'}`));
+}
+
+window.addEventListener('hashchange', draw);
+drawFrame();
+draw();

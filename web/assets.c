@@ -1,43 +1,87 @@
+/* The files of templates/, word for word, as the assembler includes them at build time. */
 #include "web/assets.h"
 
-#include "web/file.h"
-
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define EMBED(symbol, file)                                                        \
-    __asm__(".section .rodata\n.global " #symbol "\n" #symbol ":\n"               \
-            ".incbin \"" LWP_TEMPLATES "/" file "\"\n"                             \
-            ".global " #symbol "_end\n" #symbol "_end:\n.byte 0\n.previous\n");    \
-    extern const char symbol[], symbol##_end[]
+enum { ASSET_BYTES_MAX = 4 << 20 };
 
-EMBED(lwp_asset_html, "report.html");
-EMBED(lwp_asset_css, "report.css");
-EMBED(lwp_asset_js, "report.js");
+#define ASSET(symbol, file)                                                                                            \
+    __asm__(".pushsection .rodata\n" #symbol ":\n\t.incbin \"" LWP_TEMPLATES "/" file "\"\n\t.byte 0\n.popsection\n"); \
+    extern const char symbol[] __attribute__((visibility("hidden")))
 
-int lwp_asset_load(struct lwp_asset *asset, const char *name, const char *folder, struct lwp_error *err)
+ASSET(asset_html, "report.html");
+ASSET(asset_style, "report.css");
+ASSET(asset_base, "base.js");
+ASSET(asset_structure, "structure.js");
+ASSET(asset_report, "report.js");
+
+enum asset_part { ASSET_HTML, ASSET_STYLE, ASSET_SCRIPT, ASSET_PARTS };
+
+/* Scripts follow each other in this order. */
+static const struct {
+    enum asset_part part;
+    const char *file, *text;
+} asset_files[] = {
+    {ASSET_HTML, "report.html", asset_html},   {ASSET_STYLE, "report.css", asset_style},
+    {ASSET_SCRIPT, "base.js", asset_base},     {ASSET_SCRIPT, "structure.js", asset_structure},
+    {ASSET_SCRIPT, "report.js", asset_report},
+};
+
+static int asset_read(FILE *to, const char *folder, const char *name, struct lwp_error *err)
 {
-    static const struct {
-        const char *name, *start, *end;
-    } embedded[] = {
-        {"report.html", lwp_asset_html, lwp_asset_html_end},
-        {"report.css", lwp_asset_css, lwp_asset_css_end},
-        {"report.js", lwp_asset_js, lwp_asset_js_end},
-    };
-    if (folder) {
-        char path[4096];
-        lwp_file_join(path, sizeof path, folder, name);
-        return lwp_file_read(path, 4u << 20, &asset->bytes, &asset->size, err);
-    }
-    for (size_t i = 0; i < sizeof embedded / sizeof *embedded; i++)
-        if (strcmp(embedded[i].name, name) == 0) {
-            asset->size = (size_t)(embedded[i].end - embedded[i].start);
-            asset->bytes = malloc(asset->size + 1);
-            if (!asset->bytes)
-                return lwp_error_set(err, LWP_ERR_MEMORY, "out of memory");
-            memcpy(asset->bytes, embedded[i].start, asset->size);
-            asset->bytes[asset->size] = '\0';
-            return LWP_OK;
+    char path[4096], block[8192];
+    if (snprintf(path, sizeof path, "%s/%s", folder, name) >= (int)sizeof path)
+        return lwp_error_set(err, LWP_ERR_LIMIT, "the path of the templates is too long");
+    FILE *from = fopen(path, "rb");
+    if (!from)
+        return lwp_error_errno(err, "cannot read the template %s", path);
+    size_t got, total = 0;
+    while ((got = fread(block, 1, sizeof block, from)) > 0 && (total += got) <= ASSET_BYTES_MAX)
+        fwrite(block, 1, got, to);
+    int failed = ferror(from);
+    fclose(from);
+    if (failed)
+        return lwp_error_set(err, LWP_ERR_SYSTEM, "cannot read the template %s", path);
+    if (total > ASSET_BYTES_MAX)
+        return lwp_error_set(err, LWP_ERR_LIMIT, "the template %s is larger than 4 MiB", path);
+    return 0;
+}
+
+int lwp_assets_load(struct lwp_assets *assets, const char *folder, struct lwp_error *err)
+{
+    char *text[ASSET_PARTS] = {0};
+    int status = 0;
+    for (int part = 0; part < ASSET_PARTS && !status; part++) {
+        size_t length;
+        FILE *to = open_memstream(&text[part], &length);
+        if (!to) {
+            status = lwp_error_errno(err, "cannot load the templates");
+            break;
         }
-    return lwp_error_set(err, LWP_ERR_MISSING, "no template is called %s", name);
+        for (size_t i = 0; i < sizeof asset_files / sizeof *asset_files && !status; i++) {
+            if ((int)asset_files[i].part != part)
+                continue;
+            if (folder)
+                status = asset_read(to, folder, asset_files[i].file, err);
+            else
+                fputs(asset_files[i].text, to);
+        }
+        if (fclose(to) && !status)
+            status = lwp_error_set(err, LWP_ERR_MEMORY, "no memory for the templates");
+    }
+    *assets = (struct lwp_assets){text[ASSET_HTML], text[ASSET_STYLE], text[ASSET_SCRIPT]};
+    if (status)
+        lwp_assets_free(assets);
+    return status;
+}
+
+void lwp_assets_free(struct lwp_assets *assets)
+{
+    free(assets->html);
+    free(assets->style);
+    free(assets->script);
+    *assets = (struct lwp_assets){0};
 }

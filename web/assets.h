@@ -1,17 +1,17 @@
-/* The report's template, style and script: embedded in the binary, or read from a folder while they are being edited. */
+/* The report's templates: embedded in the binary when it was built, or read from a folder to try changes. */
 #ifndef LWP_WEB_ASSETS_H
 #define LWP_WEB_ASSETS_H
 
 #include "base/error.h"
 
-#include <stddef.h>
-
-struct lwp_asset {
-    char *bytes; /* NUL behind the last */
-    size_t size;
+struct lwp_assets {
+    char *html; /* the page with its places: see web/page.c */
+    char *style;
+    char *script; /* all scripts, one after the other */
 };
 
-/* `name` is "report.html", "report.css" or "report.js"; `folder` NULL: the embedded one. Free with free(asset->bytes). */
-int lwp_asset_load(struct lwp_asset *asset, const char *name, const char *folder, struct lwp_error *err);
+/* `folder` NULL: what is built in. All or nothing; free with lwp_assets_free. */
+int lwp_assets_load(struct lwp_assets *assets, const char *folder, struct lwp_error *err);
+void lwp_assets_free(struct lwp_assets *assets);
 
 #endif

@@ -1,91 +1,186 @@
-/* lwp export: one self-contained HTML file of a result. */
+/* lwp export: a result as one HTML file that needs nothing else. */
 #include "base/command.h"
 #include "base/log.h"
-#include "web/file.h"
 #include "web/page.h"
 #include "web/result.h"
+#include "web/source.h"
 
-#include <stdio.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-static const char export_mark[] = "<meta name=\"generator\" content=\"lwp\">";
-
 static const struct lwp_option export_options[] = {
-    {"output", 'o', LWP_OPT_TEXT, "FILE", 0, 0, NULL, NULL, "the file to write [DIR.html]"},
-    {"source", 0, LWP_OPT_CHOICE, "WHICH", 0, 0, "all|hot|none", "hot", "source lines to embed"},
-    {"force", 'f', LWP_OPT_FLAG, NULL, 0, 0, NULL, NULL, "overwrite FILE even when it is not an export of lwp"},
-    {"templates", 0, LWP_OPT_TEXT, "DIR", 0, 0, NULL, NULL, "read the page's template, style and script from DIR"},
+    {.name = "output",
+     .letter = 'o',
+     .kind = LWP_OPT_TEXT,
+     .argument = "FILE",
+     .help = "write there instead of to DIR.html; - is stdout"},
+    {.name = "source",
+     .kind = LWP_OPT_CHOICE,
+     .choices = "all|hot|none",
+     .argument = "WHICH",
+     .initial = "hot",
+     .help = "source lines to embed: of all loops, of those that matter, or none"},
+    {.name = "templates",
+     .kind = LWP_OPT_TEXT,
+     .argument = "FOLDER",
+     .help = "take the page's HTML, style and scripts from there, to try changes"},
+    {.name = "force", .letter = 'f', .kind = LWP_OPT_FLAG, .help = "overwrite a file that is no export of lwp"},
     {0},
 };
 
-static bool export_may_write(const char *path)
+static int export_write(int fd, const char *bytes, size_t left)
 {
-    char *bytes;
-    size_t size;
-    if (access(path, F_OK))
-        return true;
-    if (lwp_file_read(path, 64u << 20, &bytes, &size, NULL))
+    while (left) {
+        ssize_t wrote = write(fd, bytes, left);
+        if (wrote < 0 && errno == EINTR)
+            continue;
+        if (wrote < 0)
+            return -1;
+        bytes += wrote;
+        left -= (size_t)wrote;
+    }
+    return 0;
+}
+
+/* Whether the file begins like a page of ours. */
+static bool export_is_ours(const char *path)
+{
+    char start[1025] = "";
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
         return false;
-    bool ours = strstr(bytes, export_mark) != NULL;
-    free(bytes);
-    return ours;
+    ssize_t got = read(fd, start, sizeof start - 1);
+    close(fd);
+    return got == 0 || (got > 0 && strstr(start, LWP_PAGE_GENERATOR));
+}
+
+/* Beside its place first, then renamed, so that a full disk never leaves half a page under the name. */
+static int export_save(const char *path, const char *html, size_t length, bool force, struct lwp_error *err)
+{
+    struct stat info;
+    char real[PATH_MAX], aside[PATH_MAX + 32];
+    int fd;
+    if (strcmp(path, "-") == 0)
+        return export_write(STDOUT_FILENO, html, length) ? lwp_error_errno(err, "cannot write to stdout") : 0;
+    if (stat(path, &info) == 0) {
+        if (S_ISDIR(info.st_mode))
+            return lwp_error_set(err, LWP_ERR_USAGE, "%s is a folder; name a file with -o", path);
+        if (!S_ISREG(info.st_mode)) { /* a pipe or a device: nothing to rename over */
+            if ((fd = open(path, O_WRONLY | O_CLOEXEC)) < 0)
+                return lwp_error_errno(err, "cannot write %s", path);
+            int failed = export_write(fd, html, length);
+            return close(fd) || failed ? lwp_error_errno(err, "cannot write %s", path) : 0;
+        }
+        if (!force && !export_is_ours(path))
+            return lwp_error_set(err, LWP_ERR_USAGE,
+                                 "%s is there and no export of lwp; name another file with -o or add --force", path);
+        if (realpath(path, real)) /* a link stays a link */
+            path = real;
+    }
+    if (snprintf(aside, sizeof aside, "%s.%ld.tmp", path, (long)getpid()) >= (int)sizeof aside)
+        return lwp_error_set(err, LWP_ERR_LIMIT, "the path of the file is too long");
+    fd = open(aside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return lwp_error_errno(err, "cannot write %s", path);
+    int status = 0;
+    if (export_write(fd, html, length))
+        status = lwp_error_errno(err, "cannot write %s", path);
+    if (close(fd) && !status)
+        status = lwp_error_errno(err, "cannot write %s", path);
+    if (!status && rename(aside, path))
+        status = lwp_error_errno(err, "cannot write %s", path);
+    if (status)
+        unlink(aside);
+    return status;
+}
+
+static enum lwp_source_policy export_policy(const char *text)
+{
+    if (strcmp(text, "all") == 0)
+        return LWP_SOURCE_ALL;
+    return strcmp(text, "none") == 0 ? LWP_SOURCE_NONE : LWP_SOURCE_HOT;
+}
+
+static int export_page(const char *dir, const struct lwp_options *options, char **html, size_t *length,
+                       struct lwp_error *err)
+{
+    struct lwp_assets assets = {0};
+    json_t *analysis = NULL, *sources = NULL, *data = NULL;
+    char *name = lwp_result_name(dir);
+    int status = lwp_result_prepare(dir, err);
+    if (!status)
+        status = lwp_result_load(dir, &analysis, err);
+    if (!status)
+        status = lwp_assets_load(&assets, lwp_options_text(options, "templates"), err);
+    if (!status) {
+        sources = lwp_source_collect(analysis, export_policy(lwp_options_text(options, "source")));
+        data = name && sources ? lwp_page_result_data(name, LWP_PAGE_EXPORTED, analysis, sources) : NULL;
+        status =
+            data ? lwp_page_build(&assets, LWP_PAGE_EXPORTED, lwp_page_title(name, analysis), data, html, length, err)
+                 : lwp_error_set(err, LWP_ERR_MEMORY, "no memory for the page");
+    }
+    json_decref(data);
+    json_decref(sources);
+    json_decref(analysis);
+    lwp_assets_free(&assets);
+    free(name);
+    return status;
 }
 
 static int export_run(int argc, char **argv, const struct lwp_command *self)
 {
     struct lwp_options options;
-    struct lwp_error err;
+    struct lwp_error err = {0};
     int status;
     if (!lwp_command_begin(&options, self, argc, argv, 2, &status))
         return status;
     if (argc - options.operands != 1) {
-        lwp_log(LWP_LOG_ERROR, "export: name one result directory: lwp export DIR");
+        lwp_log(LWP_LOG_ERROR, "export: name the folder that 'lwp collect' has written: lwp export DIR");
         return 2;
     }
-    char *directory = argv[options.operands];
-    for (size_t length = strlen(directory); length > 1 && directory[length - 1] == '/'; length--)
-        directory[length - 1] = '\0';
-    char path[4096];
-    const char *given = lwp_options_text(&options, "output");
-    snprintf(path, sizeof path, given ? "%s" : "%s.html", given ? given : directory);
-    if (!lwp_options_flag(&options, "force") && !export_may_write(path)) {
-        lwp_log(LWP_LOG_ERROR, "%s exists and is no export of lwp; name another with -o, or use --force", path);
-        return 1;
+    const char *dir = argv[options.operands], *output = lwp_options_text(&options, "output");
+    char named[PATH_MAX], *html = NULL;
+    size_t length = 0, dir_length = strlen(dir);
+    if (!output) {
+        while (dir_length > 1 && dir[dir_length - 1] == '/')
+            dir_length--;
+        char *name = lwp_result_name(dir);
+        bool by_path = dir_length >= strlen(name) && strncmp(dir + dir_length - strlen(name), name, strlen(name)) == 0;
+        int used = by_path ? snprintf(named, sizeof named, "%.*s.html", (int)dir_length, dir)
+                           : snprintf(named, sizeof named, "%s.html", name);
+        free(name);
+        if (used >= (int)sizeof named) {
+            lwp_log(LWP_LOG_ERROR, "the path of the result is too long; name a file with -o");
+            return 1;
+        }
+        output = named;
     }
-    const char *source = lwp_options_text(&options, "source");
-    struct lwp_page_options page = {
-        .inlined = true,
-        .templates = lwp_options_text(&options, "templates"),
-        .source = !strcmp(source, "all")   ? LWP_SOURCE_ALL
-                  : !strcmp(source, "none") ? LWP_SOURCE_EMBED_NONE
-                                            : LWP_SOURCE_HOT,
-    };
-    json_t *analysis;
-    char *bytes = NULL;
-    size_t size = 0;
-    status = lwp_result_load(directory, &analysis, &err);
+    status = export_page(dir, &options, &html, &length, &err);
     if (!status)
-        status = lwp_page_make(analysis, &page, &bytes, &size, &err);
-    if (!status)
-        status = lwp_file_write(path, bytes, size, &err);
-    free(bytes);
-    json_decref(analysis);
+        status = export_save(output, html, length, lwp_options_flag(&options, "force"), &err);
+    free(html);
     if (status) {
         lwp_log(LWP_LOG_ERROR, "%s", err.text);
         return 1;
     }
-    printf("%s\n", path);
+    if (strcmp(output, "-") != 0)
+        lwp_log(LWP_LOG_NOTE, "wrote %s (%zu KiB); open it in a browser", output, (length + 1023) / 1024);
     return 0;
 }
 
 const struct lwp_command lwp_cmd_export = {
     .name = "export",
-    .usage = "DIR [-o FILE.html] [--source=all|hot|none]",
-    .summary = "write a result as one self-contained HTML file",
-    .details = "The file needs no network and no other file: attach it to a code review. It embeds the source lines of the\n"
-               "hot loops unless --source says otherwise. Exit status: 0 written, 1 not, 2 wrong use.",
+    .usage = "[options] DIR",
+    .summary = "write the report of a result as one HTML file to share",
+    .details =
+        "The file holds the page, its data and, unless told otherwise, the source lines of the loops that matter. It\n"
+        "works without a network and without lwp. An earlier export is replaced, another file only with --force.\n\n"
+        "Exit status: 0 done, 1 DIR could not be read or the file not written, 2 wrong usage.",
     .options = export_options,
     .run = export_run,
 };

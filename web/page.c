@@ -1,128 +1,177 @@
+/* The template is plain HTML with places of the form <!-- lwp:NAME -->; each is filled once:
+ *   head    charset, generator and, in the exported file, the policy that allows nothing but the page's own parts
+ *   title   the title's text
+ *   style   a link or the style itself
+ *   data    the result in <script type="application/json">, which no browser runs
+ *   script  a link or the scripts themselves
+ * Everything in the data comes from the profiled program and is hostile: it is only ever data here, and the scripts
+ * make text nodes of it. */
 #include "web/page.h"
 
-#include "web/assets.h"
+#include "base/utf8.h"
+#include "config.h"
+#include "web/sha256.h"
 
-#include <stdio.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-char *lwp_page_json(const json_t *value)
+static int page_json_part(const char *text, size_t bytes, void *to)
 {
-    char *plain = json_dumps(value, JSON_COMPACT | JSON_REAL_PRECISION(8));
-    if (!plain)
-        return NULL;
-    size_t length = strlen(plain);
-    char *text = malloc(length * 6 + 1), *to = text;
-    for (const char *from = plain; text && *from; from++) {
-        unsigned char c = (unsigned char)*from;
-        bool separator = c == 0xe2 && (unsigned char)from[1] == 0x80 &&
-                         ((unsigned char)from[2] == 0xa8 || (unsigned char)from[2] == 0xa9);
-        if (separator) {
-            to += sprintf(to, "\\u20%02x", (unsigned char)from[2] - 0x80);
-            from += 2;
-        } else if (c == '<' || c == '>' || c == '&') {
-            to += sprintf(to, "\\u%04x", c);
-        } else {
-            *to++ = (char)c;
-        }
+    while (bytes) {
+        const char *less = memchr(text, '<', bytes);
+        size_t run = less ? (size_t)(less - text) : bytes;
+        if (run && fwrite(text, 1, run, to) != run)
+            return -1;
+        if (!less)
+            break;
+        if (fputs("\\u003c", to) < 0)
+            return -1;
+        text += run + 1;
+        bytes -= run + 1;
     }
-    if (text)
-        *to = '\0';
-    free(plain);
-    return text;
+    return 0;
 }
 
-char *lwp_page_escape(const char *text)
+int lwp_page_write_json(FILE *to, const json_t *value, struct lwp_error *err)
 {
-    char *escaped = malloc(strlen(text) * 6 + 1), *to = escaped;
-    if (!escaped)
-        return NULL;
+    /* '<' can only be inside of strings, where the escape means the same. 9 digits are more than any estimate has. */
+    if (json_dump_callback(value, page_json_part, to, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(9)))
+        return lwp_error_set(err, LWP_ERR_MEMORY, "cannot embed the result in the page");
+    return 0;
+}
+
+void lwp_page_write_text(FILE *to, const char *text)
+{
     for (; *text; text++) {
         switch (*text) {
-        case '&': to = stpcpy(to, "&amp;"); break;
-        case '<': to = stpcpy(to, "&lt;"); break;
-        case '>': to = stpcpy(to, "&gt;"); break;
-        case '"': to = stpcpy(to, "&quot;"); break;
-        case '\'': to = stpcpy(to, "&#39;"); break;
-        default: *to++ = *text;
+        case '<':
+            fputs("&lt;", to);
+            break;
+        case '>':
+            fputs("&gt;", to);
+            break;
+        case '&':
+            fputs("&amp;", to);
+            break;
+        case '"':
+            fputs("&quot;", to);
+            break;
+        case '\'':
+            fputs("&#39;", to);
+            break;
+        default:
+            putc((unsigned char)*text < 0x20 ? ' ' : *text, to);
         }
     }
-    *to = '\0';
-    return escaped;
 }
 
-static const char *page_value(const char *name, size_t length, const struct lwp_page_options *options, const char *data,
-                              const char *style, const char *script)
+const char *lwp_page_title(const char *name, const json_t *analysis)
 {
-    if (length == 4 && !memcmp(name, "data", 4))
-        return data;
-    if (length == 5 && !memcmp(name, "style", 5))
-        return options->inlined ? style : "<link rel=\"stylesheet\" href=\"/report.css\">";
-    if (length == 6 && !memcmp(name, "script", 6))
-        return options->inlined ? script : "<script src=\"/report.js\" defer></script>";
-    /* A file has no headers to carry the policy; it may run its own script and nothing else, and load nothing. */
-    if (length == 6 && !memcmp(name, "policy", 6))
-        return options->inlined ? "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-                                  "style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:\">"
-                                : "";
-    return NULL;
+    const char *program =
+        json_string_value(json_array_get(json_object_get(json_object_get(analysis, "run"), "command"), 0));
+    if (!program || !*program)
+        return name;
+    const char *slash = strrchr(program, '/');
+    return slash && slash[1] ? slash + 1 : program;
 }
 
-/* Fills the template's <!--lwp:NAME--> marks. */
-static int page_fill(const char *template, const struct lwp_page_options *options, const char *data, const char *style,
-                     const char *script, char **bytes, size_t *size, struct lwp_error *err)
+json_t *lwp_page_result_data(const char *name, enum lwp_page_kind kind, json_t *analysis, json_t *sources)
 {
-    FILE *page = open_memstream(bytes, size);
-    if (!page)
-        return lwp_error_set(err, LWP_ERR_MEMORY, "out of memory");
-    const char *at = template, *mark;
-    while ((mark = strstr(at, "<!--lwp:"))) {
-        const char *name = mark + strlen("<!--lwp:"), *end = strstr(name, "-->");
-        const char *value = end ? page_value(name, (size_t)(end - name), options, data, style, script) : NULL;
-        fwrite(at, 1, (size_t)(mark - at), page);
-        at = value ? end + 3 : name;
-        fputs(value ? value : "<!--lwp:", page);
+    char *clean = lwp_utf8_clean(name); /* a folder's name is bytes */
+    json_t *data = json_pack("{s:s, s:s, s:s, s:s, s:O, s:O}", "view", "result", "name", clean ? clean : "", "mode",
+                             kind == LWP_PAGE_SERVED ? "served" : "exported", "lwp", LWP_VERSION, "analysis", analysis,
+                             "sources", sources);
+    free(clean);
+    return data;
+}
+
+/* An inline script ends at the first "</script", whatever the language says. */
+static int page_check_inline(const struct lwp_assets *assets, struct lwp_error *err)
+{
+    if (strcasestr(assets->script, "</script") || strstr(assets->script, "<!--"))
+        return lwp_error_set(err, LWP_ERR_FORMAT, "the scripts of the template must not contain '</script' or '<!--'");
+    if (strcasestr(assets->style, "</style"))
+        return lwp_error_set(err, LWP_ERR_FORMAT, "the style of the template must not contain '</style'");
+    return 0;
+}
+
+static void page_head(FILE *to, const struct lwp_assets *assets, enum lwp_page_kind kind)
+{
+    fputs("<meta charset=\"utf-8\">\n" LWP_PAGE_GENERATOR LWP_VERSION "\">", to);
+    if (kind == LWP_PAGE_SERVED)
+        return; /* the server's header says it */
+    char style[45], script[45];
+    lwp_sha256_base64(assets->style, strlen(assets->style), style);
+    lwp_sha256_base64(assets->script, strlen(assets->script), script);
+    fprintf(to,
+            "\n<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'sha256-%s'; "
+            "script-src 'sha256-%s'; img-src data:; base-uri 'none'; form-action 'none'\">",
+            style, script);
+}
+
+static int page_fill(FILE *to, const char *place, const struct lwp_assets *assets, enum lwp_page_kind kind,
+                     const char *title, const json_t *data, struct lwp_error *err)
+{
+    bool inlined = kind == LWP_PAGE_EXPORTED;
+    if (strcmp(place, "head") == 0) {
+        page_head(to, assets, kind);
+    } else if (strcmp(place, "title") == 0) {
+        lwp_page_write_text(to, title);
+    } else if (strcmp(place, "style") == 0) {
+        if (inlined)
+            fprintf(to, "<style>%s</style>", assets->style);
+        else
+            fputs("<link rel=\"stylesheet\" href=\"/report.css\">", to);
+    } else if (strcmp(place, "data") == 0) {
+        fputs("<script type=\"application/json\" id=\"lwp-data\">", to);
+        int status = lwp_page_write_json(to, data, err);
+        if (status)
+            return status;
+        fputs("</script>", to);
+    } else if (strcmp(place, "script") == 0) {
+        if (inlined)
+            fprintf(to, "<script>%s</script>", assets->script);
+        else
+            fputs("<script src=\"/report.js\"></script>", to);
+    } else {
+        return lwp_error_set(err, LWP_ERR_FORMAT, "the template has an unknown place 'lwp:%s'", place);
     }
-    fputs(at, page);
-    return fclose(page) ? lwp_error_set(err, LWP_ERR_MEMORY, "out of memory") : LWP_OK;
+    return 0;
 }
 
-static char *page_wrap(const char *before, const char *text, const char *after)
+int lwp_page_build(const struct lwp_assets *assets, enum lwp_page_kind kind, const char *title, const json_t *data,
+                   char **html, size_t *length, struct lwp_error *err)
 {
-    char *whole = malloc(strlen(before) + strlen(text) + strlen(after) + 1);
-    if (whole)
-        stpcpy(stpcpy(stpcpy(whole, before), text), after);
-    return whole;
-}
-
-int lwp_page_make(const json_t *analysis, const struct lwp_page_options *options, char **bytes, size_t *size,
-                  struct lwp_error *err)
-{
-    struct lwp_asset html = {0}, css = {0}, js = {0};
-    char *data = NULL, *style = NULL, *script = NULL;
-    json_t *sources = lwp_source_collect(analysis, options->source);
-    json_t *whole = json_pack("{s:O, s:o}", "analysis", (json_t *)analysis, "sources", sources);
-    int status = lwp_asset_load(&html, "report.html", options->templates, err);
-    if (!status)
-        status = lwp_asset_load(&css, "report.css", options->templates, err);
-    if (!status)
-        status = lwp_asset_load(&js, "report.js", options->templates, err);
+    static const char open[] = "<!-- lwp:", close[] = " -->";
+    int status = page_check_inline(assets, err);
     if (status)
-        goto out;
-    data = lwp_page_json(whole);
-    style = page_wrap("<style>\n", css.bytes, "</style>");
-    script = page_wrap("<script>\n", js.bytes, "</script>");
-    if (data && style && script)
-        status = page_fill(html.bytes, options, data, style, script, bytes, size, err);
-    else
-        status = lwp_error_set(err, LWP_ERR_MEMORY, "out of memory");
-out:
-    free(html.bytes);
-    free(css.bytes);
-    free(js.bytes);
-    free(data);
-    free(style);
-    free(script);
-    json_decref(whole);
+        return status;
+    *html = NULL;
+    FILE *to = open_memstream(html, length);
+    if (!to)
+        return lwp_error_errno(err, "cannot build the page");
+    const char *from = assets->html, *next;
+    while (!status && (next = strstr(from, open))) {
+        fwrite(from, 1, (size_t)(next - from), to);
+        next += sizeof open - 1;
+        const char *end = strstr(next, close);
+        char place[16];
+        if (!end || end - next >= (long)sizeof place) {
+            status = lwp_error_set(err, LWP_ERR_FORMAT, "the template has a place that does not end: '%.20s'", next);
+            break;
+        }
+        snprintf(place, sizeof place, "%.*s", (int)(end - next), next);
+        status = page_fill(to, place, assets, kind, title, data, err);
+        from = end + sizeof close - 1;
+    }
+    fputs(from, to);
+    int failed = ferror(to);
+    if ((fclose(to) || failed) && !status)
+        status = lwp_error_set(err, LWP_ERR_MEMORY, "no memory for the page");
+    if (status) {
+        free(*html);
+        *html = NULL;
+    }
     return status;
 }

@@ -1,27 +1,35 @@
-/* The report page: template, style, script and data put together; the same page served and exported. */
+/* One report page from the template, the style, the scripts and the data. */
 #ifndef LWP_WEB_PAGE_H
 #define LWP_WEB_PAGE_H
 
-#include "base/error.h"
-#include "web/source.h"
+#include "web/assets.h"
 
-#include <stdbool.h>
+#include <jansson.h>
 #include <stddef.h>
+#include <stdio.h>
 
-struct lwp_page_options {
-    bool inlined;            /* style and script inside (export) instead of linked (serve) */
-    const char *templates;   /* folder to read them from, or NULL */
-    enum lwp_source_choice source;
+enum lwp_page_kind {
+    LWP_PAGE_SERVED,   /* style and script are files beside it: /report.css, /report.js */
+    LWP_PAGE_EXPORTED, /* all in one file, its own policy names them by hash */
 };
 
-/* The page of `analysis` (borrowed). `*bytes` is malloc'ed. */
-int lwp_page_make(const json_t *analysis, const struct lwp_page_options *options, char **bytes, size_t *size,
-                  struct lwp_error *err);
+/* `data` is embedded as JSON, `title` as text. *html is the caller's to free. */
+int lwp_page_build(const struct lwp_assets *assets, enum lwp_page_kind kind, const char *title, const json_t *data,
+                   char **html, size_t *length, struct lwp_error *err);
 
-/* JSON text that may stand inside <script>: '<', '>', '&', U+2028 and U+2029 only as \u escapes. malloc'ed. */
-char *lwp_page_json(const json_t *value);
+/* What a report page is given: {"view": "result", "name", "mode", "lwp", "analysis", "sources"}. Borrows all. */
+json_t *lwp_page_result_data(const char *name, enum lwp_page_kind kind, json_t *analysis, json_t *sources);
 
-/* Text for HTML: & < > " ' as entities. malloc'ed. */
-char *lwp_page_escape(const char *text);
+/* The file's title for a person: the command that was run, or `name`. */
+const char *lwp_page_title(const char *name, const json_t *analysis);
+
+/* The value as JSON without any '<', so that no text in it can end or open an element. */
+int lwp_page_write_json(FILE *to, const json_t *value, struct lwp_error *err);
+
+/* Text for an element's content or an attribute in double quotes. */
+void lwp_page_write_text(FILE *to, const char *text);
+
+/* Written into every page; tells an exported file of ours from someone else's. */
+#define LWP_PAGE_GENERATOR "<meta name=\"generator\" content=\"lwp "
 
 #endif

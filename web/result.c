@@ -1,65 +1,148 @@
+/* The web knows analysis.json, never a sample: what makes analysis.json runs as another process. */
 #include "web/result.h"
 
-#include "web/file.h"
+#include "base/log.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <spawn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 extern char **environ;
 
-bool lwp_result_is(const char *directory)
+enum { RESULT_BYTES_MAX = 256 << 20 };
+
+static bool result_has(const char *dir, const char *file)
 {
-    char path[4096];
-    lwp_file_join(path, sizeof path, directory, "run.json");
-    return access(path, R_OK) == 0;
+    char path[PATH_MAX];
+    struct stat info;
+    return snprintf(path, sizeof path, "%s/%s", dir, file) < (int)sizeof path && stat(path, &info) == 0 &&
+           S_ISREG(info.st_mode);
 }
 
-/* `lwp analyze` knows itself whether the file is up to date; the web never looks at samples. */
-static int result_analyze(const char *directory, struct lwp_error *err)
+bool lwp_result_is(const char *dir)
 {
-    char self[4096];
-    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-    if (length < 0)
-        return lwp_error_errno(err, "cannot find the lwp program itself");
-    self[length] = '\0';
-    const char *arguments[] = {"lwp", "analyze", "--quiet", "--", directory, NULL};
-    pid_t child;
-    int failed = posix_spawn(&child, self, NULL, NULL, (char *const *)arguments, environ);
-    if (failed) {
-        errno = failed;
-        return lwp_error_errno(err, "cannot run lwp analyze");
+    return result_has(dir, "run.json") || result_has(dir, "analysis.json");
+}
+
+/* Runs argv[0] = /proc/self/exe; the last line of what it says on stderr goes to `said`. Returns its exit status or -1.
+ */
+static int result_run(const char *const argv[], char *said, size_t said_bytes)
+{
+    int pipe_ends[2], status = -1;
+    pid_t pid;
+    *said = '\0';
+    if (pipe2(pipe_ends, O_CLOEXEC))
+        return -1;
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions, pipe_ends[1], STDERR_FILENO);
+    int failed = posix_spawn(&pid, "/proc/self/exe", &actions, NULL, (char *const *)(uintptr_t)argv, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    close(pipe_ends[1]);
+    if (!failed) {
+        FILE *from = fdopen(pipe_ends[0], "r");
+        char line[LWP_ERROR_TEXT];
+        while (from && fgets(line, sizeof line, from)) {
+            line[strcspn(line, "\n")] = '\0';
+            if (*line)
+                snprintf(said, said_bytes, "%s", strncmp(line, "lwp: ", 5) == 0 ? line + 5 : line);
+        }
+        while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+            ;
+        status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+        if (from)
+            fclose(from);
+        else
+            close(pipe_ends[0]);
+    } else {
+        close(pipe_ends[0]);
     }
-    int status;
-    while (waitpid(child, &status, 0) < 0)
-        if (errno != EINTR)
-            return lwp_error_errno(err, "cannot wait for lwp analyze");
-    if (!WIFEXITED(status) || WEXITSTATUS(status))
-        return lwp_error_set(err, LWP_ERR_FORMAT, "%s could not be analysed; see the message above", directory);
-    return LWP_OK;
+    return status;
 }
 
-int lwp_result_load(const char *directory, json_t **analysis, struct lwp_error *err)
+int lwp_result_prepare(const char *dir, struct lwp_error *err)
 {
+    struct stat info;
+    if (stat(dir, &info))
+        return lwp_error_errno(err, "cannot open %s", dir);
+    if (!S_ISDIR(info.st_mode))
+        return lwp_error_set(err, LWP_ERR_USAGE, "%s is a file; name the folder that 'lwp collect' has written", dir);
+    if (!lwp_result_is(dir))
+        return lwp_error_set(err, LWP_ERR_MISSING, "%s holds no result; name a folder that 'lwp collect' has written",
+                             dir);
+    if (!result_has(dir, "run.json"))
+        return 0; /* an analysis that came alone: nothing to make it anew from */
+    char said[LWP_ERROR_TEXT], path[PATH_MAX];
+    /* "./" keeps a folder named -x from being an option */
+    if (snprintf(path, sizeof path, "%s%s", *dir == '-' ? "./" : "", dir) >= (int)sizeof path)
+        return lwp_error_set(err, LWP_ERR_LIMIT, "the path of the result is too long");
+    int status = result_run((const char *const[]){"lwp", "analyze", "--quiet", path, NULL}, said, sizeof said);
+    if (status == 0)
+        return 0;
+    if (result_has(dir, "analysis.json")) {
+        lwp_log(LWP_LOG_WARNING, "showing the older analysis of %s: %s", dir, *said ? said : "'lwp analyze' failed");
+        return 0;
+    }
+    return lwp_error_set(err, LWP_ERR_MISSING, "%s", *said ? said : "'lwp analyze' failed");
+}
+
+int lwp_result_load(const char *dir, json_t **analysis, struct lwp_error *err)
+{
+    char path[PATH_MAX];
+    struct stat info;
     *analysis = NULL;
-    if (!lwp_result_is(directory))
-        return lwp_error_set(err, LWP_ERR_MISSING,
-                             "%s is no result directory (it has no run.json); make one with: lwp collect ./app", directory);
-    int status = result_analyze(directory, err);
-    if (status)
-        return status;
-    char path[4096];
-    lwp_file_join(path, sizeof path, directory, "analysis.json");
-    json_error_t error;
-    *analysis = json_load_file(path, 0, &error);
-    if (!*analysis)
-        return lwp_error_set(err, LWP_ERR_FORMAT, "%s is damaged (%s); delete it and try again", path, error.text);
-    if (!json_is_object(*analysis) || !json_is_object(json_object_get(*analysis, "run"))) {
-        json_decref(*analysis);
-        *analysis = NULL;
-        return lwp_error_set(err, LWP_ERR_FORMAT, "%s is not an analysis of lwp; delete it and try again", path);
+    if (snprintf(path, sizeof path, "%s/analysis.json", dir) >= (int)sizeof path)
+        return lwp_error_set(err, LWP_ERR_LIMIT, "the path of the result is too long");
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return lwp_error_errno(err, "cannot read %s", path);
+    if (fstat(fd, &info) || !S_ISREG(info.st_mode) || info.st_size > RESULT_BYTES_MAX) {
+        close(fd);
+        return lwp_error_set(err, LWP_ERR_LIMIT, "%s is no plain file of at most 256 MiB", path);
     }
-    return LWP_OK;
+    json_error_t where;
+    json_t *root = json_loadfd(fd, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &where);
+    close(fd);
+    if (!root)
+        return lwp_error_set(err, LWP_ERR_FORMAT, "%s is damaged (line %d: %s); 'lwp analyze --force %s' makes it anew",
+                             path, where.line, where.text, dir);
+    const char *schema = json_string_value(json_object_get(root, "schema"));
+    const char *version = json_string_value(json_object_get(root, "version"));
+    int status = 0;
+    if (!schema || strcmp(schema, "lwp-analysis") != 0 || !version)
+        status = lwp_error_set(err, LWP_ERR_FORMAT, "%s is no analysis of lwp", path);
+    else if (strncmp(version, "1.", 2) != 0)
+        status = lwp_error_set(err, LWP_ERR_NEWER, "%s is of version %s; this lwp reads version 1", path, version);
+    if (status)
+        json_decref(root);
+    else
+        *analysis = root;
+    return status;
+}
+
+char *lwp_result_name(const char *dir)
+{
+    char real[PATH_MAX];
+    size_t length = strlen(dir);
+    while (length > 1 && dir[length - 1] == '/')
+        length--;
+    size_t start = length;
+    while (start > 0 && dir[start - 1] != '/')
+        start--;
+    if ((length - start <= 2 && strspn(dir + start, ".") >= length - start) || length == start) {
+        if (!realpath(dir, real))
+            return strdup("result");
+        const char *slash = strrchr(real, '/');
+        return strdup(slash && slash[1] ? slash + 1 : "result");
+    }
+    return strndup(dir + start, length - start);
 }

@@ -1,4 +1,4 @@
-/* A result directory as the web sees it: its analysis.json, made by `lwp analyze` when missing or out of date. */
+/* A result directory as the web sees it: its analysis.json. */
 #ifndef LWP_WEB_RESULT_H
 #define LWP_WEB_RESULT_H
 
@@ -7,9 +7,17 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-bool lwp_result_is(const char *directory); /* has a run.json */
+/* Whether `dir` looks like what `lwp collect` writes (or holds at least an analysis.json). */
+bool lwp_result_is(const char *dir);
 
-/* Runs the analysis if need be and loads its JSON (json_decref is the caller's). */
-int lwp_result_load(const char *directory, json_t **analysis, struct lwp_error *err);
+/* Has `lwp analyze` bring DIR/analysis.json up to date, as a process of its own. Where that fails and an older
+ * answer is there, that one serves: a warning is printed. */
+int lwp_result_prepare(const char *dir, struct lwp_error *err);
+
+/* Reads DIR/analysis.json; *analysis is the caller's to decref. */
+int lwp_result_load(const char *dir, json_t **analysis, struct lwp_error *err);
+
+/* The last part of the path, without slashes; "." and ".." by their real name. The caller frees it. */
+char *lwp_result_name(const char *dir);
 
 #endif

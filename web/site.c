@@ -1,93 +1,102 @@
+/* Routes: / (the report, or the index when there are several results), /r/NAME (one of several), /analysis.json and
+ * /r/NAME.json, /report.css, /report.js. A result's page is kept and made anew when its analysis.json has changed;
+ * one that was never analysed is analysed when it is first asked for. */
 #include "web/site.h"
 
-#include "web/assets.h"
-#include "web/file.h"
+#include "base/arena.h"
+#include "base/utf8.h"
 #include "web/page.h"
 #include "web/result.h"
+#include "web/source.h"
+
+#include "config.h"
 
 #include <dirent.h>
-#include <stdio.h>
+#include <limits.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-enum { SITE_RESULTS_MAX = 1000 };
-
+/* One result; `text` and `json` hold what was last sent. */
 struct site_result {
-    char *name;   /* of the folder; "" for a site of one */
-    char *folder;
+    char *dir, *name;
+    bool prepared;
+    struct stat seen; /* analysis.json that the page was made of */
+    char *page, *json;
+    size_t page_length, json_length;
 };
 
 struct lwp_site {
+    struct lwp_assets assets;
+    char *templates; /* a folder to read anew for each page, or NULL */
     struct site_result *results;
-    size_t count;
-    bool single;
-    const char *templates;
-    char bind[64];
+    size_t count, capacity;
+    bool index;
+    char *buffer; /* the index or an error's text */
+    size_t buffer_length;
 };
 
-static bool site_add(struct lwp_site *site, const char *name, const char *folder)
-{
-    struct site_result *larger = realloc(site->results, (site->count + 1) * sizeof *larger);
-    if (!larger)
-        return false;
-    site->results = larger;
-    larger[site->count] = (struct site_result){strdup(name), strdup(folder)};
-    site->count++;
-    return larger[site->count - 1].name && larger[site->count - 1].folder;
-}
-
-static int site_compare(const void *a, const void *b)
+static int site_by_name(const void *a, const void *b)
 {
     return strcmp(((const struct site_result *)a)->name, ((const struct site_result *)b)->name);
 }
 
-static void site_scan(struct lwp_site *site, const char *folder)
+static void site_add(struct lwp_site *site, const char *dir, char *name)
 {
-    DIR *entries = opendir(folder);
-    if (!entries)
-        return;
-    for (struct dirent *entry; (entry = readdir(entries)) && site->count < SITE_RESULTS_MAX;) {
-        char path[4096];
-        lwp_file_join(path, sizeof path, folder, entry->d_name);
-        if (entry->d_name[0] != '.' && lwp_result_is(path))
-            site_add(site, entry->d_name, path);
-    }
-    closedir(entries);
-    qsort(site->results, site->count, sizeof *site->results, site_compare);
+    LWP_GROW(&site->results, site->count, &site->capacity);
+    site->results[site->count++] = (struct site_result){.dir = strdup(dir), .name = name};
 }
 
-struct lwp_site *lwp_site_new(const char *folder, const char *templates, struct lwp_error *err)
+static int site_scan(struct lwp_site *site, const char *dir, struct lwp_error *err)
 {
-    struct stat st;
-    if (stat(folder, &st) || !S_ISDIR(st.st_mode)) {
-        lwp_error_set(err, LWP_ERR_MISSING, "%s is no directory; make a result with: lwp collect ./app", folder);
-        return NULL;
+    DIR *folder = opendir(dir);
+    if (!folder)
+        return lwp_error_errno(err, "cannot open %s", dir);
+    struct dirent *entry;
+    while ((entry = readdir(folder))) {
+        char path[PATH_MAX];
+        if (*entry->d_name != '.' && snprintf(path, sizeof path, "%s/%s", dir, entry->d_name) < (int)sizeof path &&
+            lwp_result_is(path))
+            site_add(site, path, strdup(entry->d_name));
     }
+    closedir(folder);
+    if (!site->count)
+        return lwp_error_set(err, LWP_ERR_MISSING, "%s holds no result; name a folder that 'lwp collect' has written",
+                             dir);
+    qsort(site->results, site->count, sizeof *site->results, site_by_name);
+    return 0;
+}
+
+int lwp_site_new(struct lwp_site **made, const char *dir, const char *templates, struct lwp_error *err)
+{
     struct lwp_site *site = calloc(1, sizeof *site);
-    if (!site) {
-        lwp_error_set(err, LWP_ERR_MEMORY, "out of memory");
-        return NULL;
+    struct stat info;
+    int status = 0;
+    *made = NULL;
+    if (!site)
+        return lwp_error_set(err, LWP_ERR_MEMORY, "no memory");
+    if (stat(dir, &info))
+        status = lwp_error_errno(err, "cannot open %s", dir);
+    else if (!S_ISDIR(info.st_mode))
+        status = lwp_error_set(err, LWP_ERR_USAGE, "%s is a file; name the folder that 'lwp collect' has written", dir);
+    if (!status)
+        status = lwp_assets_load(&site->assets, templates, err);
+    if (!status && templates)
+        site->templates = strdup(templates);
+    if (!status && lwp_result_is(dir)) {
+        site_add(site, dir, lwp_result_name(dir));
+        status = lwp_result_prepare(dir, err);
+        site->results[0].prepared = true;
+    } else if (!status) {
+        site->index = true;
+        status = site_scan(site, dir, err);
     }
-    site->templates = templates;
-    site->single = lwp_result_is(folder);
-    if (site->single) {
-        site_add(site, "", folder);
-        json_t *analysis;
-        if (lwp_result_load(folder, &analysis, err)) { /* better said now than in the browser */
-            lwp_site_free(site);
-            return NULL;
-        }
-        json_decref(analysis);
-        return site;
-    }
-    site_scan(site, folder);
-    if (site->count)
-        return site;
-    lwp_error_set(err, LWP_ERR_MISSING, "%s holds no result (no run.json in it or one level below); make one with: "
-                                        "lwp collect ./app", folder);
-    lwp_site_free(site);
-    return NULL;
+    if (status)
+        lwp_site_free(site);
+    else
+        *made = site;
+    return status;
 }
 
 void lwp_site_free(struct lwp_site *site)
@@ -95,117 +104,162 @@ void lwp_site_free(struct lwp_site *site)
     if (!site)
         return;
     for (size_t i = 0; i < site->count; i++) {
+        free(site->results[i].dir);
         free(site->results[i].name);
-        free(site->results[i].folder);
+        free(site->results[i].page);
+        free(site->results[i].json);
     }
     free(site->results);
+    free(site->templates);
+    free(site->buffer);
+    lwp_assets_free(&site->assets);
     free(site);
 }
 
-void lwp_site_set_bind(struct lwp_site *site, const char *address)
+size_t lwp_site_results(const struct lwp_site *site)
 {
-    snprintf(site->bind, sizeof site->bind, "%s", address);
+    return site->count;
 }
 
-/* ---- answers ---- */
-
-static void answer_text(struct lwp_site_answer *answer, unsigned status, const char *text)
+static struct lwp_answer site_say(struct lwp_site *site, unsigned status, const char *text)
 {
-    *answer = (struct lwp_site_answer){.status = status, .type = "text/plain; charset=utf-8", .bytes = strdup(text)};
-    answer->size = strlen(text);
+    free(site->buffer);
+    site->buffer = NULL;
+    if (asprintf(&site->buffer, "%s\n", text) < 0)
+        return (struct lwp_answer){status, "text/plain; charset=utf-8", "", 0};
+    return (struct lwp_answer){status, "text/plain; charset=utf-8", site->buffer, strlen(site->buffer)};
 }
 
-static void answer_asset(const struct lwp_site *site, const char *name, const char *type, struct lwp_site_answer *answer)
+static int site_json_text(const json_t *value, char **text, size_t *length, struct lwp_error *err)
 {
-    struct lwp_error err;
-    struct lwp_asset asset;
-    if (lwp_asset_load(&asset, name, site->templates, &err)) {
-        answer_text(answer, 500, err.text);
-        return;
-    }
-    *answer = (struct lwp_site_answer){200, type, asset.bytes, asset.size};
+    *text = NULL;
+    FILE *to = open_memstream(text, length);
+    if (!to)
+        return lwp_error_set(err, LWP_ERR_MEMORY, "no memory");
+    int status = lwp_page_write_json(to, value, err);
+    return fclose(to) && !status ? lwp_error_set(err, LWP_ERR_MEMORY, "no memory") : status;
 }
 
-static void answer_page(const struct lwp_site *site, const struct site_result *result, bool as_json,
-                        struct lwp_site_answer *answer)
+static bool site_is_current(const struct lwp_site *site, struct site_result *result)
 {
-    struct lwp_error err;
-    json_t *analysis;
-    if (lwp_result_load(result->folder, &analysis, &err)) {
-        answer_text(answer, 500, err.text);
-        return;
+    char path[PATH_MAX];
+    struct stat now;
+    snprintf(path, sizeof path, "%s/analysis.json", result->dir);
+    if (stat(path, &now))
+        return false;
+    bool same = result->page && !site->templates && now.st_ino == result->seen.st_ino &&
+                now.st_size == result->seen.st_size && now.st_mtim.tv_sec == result->seen.st_mtim.tv_sec &&
+                now.st_mtim.tv_nsec == result->seen.st_mtim.tv_nsec;
+    result->seen = now;
+    return same;
+}
+
+/* Brings `page` and `json` up to date. */
+static int site_refresh(struct lwp_site *site, struct site_result *result, struct lwp_error *err)
+{
+    json_t *analysis = NULL, *sources = NULL, *data = NULL;
+    int status = 0;
+    if (!result->prepared)
+        status = lwp_result_prepare(result->dir, err);
+    result->prepared = status == 0;
+    if (status || site_is_current(site, result))
+        return status;
+    free(result->page);
+    free(result->json);
+    result->page = result->json = NULL;
+    if (site->templates) {
+        struct lwp_assets fresh;
+        if ((status = lwp_assets_load(&fresh, site->templates, err)))
+            return status;
+        lwp_assets_free(&site->assets);
+        site->assets = fresh;
     }
-    *answer = (struct lwp_site_answer){.status = 200, .type = "text/html; charset=utf-8"};
-    struct lwp_page_options page = {.templates = site->templates, .source = LWP_SOURCE_HOT};
-    if (as_json) {
-        answer->type = "application/json";
-        answer->bytes = json_dumps(analysis, JSON_INDENT(1));
-        answer->size = answer->bytes ? strlen(answer->bytes) : 0;
-    } else if (lwp_page_make(analysis, &page, &answer->bytes, &answer->size, &err)) {
-        answer_text(answer, 500, err.text);
-    }
+    if ((status = lwp_result_load(result->dir, &analysis, err)))
+        return status;
+    sources = lwp_source_collect(analysis, LWP_SOURCE_ALL);
+    data = sources ? lwp_page_result_data(result->name, LWP_PAGE_SERVED, analysis, sources) : NULL;
+    if (!data)
+        status = lwp_error_set(err, LWP_ERR_MEMORY, "no memory for the page");
+    if (!status)
+        status = site_json_text(analysis, &result->json, &result->json_length, err);
+    if (!status)
+        status = lwp_page_build(&site->assets, LWP_PAGE_SERVED, lwp_page_title(result->name, analysis), data,
+                                &result->page, &result->page_length, err);
+    json_decref(data);
+    json_decref(sources);
     json_decref(analysis);
+    return status;
 }
 
-static void answer_index(const struct lwp_site *site, struct lwp_site_answer *answer)
+static struct lwp_answer site_result(struct lwp_site *site, struct site_result *result, bool json)
 {
-    *answer = (struct lwp_site_answer){.status = 200, .type = "text/html; charset=utf-8"};
-    FILE *page = open_memstream(&answer->bytes, &answer->size);
-    if (!page)
-        return;
-    fputs("<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>lwp results</title>"
-          "<meta name=\"viewport\" content=\"width=device-width\"><link rel=\"stylesheet\" href=\"/report.css\">"
-          "<main><h1>Results</h1><ul class=\"index\">",
-          page);
-    for (size_t i = 0; i < site->count; i++) {
-        char *name = lwp_page_escape(site->results[i].name);
-        if (name)
-            fprintf(page, "<li><a href=\"/r/%zu/\">%s</a></li>", i, name);
-        free(name);
+    struct lwp_error err = {0};
+    if (site_refresh(site, result, &err))
+        return site_say(site, 500, err.text);
+    if (json)
+        return (struct lwp_answer){200, "application/json", result->json, result->json_length};
+    return (struct lwp_answer){200, "text/html; charset=utf-8", result->page, result->page_length};
+}
+
+/* What the index says of one result, without analysing it. */
+static json_t *site_summary(const struct site_result *result)
+{
+    json_t *analysis = NULL, *summary;
+    char *clean = lwp_utf8_clean(result->name);
+    lwp_result_load(result->dir, &analysis, NULL);
+    const json_t *run = json_object_get(analysis, "run"),
+                 *first = json_array_get(json_object_get(analysis, "findings"), 0);
+    summary = json_pack(
+        "{s:s, s:b, s:O?, s:O?, s:O?, s:O?, s:I, s:O?, s:O?}", "name", clean ? clean : "", "analysed", analysis != NULL,
+        "command", json_object_get(run, "command"), "started", json_object_get(run, "started"), "engine",
+        json_object_get(run, "engine"), "samples", json_object_get(run, "samples"), "findings",
+        (json_int_t)json_array_size(json_object_get(analysis, "findings")), "title", json_object_get(first, "title"),
+        "expected_speedup", json_object_get(first, "expected_speedup"));
+    json_decref(analysis);
+    free(clean);
+    return summary;
+}
+
+static struct lwp_answer site_index(struct lwp_site *site)
+{
+    struct lwp_error err = {0};
+    json_t *results = json_array();
+    for (size_t i = 0; i < site->count; i++)
+        json_array_append_new(results, site_summary(&site->results[i]));
+    json_t *data =
+        json_pack("{s:s, s:s, s:s, s:o}", "view", "index", "mode", "served", "lwp", LWP_VERSION, "results", results);
+    free(site->buffer);
+    site->buffer = NULL;
+    int status = data ? lwp_page_build(&site->assets, LWP_PAGE_SERVED, "results", data, &site->buffer,
+                                       &site->buffer_length, &err)
+                      : lwp_error_set(&err, LWP_ERR_MEMORY, "no memory for the page");
+    json_decref(data);
+    if (status)
+        return site_say(site, 500, err.text);
+    return (struct lwp_answer){200, "text/html; charset=utf-8", site->buffer, site->buffer_length};
+}
+
+struct lwp_answer lwp_site_get(struct lwp_site *site, const char *path)
+{
+    if (strcmp(path, "/report.css") == 0)
+        return (struct lwp_answer){200, "text/css; charset=utf-8", site->assets.style, strlen(site->assets.style)};
+    if (strcmp(path, "/report.js") == 0)
+        return (struct lwp_answer){200, "text/javascript; charset=utf-8", site->assets.script,
+                                   strlen(site->assets.script)};
+    if (strcmp(path, "/") == 0)
+        return site->index ? site_index(site) : site_result(site, &site->results[0], false);
+    if (!site->index && strcmp(path, "/analysis.json") == 0)
+        return site_result(site, &site->results[0], true);
+    if (site->index && strncmp(path, "/r/", 3) == 0) {
+        const char *name = path + 3;
+        size_t length = strlen(name);
+        for (size_t i = 0; i < site->count; i++) {
+            size_t own = strlen(site->results[i].name);
+            if (strncmp(name, site->results[i].name, own) != 0)
+                continue;
+            if (length == own || strcmp(name + own, ".json") == 0)
+                return site_result(site, &site->results[i], length != own);
+        }
     }
-    fputs("</ul></main></html>", page);
-    fclose(page);
-}
-
-static bool site_host_good(const struct lwp_site *site, const char *host)
-{
-    if (!host)
-        return true; /* HTTP/1.0 */
-    size_t length = strcspn(host, ":");
-    static const char *const good[] = {"localhost", "127.0.0.1"};
-    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
-        if (strlen(good[i]) == length && !strncasecmp(host, good[i], length))
-            return true;
-    return !strcmp(site->bind, "0.0.0.0") || (strlen(site->bind) == length && !strncmp(host, site->bind, length));
-}
-
-void lwp_site_answer(struct lwp_site *site, bool reads, const char *host, const char *path,
-                     struct lwp_site_answer *answer)
-{
-    if (!reads) {
-        answer_text(answer, 405, "only GET and HEAD are answered here\n");
-    } else if (!site_host_good(site, host)) {
-        answer_text(answer, 421, "this server answers to its own address only\n");
-    } else if (!strcmp(path, "/report.css")) {
-        answer_asset(site, "report.css", "text/css; charset=utf-8", answer);
-    } else if (!strcmp(path, "/report.js")) {
-        answer_asset(site, "report.js", "text/javascript; charset=utf-8", answer);
-    } else if (!strcmp(path, "/")) {
-        if (site->single)
-            answer_page(site, &site->results[0], false, answer);
-        else
-            answer_index(site, answer);
-    } else if (site->single && !strcmp(path, "/analysis.json")) {
-        answer_page(site, &site->results[0], true, answer);
-    } else if (!site->single && !strncmp(path, "/r/", 3) && path[3] >= '0' && path[3] <= '9') {
-        char *end;
-        unsigned long number = strtoul(path + 3, &end, 10);
-        bool page = !strcmp(end, "/"), json = !strcmp(end, "/analysis.json");
-        if (number < site->count && (page || json))
-            answer_page(site, &site->results[number], json, answer);
-        else
-            answer_text(answer, 404, "there is no such page here\n");
-    } else {
-        answer_text(answer, 404, "there is no such page here\n");
-    }
+    return site_say(site, 404, "There is no such page; / is the report.");
 }

@@ -1,29 +1,27 @@
-/* What `lwp serve` answers to a path: the page of a result, its JSON, style and script, or an index of several. */
+/* What `lwp serve` shows: paths in, answers out. Knows no sockets, so that it can be tested without. */
 #ifndef LWP_WEB_SITE_H
 #define LWP_WEB_SITE_H
 
 #include "base/error.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 
 struct lwp_site;
 
-/* `folder` is a result or holds results one level below. NULL with a sentence in `err`. Analyses what is not yet. */
-struct lwp_site *lwp_site_new(const char *folder, const char *templates, struct lwp_error *err);
-void lwp_site_free(struct lwp_site *site);
-void lwp_site_set_bind(struct lwp_site *site, const char *address);
+/* `dir` is a result or a folder of results; `templates` NULL: those built in. */
+int lwp_site_new(struct lwp_site **site, const char *dir, const char *templates, struct lwp_error *err);
+void lwp_site_free(struct lwp_site *site); /* NULL is fine */
 
-struct lwp_site_answer {
-    unsigned status;
-    const char *type;
-    char *bytes; /* malloc'ed; NULL: out of memory */
-    size_t size;
+size_t lwp_site_results(const struct lwp_site *site);
+
+struct lwp_answer {
+    unsigned status;  /* of HTTP */
+    const char *type; /* the content's */
+    const char *body; /* valid until the next call */
+    size_t length;
 };
 
-/* Never reads a file that the path names: paths choose among the results known and the three assets. `host` is the
- * request's Host header or NULL: names other than the address served and localhost are refused (DNS rebinding). */
-void lwp_site_answer(struct lwp_site *site, bool reads, const char *host, const char *path,
-                     struct lwp_site_answer *answer);
+/* `path` as the browser asked, decoded. Only known paths have an answer; none is ever made into a file's path. */
+struct lwp_answer lwp_site_get(struct lwp_site *site, const char *path);
 
 #endif

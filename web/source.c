@@ -1,76 +1,247 @@
+/* Analysis in, lines of source out: those of the loops and a few around them.
+ *
+ * The paths come from the debug info of a program that may be hostile, and the page may be shared: only plain files
+ * that are called like source files are read, nothing else of them than the lines of loops, and all of it is bounded.
+ */
 #include "web/source.h"
 
-#include "web/file.h"
+#include "base/utf8.h"
 
-#include <stdlib.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
-enum { SOURCE_AROUND = 3, SOURCE_LINES = 60, SOURCE_LINE_BYTES = 400, SOURCE_TOTAL_BYTES = 1 << 20 };
+enum {
+    SOURCE_FILE_BYTES_MAX = 8 << 20,
+    SOURCE_FILES_MAX = 500,
+    SOURCE_TOTAL_BYTES_MAX = 1 << 20, /* of text in one page */
+    SOURCE_LOOP_LINES_MAX = 150,
+    SOURCE_LINE_BYTES_MAX = 400,
+    SOURCE_AROUND_LINES = 3,
+};
 
-/* Only what looks like a source file: a result from elsewhere must not make the page show other files. */
-static int source_plausible(const char *path)
+/* A span of lines that some loop covers; 1-based, both included. */
+struct source_span {
+    const char *path;
+    int first, last;
+};
+
+static const char *source_extension(const char *path)
 {
-    static const char *const endings[] = {".c",   ".h",   ".cc",  ".cpp", ".cxx", ".hh",  ".hpp", ".hxx", ".C", ".f",
-                                          ".f90", ".f95", ".F90", ".rs",  ".inl", ".tcc", ".S",   ".s",   ".inc"};
-    const char *dot = strrchr(path, '.');
-    for (size_t i = 0; dot && i < sizeof endings / sizeof *endings; i++)
-        if (strcmp(dot, endings[i]) == 0)
-            return 1;
-    return strstr(path, "/include/c++/") != NULL;
+    const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
+    return dot ? dot + 1 : "";
 }
 
-static json_t *source_text(const char *line, size_t length)
+static bool source_named_like_source(const char *path)
 {
-    if (length > SOURCE_LINE_BYTES)
-        length = SOURCE_LINE_BYTES;
-    json_t *text = json_stringn(line, length);
-    return text ? text : json_string("(not valid UTF-8)");
+    static const char *const known[] = {"c",   "h",   "cc",  "hh",  "cpp", "hpp", "cxx", "hxx", "c++",  "h++",
+                                        "inl", "inc", "ipp", "tcc", "tpp", "txx", "cu",  "cuh", "rs",   "f",
+                                        "for", "f77", "f90", "f95", "f03", "f08", "d",   "go",  "zig",  "nim",
+                                        "adb", "ads", "s",   "asm", "y",   "l",   "m",   "mm",  "java", "kt",
+                                        "js",  "ts",  "py",  "pyx", "def", "ml",  "hs",  "pas", "swift"};
+    const char *extension = source_extension(path);
+    if (!*extension) /* <vector> and its like */
+        return strncmp(path, "/usr/include/", 13) == 0 && !strstr(path, "/../");
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcasecmp(extension, known[i]) == 0)
+            return true;
+    return false;
 }
 
-static void source_take(json_t *files, const char *path, json_int_t first, json_int_t last, size_t *total)
+static int source_compare(const void *a, const void *b)
 {
-    char *bytes;
-    size_t size;
-    if (*total > SOURCE_TOTAL_BYTES || !source_plausible(path) || lwp_file_read(path, 8u << 20, &bytes, &size, NULL))
-        return;
-    json_t *lines = json_object_get(files, path);
-    if (!lines) {
-        lines = json_object();
-        json_object_set_new(files, path, lines);
-    }
-    json_int_t number = 1, from = first - SOURCE_AROUND, to = last + SOURCE_AROUND;
-    if (to - from > SOURCE_LINES)
-        to = from + SOURCE_LINES;
-    for (const char *line = bytes; *line && number <= to; number++) {
-        size_t length = strcspn(line, "\n");
-        if (number >= from) {
-            char key[24];
-            snprintf(key, sizeof key, "%lld", (long long)number);
-            json_object_set_new(lines, key, source_text(line, length));
-            *total += length;
+    const struct source_span *x = a, *y = b;
+    int by_path = strcmp(x->path, y->path);
+    return by_path ? by_path : (x->first > y->first) - (x->first < y->first);
+}
+
+/* The loops of all objects that some split speaks of. */
+static void source_mark_advised(const json_t *analysis, bool *wanted, size_t loops)
+{
+    const json_t *objects = json_object_get(analysis, "objects");
+    size_t i, j;
+    json_t *split, *use;
+    json_array_foreach(json_object_get(analysis, "splits"), i, split)
+    {
+        json_int_t object = json_integer_value(json_object_get(split, "object"));
+        if (object < 0)
+            continue;
+        json_array_foreach(json_object_get(json_array_get(objects, (size_t)object), "loops"), j, use)
+        {
+            json_int_t loop = json_integer_value(json_object_get(use, "loop"));
+            if (loop >= 0 && (size_t)loop < loops)
+                wanted[loop] = true;
         }
-        line += length + (line[length] == '\n');
     }
-    free(bytes);
 }
 
-json_t *lwp_source_collect(const json_t *analysis, enum lwp_source_choice choice)
+static size_t source_spans(const json_t *analysis, enum lwp_source_policy policy, struct source_span *spans)
 {
-    json_t *files = json_object();
-    size_t i, total = 0;
+    const json_t *loops = json_object_get(analysis, "loops");
+    size_t count = 0, total = json_array_size(loops), i;
     json_t *loop;
-    if (choice == LWP_SOURCE_EMBED_NONE)
-        return files;
-    json_array_foreach(json_object_get(analysis, "loops"), i, loop) {
-        const char *file = json_string_value(json_object_get(loop, "file"));
+    bool *wanted = calloc(total + 1, sizeof *wanted);
+    if (!wanted)
+        return 0;
+    source_mark_advised(analysis, wanted, total);
+    json_array_foreach(loops, i, loop)
+    {
+        const json_t *file = json_object_get(loop, "file");
+        const char *path = json_string_value(file);
         json_int_t first = json_integer_value(json_object_get(loop, "first_line"));
         json_int_t last = json_integer_value(json_object_get(loop, "last_line"));
-        if (!file || first <= 0 || last < first)
+        double share = json_number_value(json_object_get(loop, "share"));
+        if (!path || !*path || strlen(path) != json_string_length(file) || first < 1 || first > INT_MAX / 2)
             continue;
-        if (choice == LWP_SOURCE_HOT && json_number_value(json_object_get(loop, "share")) < 0.005)
+        if (policy == LWP_SOURCE_HOT && share < 0.01 && !wanted[i])
             continue;
-        source_take(files, file, first, last, &total);
+        if (last < first)
+            last = first;
+        if (last - first >= SOURCE_LOOP_LINES_MAX)
+            last = first + SOURCE_LOOP_LINES_MAX - 1;
+        spans[count++] = (struct source_span){path, first > SOURCE_AROUND_LINES ? (int)first - SOURCE_AROUND_LINES : 1,
+                                              (int)last + SOURCE_AROUND_LINES};
     }
-    return files;
+    free(wanted);
+    qsort(spans, count, sizeof *spans, source_compare);
+    return count;
+}
+
+/* When the run began, by the clock of files; 0: unknown. */
+static time_t source_run_start(const json_t *analysis)
+{
+    const char *started = json_string_value(json_object_get(json_object_get(analysis, "run"), "started"));
+    struct tm parts = {0};
+    return started && strptime(started, "%Y-%m-%dT%H:%M:%S", &parts) ? timegm(&parts) : 0;
+}
+
+/* The text of a plain file, NUL-ended, or NULL and why. */
+static char *source_read(const char *path, struct stat *info, const char **why)
+{
+    if (!source_named_like_source(path)) {
+        *why = "not called like a source file";
+        return NULL;
+    }
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0) {
+        *why = "not found on this machine";
+        return NULL;
+    }
+    char *text = NULL;
+    if (fstat(fd, info) || !S_ISREG(info->st_mode) || info->st_size > SOURCE_FILE_BYTES_MAX) {
+        *why = "not a plain file of at most 8 MiB";
+    } else if ((text = malloc((size_t)info->st_size + 1))) {
+        size_t used = 0;
+        ssize_t got;
+        while (used < (size_t)info->st_size && (got = read(fd, text + used, (size_t)info->st_size - used)) > 0)
+            used += (size_t)got;
+        text[used] = '\0';
+        if (strlen(text) != used) {
+            *why = "not a text file";
+            free(text);
+            text = NULL;
+        }
+    } else {
+        *why = "too large for the memory left";
+    }
+    close(fd);
+    return text;
+}
+
+static json_t *source_line(const char *start, size_t bytes)
+{
+    char line[SOURCE_LINE_BYTES_MAX + 8];
+    bool cut = bytes > SOURCE_LINE_BYTES_MAX;
+    if (cut)
+        bytes = SOURCE_LINE_BYTES_MAX;
+    /* not in the middle of a character */
+    while (cut && bytes && ((unsigned char)start[bytes] & 0xc0) == 0x80)
+        bytes--;
+    snprintf(line, sizeof line, "%.*s%s", (int)bytes, start, cut ? "…" : "");
+    char *clean = lwp_utf8_clean(line);
+    json_t *text = clean ? json_string(clean) : NULL;
+    free(clean);
+    return text;
+}
+
+/* The lines of the spans (sorted by first line) that the file has; overlapping ones become one excerpt. */
+static json_t *source_excerpts(const char *text, const struct source_span *spans, size_t count, size_t *budget)
+{
+    json_t *excerpts = json_array(), *lines = NULL;
+    int number = 1, covered = 0;
+    size_t next = 0;
+    for (const char *at = text; *at && *budget; number++) {
+        size_t bytes = strcspn(at, "\n");
+        while (next < count && spans[next].first <= number) {
+            if (spans[next].last > covered)
+                covered = spans[next].last;
+            next++;
+        }
+        if (number > covered) {
+            lines = NULL;
+            if (next == count)
+                break;
+        } else {
+            if (!lines) {
+                lines = json_array();
+                json_array_append_new(excerpts, json_pack("{s:i, s:o}", "first", number, "lines", lines));
+            }
+            json_array_append_new(lines, source_line(at, bytes && at[bytes - 1] == '\r' ? bytes - 1 : bytes));
+            size_t cost = (bytes < SOURCE_LINE_BYTES_MAX ? bytes : SOURCE_LINE_BYTES_MAX) + 8;
+            *budget = *budget > cost ? *budget - cost : 0;
+        }
+        at += bytes + (at[bytes] == '\n');
+    }
+    return excerpts;
+}
+
+static json_t *source_file(const json_t *analysis, const struct source_span *spans, size_t count, size_t *budget)
+{
+    const char *path = spans->path, *why = NULL;
+    const char *cwd = json_string_value(json_object_get(json_object_get(analysis, "run"), "cwd"));
+    char full[PATH_MAX];
+    struct stat info = {0};
+    char *text = NULL;
+    if (!*budget)
+        why = "left out: the page holds 1 MiB of source at most";
+    else if (*path != '/' && !cwd)
+        why = "a relative path, and where the program ran is unknown";
+    else if (snprintf(full, sizeof full, "%s%s%s", *path == '/' ? "" : cwd, *path == '/' ? "" : "/", path) >=
+             (int)sizeof full)
+        why = "its path is too long";
+    else
+        text = source_read(full, &info, &why);
+    time_t started = source_run_start(analysis);
+    json_t *file =
+        json_pack("{s:s, s:b, s:s?, s:o}", "path", path, "changed", text && started && info.st_mtime > started,
+                  "missing", why, "excerpts", text ? source_excerpts(text, spans, count, budget) : json_array());
+    free(text);
+    return file;
+}
+
+json_t *lwp_source_collect(const json_t *analysis, enum lwp_source_policy policy)
+{
+    static const char *const names[] = {"none", "hot", "all"};
+    json_t *files = json_array(), *sources = json_pack("{s:s, s:o}", "policy", names[policy], "files", files);
+    size_t loops = json_array_size(json_object_get(analysis, "loops")), budget = SOURCE_TOTAL_BYTES_MAX;
+    struct source_span *spans = calloc(loops + 1, sizeof *spans);
+    if (!sources || !spans || policy == LWP_SOURCE_NONE) {
+        free(spans);
+        return sources;
+    }
+    size_t count = source_spans(analysis, policy, spans);
+    for (size_t i = 0, end; i < count && json_array_size(files) < SOURCE_FILES_MAX; i = end) {
+        for (end = i + 1; end < count && strcmp(spans[end].path, spans[i].path) == 0; end++)
+            ;
+        json_array_append_new(files, source_file(analysis, spans + i, end - i, &budget));
+    }
+    free(spans);
+    return sources;
 }

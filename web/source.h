@@ -1,13 +1,18 @@
-/* Source lines of the loops in an analysis, to be embedded in the page. */
+/* Excerpts of the source files that the loops of an analysis name. */
 #ifndef LWP_WEB_SOURCE_H
 #define LWP_WEB_SOURCE_H
 
 #include <jansson.h>
 
-enum lwp_source_choice { LWP_SOURCE_HOT, LWP_SOURCE_ALL, LWP_SOURCE_EMBED_NONE };
+enum lwp_source_policy {
+    LWP_SOURCE_NONE,
+    LWP_SOURCE_HOT, /* loops with 1 % of all weight or more, and those of an object with advice */
+    LWP_SOURCE_ALL,
+};
 
-/* { "<file>": { "<line>": "text", ... }, ... }. HOT: loops with at least 0.5 % of the weight; files that cannot be read
- * are left out. The caller owns the object. */
-json_t *lwp_source_collect(const json_t *analysis, enum lwp_source_choice choice);
+/* {"policy", "files": [{"path", "changed", "missing", "excerpts": [{"first", "lines": []}]}]}
+ * "missing" is a sentence when there is no text, else null; "changed": the file is newer than the run.
+ * NULL only when memory is out. */
+json_t *lwp_source_collect(const json_t *analysis, enum lwp_source_policy policy);
 
 #endif

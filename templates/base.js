@@ -1,0 +1,163 @@
+'use strict';
+/* What all views share: text made safe to look at, elements, numbers with their units, tables, copying.
+ * Text from the profiled program reaches the page only as text nodes and attributes, never as HTML. */
+
+const NAME_MAX = 240;
+const ROWS_MAX = 200;
+
+/* Characters that are invisible, move the cursor or turn the reading direction around are spelled out. */
+const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
+
+function visible(text) {
+  return String(text).replace(UNSEEN, c => '\\u{' + c.codePointAt(0).toString(16) + '}');
+}
+
+function clip(text, most = NAME_MAX) {
+  const shown = visible(text);
+  if (shown.length <= most) return shown;
+  const cut = Math.floor(most * 2 / 3);
+  return shown.slice(0, cut) + ' … ' + shown.slice(shown.length - (most - cut)) + ` (${count(shown.length)} characters)`;
+}
+
+/* el('p.note', {title: '…'}, 'text', node, [more]) */
+function el(what, attributes, ...children) {
+  const [tag, ...classes] = what.split('.');
+  const node = document.createElement(tag);
+  if (classes.length) node.className = classes.join(' ');
+  for (const [name, value] of Object.entries(attributes || {})) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name === 'style') for (const [property, v] of Object.entries(value)) node.style.setProperty(property, v);
+    else if (name.startsWith('on')) node.addEventListener(name.slice(2), value);
+    else node.setAttribute(name, value === true ? '' : clip(value, 4 * NAME_MAX));
+  }
+  for (const child of children.flat(Infinity))
+    if (child !== null && child !== undefined && child !== false)
+      node.append(child instanceof Node ? child : clip(child));
+  return node;
+}
+
+const isNumber = n => typeof n === 'number' && isFinite(n);
+const list = value => Array.isArray(value) ? value : [];
+const at = (array, index) => Number.isInteger(index) ? list(array)[index] : undefined;
+const unknown = (text = 'unknown') => el('span.unknown', null, text);
+
+const count = n => isNumber(n) ? n.toLocaleString('en-US') : 'unknown';
+const plural = (n, one, many) => `${count(n)} ${n === 1 ? one : many}`;
+
+function percent(share) {
+  if (!isNumber(share)) return 'unknown';
+  if (share > 0 && share < 0.0005) return '< 0.1\u00a0%';
+  return (share * 100).toFixed(1) + '\u00a0%';
+}
+
+function bytes(n) {
+  if (!isNumber(n)) return 'unknown';
+  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+  let unit = 0;
+  while (n >= 1024 && unit < units.length - 1) { n /= 1024; unit++; }
+  return (unit && n < 100 ? n.toFixed(1) : Math.round(n)) + '\u00a0' + units[unit];
+}
+
+function seconds(s) {
+  if (!isNumber(s)) return 'unknown';
+  return s >= 100 ? s.toFixed(0) + '\u00a0s' : s >= 1 ? s.toFixed(2) + '\u00a0s' : (s * 1000).toFixed(0) + '\u00a0ms';
+}
+
+const isRange = r => Array.isArray(r) && r.length === 2 && r.every(isNumber);
+const times = range => isRange(range) ? `${range[0].toFixed(2)}×\u00a0–\u00a0${range[1].toFixed(2)}×` : 'unknown';
+/* A speed-up as the part of the run time that it saves. */
+const saved = range => isRange(range) ?
+  `${Math.round((1 - 1 / range[0]) * 100)}–${Math.round((1 - 1 / range[1]) * 100)}\u00a0% less time` : null;
+
+function interval(ci) {
+  return isRange(ci) ? `${(ci[0] * 100).toFixed(1)}–${(ci[1] * 100).toFixed(1)}\u00a0%` : null;
+}
+
+const baseName = path => typeof path === 'string' ? path.slice(path.lastIndexOf('/') + 1) || path : null;
+
+/* A bar for a share, with its 95 % interval as a line; the number stands beside it. */
+function shareBar(share, ci, full = 1) {
+  const width = x => (100 * Math.max(0, Math.min(1, x / full))).toFixed(2) + '%';
+  return el('span.share', null,
+    el('span.track', {'aria-hidden': 'true'},
+      el('span.fill', {style: {width: width(share || 0)}}),
+      isRange(ci) && el('span.whisker', {style: {left: width(ci[0]), width: width(ci[1] - ci[0])}})),
+    el('span.value', {title: isRange(ci) ? `95 % interval ${interval(ci)}` : null}, percent(share)));
+}
+
+function facts(rows, what = 'dl.facts') {
+  return el(what, null, rows.filter(Boolean).map(([name, ...value]) => el('div', null, el('dt', null, name), el('dd', null, value))));
+}
+
+function copyText(text) {
+  if (navigator.clipboard && window.isSecureContext)
+    return navigator.clipboard.writeText(text).catch(() => copyBySelection(text));
+  return copyBySelection(text);
+}
+
+/* Where the clipboard may not be written directly: a page served over plain HTTP from another machine. */
+function copyBySelection(text) {
+  const area = el('textarea.aside');
+  area.value = text;
+  document.body.append(area);
+  area.select();
+  const done = document.execCommand('copy');
+  area.remove();
+  return done ? Promise.resolve() : Promise.reject(new Error('copy refused'));
+}
+
+function copyButton(text, label = 'Copy') {
+  const button = el('button.copy', {type: 'button'}, label);
+  button.addEventListener('click', () => copyText(text).then(
+    () => { button.textContent = 'Copied'; setTimeout(() => { button.textContent = label; }, 1600); },
+    () => { button.textContent = 'Select and copy by hand'; }));
+  return button;
+}
+
+/* Text as it is, for code: not clipped. */
+function code(text, label) {
+  const pre = el('pre', {tabindex: '0', 'aria-label': label});
+  pre.textContent = visible(text);
+  return pre;
+}
+
+/* columns: {title, cell(row), key(row) to sort by, number, text(row) for the filter, hint} */
+function table(label, columns, rows, options = {}) {
+  let order = null, words = '', all = false;
+  const body = el('tbody'), more = el('p.more'), status = el('span.shown', {role: 'status'});
+  const heads = columns.map((column, index) => el(column.number ? 'th.number' : 'th', {scope: 'col', title: column.hint},
+    column.key ? el('button', {type: 'button', onclick: () => sortBy(index)}, column.title) : column.title));
+
+  function sortBy(index) {
+    const down = order && order.index === index ? !order.down : !!columns[index].number;
+    order = {index, down};
+    heads.forEach((head, i) => i === index ? head.setAttribute('aria-sort', down ? 'descending' : 'ascending') : head.removeAttribute('aria-sort'));
+    draw();
+  }
+
+  function draw() {
+    let chosen = rows;
+    if (words) chosen = chosen.filter(row => columns.some(c => c.text && String(c.text(row)).toLowerCase().includes(words)));
+    if (order) {
+      const key = columns[order.index].key, sign = order.down ? -1 : 1;
+      const rank = x => x === null || x === undefined ? -Infinity : x;
+      chosen = chosen.slice().sort((a, b) => {
+        const x = key(a), y = key(b);
+        if (typeof x === 'string' || typeof y === 'string') return sign * String(x ?? '').localeCompare(String(y ?? ''));
+        return sign * (rank(x) - rank(y));
+      });
+    }
+    const drawn = all ? chosen : chosen.slice(0, ROWS_MAX);
+    body.replaceChildren(...drawn.map(row => el('tr', null, columns.map(c => el(c.number ? 'td.number' : 'td', null, c.cell(row))))));
+    more.replaceChildren(...(drawn.length < chosen.length ?
+      [el('button', {type: 'button', onclick: () => { all = true; draw(); }}, `Show all ${count(chosen.length)} rows`)] : []));
+    status.textContent = words ? `${count(chosen.length)} of ${count(rows.length)}` : '';
+  }
+
+  draw();
+  const filter = rows.length > 8 && columns.some(c => c.text) && !options.plain && el('p.filter', null,
+    el('label', null, 'Filter ', el('input', {type: 'search', spellcheck: 'false', autocomplete: 'off',
+      oninput: event => { words = event.target.value.toLowerCase(); draw(); }})), ' ', status);
+  return el('div.table', null, filter,
+    el('div.scroll', {tabindex: '0', role: 'region', 'aria-label': label}, el('table', null, el('caption.aside', null, label), el('thead', null, el('tr', null, heads)), body)), more);
+}

@@ -1,0 +1,205 @@
+/* One structure: how it lies in memory today, how it should, and why. Drawings are to scale: a row is a cache line. */
+
+const LINES_MAX = 24;     /* rows drawn of a large element before lines without fields are folded */
+const MATRIX_MAX = 32;    /* fields of the affinity matrix */
+const GROUP_COLOURS = 8;
+
+const groupLetter = index => index < 26 ? String.fromCharCode(65 + index) : String(index + 1);
+const fieldName = field => field.name || '+' + field.offset;
+const fieldShare = field => isNumber(field.loop_share) ? field.loop_share : field.share;
+
+/* offset -> {letter, index} or cold */
+function groupsByOffset(split) {
+  const map = new Map();
+  list(split.groups).forEach((group, index) => list(group.offsets).forEach(offset => map.set(offset, {index, letter: groupLetter(index)})));
+  list(split.cold && split.cold.offsets).forEach(offset => map.set(offset, {index: -1, letter: 'cold'}));
+  return map;
+}
+
+function groupMark(group) {
+  if (!group) return null;
+  return el(group.index < 0 ? 'span.mark.cold' : `span.mark.g${group.index % GROUP_COLOURS}`, {title: group.index < 0 ? 'in the cold part' : `in part ${group.letter}`}, group.letter);
+}
+
+/* Five steps, by the hottest field; the number stands in the box, colour only repeats it. */
+function heatStep(value, most) {
+  if (!isNumber(value) || value <= 0 || !(most > 0)) return 0;
+  return Math.min(5, 1 + Math.floor(4.999 * value / most));
+}
+
+/* Pieces of one cache line: boxes {start, bytes, class, name, value, title, group} within [0, line). */
+function lineRow(label, boxes, line) {
+  const place = (start, length) => ({left: (100 * start / line).toFixed(3) + '%', width: (100 * length / line).toFixed(3) + '%'});
+  return el('div.line-row', null, el('span.line-label', null, label),
+    el('div.line', null, boxes.map(box => el(`div.box.${box.class}`, {style: place(box.start, box.bytes), title: box.title},
+      el('span.box-top', null, box.group && groupMark(box.group), el('span.box-name', null, box.name)),
+      box.value && el('span.box-value', null, box.value)))));
+}
+
+function ruler(line) {
+  const marks = [];
+  for (let byte = 0; byte <= line; byte += line / 8)
+    marks.push(el('span', {style: {left: (100 * byte / line) + '%'}}, String(byte)));
+  return el('div.line-row.ruler', {'aria-hidden': 'true'}, el('span.line-label', null, 'byte'), el('div.ticks', null, marks));
+}
+
+/* The element's fields cut at cache-line borders, gaps included. */
+function layoutRows(fields, size, line, groups) {
+  const most = Math.max(...fields.map(f => fieldShare(f) || 0), 0);
+  const rows = Math.max(1, Math.ceil(size / line));
+  const boxes = Array.from({length: Math.min(rows, 4096)}, () => []);
+  const put = (start, length, box) => {
+    for (let from = start, end = Math.min(start + length, size, 4096 * line); from < end;) {
+      const row = Math.floor(from / line), upto = Math.min(end, (row + 1) * line);
+      boxes[row].push({...box, start: from - row * line, bytes: upto - from});
+      from = upto;
+    }
+  };
+  let reached = 0;
+  for (const field of fields.slice().sort((a, b) => a.offset - b.offset)) {
+    if (field.offset > reached) put(reached, field.offset - reached, {class: 'gap', name: '', title: `bytes ${reached}–${field.offset - 1}: no access seen`});
+    const share = fieldShare(field), group = groups && groups.get(field.offset);
+    put(field.offset, field.bytes, {class: 'h' + heatStep(share, most), name: fieldName(field), value: percent(share), group,
+      title: `${fieldName(field)}: offset ${field.offset}, ${plural(field.bytes, 'byte', 'bytes')}, ${percent(share)} of the time, ${plural(field.samples, 'access', 'accesses')} seen`});
+    reached = Math.max(reached, field.offset + field.bytes);
+  }
+  if (reached < size) put(reached, size - reached, {class: 'gap', name: '', title: `bytes ${reached}–${size - 1}: no access seen`});
+  return boxes;
+}
+
+function drawElement(object, size, line, groups) {
+  const fields = list(object.fields).filter(f => isNumber(f.offset) && isNumber(f.bytes) && f.bytes > 0 && f.offset < size);
+  const rows = layoutRows(fields, size, line, groups), drawn = [];
+  if (size < line) { /* neighbours share the line */
+    const own = rows[0];
+    for (let start = size; start < line; start += size)
+      for (const box of own)
+        if (start + box.start < line)
+          rows[0] = rows[0].concat({...box, class: box.class + '.ghost', value: null, start: start + box.start, bytes: Math.min(box.bytes, line - start - box.start)});
+  }
+  let folded = 0;
+  const fold = () => {
+    if (folded) drawn.push(el('p.folded', null, `${plural(folded, 'cache line', 'cache lines')} without any access seen`));
+    folded = 0;
+  };
+  rows.forEach((boxes, index) => {
+    if (rows.length > LINES_MAX && boxes.every(box => box.class === 'gap')) { folded++; return; }
+    fold();
+    if (drawn.length < 4 * LINES_MAX) drawn.push(lineRow('+' + index * line, boxes, line));
+  });
+  fold();
+  return el('div.drawing', {role: 'img', 'aria-label': `one element of ${bytes(size)}: ` + fields.map(f => `${clip(fieldName(f), 40)} ${percent(fieldShare(f))}`).join(', ')}, drawn, ruler(line));
+}
+
+/* A group's own array: the first element, then as many more as its cache line holds. */
+function drawGroup(split, object, group, index, line) {
+  const cold = index < 0, mark = {index, letter: cold ? 'cold' : groupLetter(index)};
+  const byOffset = new Map(list(object.fields).map(f => [f.offset, f]));
+  const fields = list(group.offsets).map((offset, i) => ({offset, name: list(group.fields)[i] || '+' + offset, bytes: (byOffset.get(offset) || {}).bytes}));
+  const known = fields.every(f => isNumber(f.bytes)) && group.bytes > 0;
+  const per = group.bytes > 0 ? line / group.bytes : 0;
+  const boxes = [];
+  if (known) {
+    const align = f => f.bytes && (f.bytes & (f.bytes - 1)) === 0 && f.bytes <= 16 ? f.bytes : 1;
+    for (let start = 0, element = 0; start < line && element < 4096; start += group.bytes, element++) {
+      let reached = start;
+      for (const field of fields) {
+        reached = start + Math.ceil((reached - start) / align(field)) * align(field);
+        if (reached >= line) break;
+        boxes.push({class: (cold ? 'cold' : 'g' + index % GROUP_COLOURS) + (element ? '.ghost' : ''), start: reached, bytes: Math.min(field.bytes, line - reached), name: field.name,
+          title: `${field.name} of element ${element}`});
+        reached += field.bytes;
+      }
+    }
+  }
+  return el('div.group', null,
+    el('div.group-head', null, groupMark(mark), ' ', el('strong', null, fields.map(f => f.name).join(', ')), ' ',
+      el('span.soft', null, `${bytes(group.bytes)} an element`,
+        per >= 1 ? `, ${per % 1 ? 'about ' + per.toFixed(1) : per} in a cache line` : '', isNumber(group.share) ? `, ${percent(group.share)} of the time` : cold ? ', hardly used by the hot loops' : '')),
+    known ? el('div.drawing', {role: 'img', 'aria-label': `part ${mark.letter}: ${fields.map(f => clip(f.name, 40)).join(', ')}`}, lineRow('', boxes, line)) : null);
+}
+
+function affinityMatrix(split, object) {
+  const pairs = list(split.affinity);
+  if (!pairs.length) return el('p.soft', null, 'No two fields were seen often enough to tell whether they are used together.');
+  const value = new Map();
+  for (const pair of pairs) { value.set(JSON.stringify([pair.a, pair.b]), pair.value); value.set(JSON.stringify([pair.b, pair.a]), pair.value); }
+  const named = new Set(pairs.flatMap(p => [p.a, p.b]));
+  const groups = groupsByOffset(split);
+  /* in the order of the parts, so that what belongs together stands together */
+  const order = [...list(split.groups), split.cold || {}].flatMap(g => list(g.fields)).filter(name => named.has(name));
+  const names = order.slice(0, MATRIX_MAX);
+  const mark = new Map(list(object && object.fields).map(f => [f.name, groups.get(f.offset)]));
+  return [el('div.scroll', {tabindex: '0', role: 'region', 'aria-label': 'Affinity of fields'}, el('table.matrix', null, el('caption.aside', null, 'Affinity of fields'),
+    el('thead', null, el('tr', null, el('th'), names.map(n => el('th', {scope: 'col', title: n}, clip(n, 14))))),
+    el('tbody', null, names.map(a => el('tr', null, el('th', {scope: 'row', title: a}, groupMark(mark.get(a)), ' ', clip(a, 24)),
+      names.map(b => {
+        if (a === b) return el('td.self', null, '·');
+        const v = value.get(JSON.stringify([a, b]));
+        if (!isNumber(v)) return el('td', {title: 'not seen'}, '–');
+        return el(`td.h${heatStep(v, 1)}`, {title: `${clip(a, 60)} with ${clip(b, 60)}: ${v.toFixed(2)}`}, v === 0 ? '0' : v.toFixed(2));
+      })))))),
+  order.length > names.length && el('p.soft', null, `${count(order.length - names.length)} more fields are left out of the matrix.`)];
+}
+
+function structureLoops(split, object) {
+  const groups = groupsByOffset(split);
+  const traffic = new Map(list(split.traffic && split.traffic.loops).map(t => [t.loop, t]));
+  const uses = list(object.loops).slice().sort((a, b) => (b.share || 0) - (a.share || 0));
+  if (!uses.length) return el('p.soft', null, 'No loop was seen to use this structure.');
+  const most = Math.max(...uses.map(u => u.share || 0));
+  const nameOf = new Map(list(object.fields).map(f => [f.offset, fieldName(f)]));
+  return el('div.loops', null, uses.slice(0, 60).map((use, index) => {
+    const t = traffic.get(use.loop), names = list(use.offsets);
+    return el('details.loop', {open: index === 0}, el('summary', null,
+      el('span.loop-name', null, loopPlace(at(data.loops, use.loop))),
+      shareBar(use.share, null, most),
+      el('span.chips', null, names.length ? names.map((o, i) => el('span.chip', null, groupMark(groups.get(o)), ' ', clip(nameOf.get(o) || list(use.fields)[i] || '+' + o, 40))) : unknown('fields unknown')),
+      el('span.lines-change', {title: 'cache lines per element visited, today and after the split'}, t ? `${t.before.toFixed(2)} → ${t.after.toFixed(2)} lines` : '')),
+      el('p.soft', null, isNumber(use.stride) ? `Stride ${bytes(use.stride)}. ` : 'No regular stride. ', isNumber(use.samples) ? `${plural(use.samples, 'access', 'accesses')} of this structure seen in it. ` : '',
+        el('a', {href: '#loop/' + use.loop}, 'All data of this loop')),
+      sourceOf(at(data.loops, use.loop)));
+  }), uses.length > 60 && el('p.soft', null, `${count(uses.length - 60)} more loops use it; each has less than ${percent(uses[60].share)} of the time.`));
+}
+
+function viewSplit(index) {
+  const split = at(data.splits, index);
+  if (!split) return missingView('There is no such structure in this result.');
+  const object = at(data.objects, split.object) || {};
+  const finding = list(data.findings).find(f => f.kind === 'split' && f.refs && f.refs.split === index);
+  const line = (data.run.machine && data.run.machine.line_bytes) || 64;
+  const groups = groupsByOffset(split), parts = list(split.groups);
+  const cold = split.cold && list(split.cold.offsets).length ? split.cold : null;
+  const others = list(split.objects).filter(o => o !== split.object);
+  return [
+    el('p.crumbs', null, el('a', {href: '#findings'}, 'Findings'), ' › structure'),
+    el('h1', null, split.type || object.name || 'unnamed structure', ' ', finding && severity(finding.severity)),
+    el('p.lead', null, finding ? finding.title + '.' : ''),
+    tiles([
+      ['Expected gain', times(split.expected_speedup), saved(split.expected_speedup), 'whole program'],
+      ['Share of the time', percent(object.share), isRange(object.share_ci) ? `95 % interval ${interval(object.share_ci)}` : null, `${plural(object.samples, 'sample', 'samples')}, ${data.run.engine || 'unknown'} engine`],
+      ['Cache lines fetched', split.traffic ? `${split.traffic.before.toFixed(2)} → ${split.traffic.after.toFixed(2)}` : 'unknown', (split.traffic && split.traffic.unit || '').replace(/^cache lines /, '') || null, 'estimated'],
+      ['Confidence', split.confidence || 'unknown', null, 'from the number and agreement of samples'],
+    ]),
+    el('section', null, el('h2', null, 'What changes'),
+      el('div.panel', null,
+        el('h3', null, 'Today ', el('span.soft', null, `${bytes(split.element_bytes)} an element, a row is a cache line of ${bytes(line)}`)),
+        drawElement(object, split.element_bytes, line, groups),
+        el('p.legend', null, 'Share of the time: ', [1, 2, 3, 4, 5].map(n => el(`span.swatch.h${n}`, null, n === 1 ? 'less' : n === 5 ? 'more' : '\u00a0')),
+          el('span.swatch.gap', null, 'no access seen'), ' Letters name the part a field moves to.'),
+        el('h3', null, `Proposed `, el('span.soft', null, split.single ? `${plural(parts.length + (cold ? 1 : 0), 'part', 'parts')}; the first keeps a pointer to each other` : `${plural(parts.length + (cold ? 1 : 0), 'array', 'arrays')}, each with only what its loops use`)),
+        parts.map((group, i) => drawGroup(split, object, group, i, line)),
+        cold && drawGroup(split, object, cold, -1, line))),
+    el('section', null, el('h2', null, 'The new declaration'),
+      finding && el('p', null, finding.next_step),
+      el('div.code', null, copyButton(split.declaration || ''), code(split.declaration || '', 'The new declaration'))),
+    el('section', null, el('h2', null, 'Why: the loops and what they touch'),
+      el('p.soft', null, 'Share of the whole program\u2019s time that goes to this structure in each loop.'),
+      structureLoops(split, object)),
+    el('section', null, el('h2', null, 'Which fields are used together'),
+      el('p.soft', null, '1 is always by the same loops, 0 is never. Fields with a high value stay in one part.'),
+      affinityMatrix(split, object)),
+    el('section', null, el('h2', null, 'Where it lives'), objectFacts(object),
+      others.length > 0 && el('p', null, 'Also of this type: ', others.slice(0, 20).map((o, i) => [i ? ', ' : '', objectLink(o)]))),
+  ];
+}
