@@ -103,14 +103,14 @@ static json_t *json_loop(struct json_tables *tables, uint32_t index, int depth)
     json_t *parent = json_loop(tables, region->parent, depth + 1);
     uint32_t id = (uint32_t)json_array_size(tables->loops);
     *lwp_map_at(tables->region_ids, index) = id;
-    json_array_append_new(tables->loops,
-                          json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "kind",
-                                    region->is_function ? "function" : "loop", "function", json_text(region->function),
-                                    "file", json_text(region->file), "first_line", json_known(region->first_line),
-                                    "last_line", json_known(region->last_line), "parent", parent, "module",
-                                    json_module(region->module), "share",
-                                    json_share(lwp_share_of(&region->weight, &profile->total).value), "samples",
-                                    json_count(region->weight.samples)));
+    json_array_append_new(
+        tables->loops,
+        json_pack("{s:s,s:I,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "kind", region->is_function ? "function" : "loop",
+                  "address", (json_int_t)(region->address & INT64_MAX), "function", json_text(region->function), "file",
+                  json_text(region->file), "first_line", json_known(region->first_line), "last_line",
+                  json_known(region->last_line), "parent", parent, "module", json_module(region->module), "share",
+                  json_share(lwp_share_of(&region->weight, &profile->total).value), "samples",
+                  json_count(region->weight.samples)));
     return json_integer(id);
 }
 
@@ -182,7 +182,7 @@ static json_t *json_run(const struct lwp_profile *profile)
     static const char *const engines[] = {NULL, "timer", "pmu", "exact"};
     static const char *const units[] = {NULL, "ns", "cycles", "simulated cycles"};
     json_t *run = json_object(), *exit_status = json_copied(profile->run, "exit");
-    double cpu = (double)(profile->user_ns + profile->system_ns), program = cpu - (double)profile->own_ns;
+    double cpu = (double)(profile->user_ns + profile->system_ns);
     json_object_set_new(run, "command",
                         json_is_array(json_object_get(profile->run, "command")) ? json_copied(profile->run, "command")
                                                                                 : json_array());
@@ -205,7 +205,7 @@ static json_t *json_run(const struct lwp_profile *profile)
     json_object_set_new(run, "samples_with_address", json_count(profile->samples_with_address));
     json_object_set_new(run, "samples_lost", json_count(profile->samples_lost));
     json_object_set_new(run, "overhead_percent",
-                        program > 0 ? json_real(round(1e4 * (double)profile->own_ns / program) / 100) : json_null());
+                        cpu > 0 ? json_real(round(1e4 * (double)profile->own_ns / cpu) / 100) : json_null());
     json_object_set_new(run, "machine", json_machine(profile));
     json_object_set_new(run, "processes", json_processes(profile));
     json_t *notes = json_array();

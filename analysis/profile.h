@@ -72,6 +72,7 @@ struct lwp_stream {
 struct lwp_region {
     bool is_function;
     uint32_t module;
+    uint64_t address; /* of its first machine loop's header, or the function, in its module's file */
     const char *function, *file;
     uint32_t first_line, last_line;
     uint32_t parent;         /* region or LWP_NONE */

@@ -54,6 +54,7 @@ static uint32_t region_of_loop(struct lwp_profile *profile, uint32_t index, int 
     if (!loop)
         return LWP_NONE;
     struct lwp_region region = {.module = loop->module,
+                                .address = loop->header,
                                 .function = loop->function,
                                 .file = loop->file,
                                 .first_line = loop->first_line,
@@ -85,8 +86,12 @@ uint32_t lwp_regions_at(struct lwp_profile *profile, uint32_t module, uint64_t a
         }
     }
     const struct lwp_frame *outer = &place->frames[place->frame_count - 1];
-    struct lwp_region region = {
-        .is_function = true, .module = module, .function = outer->function, .file = outer->file, .parent = LWP_NONE};
+    struct lwp_region region = {.is_function = true,
+                                .module = module,
+                                .address = place->function_low ? place->function_low : address,
+                                .function = outer->function,
+                                .file = outer->file,
+                                .parent = LWP_NONE};
     uint32_t made =
         region_intern(profile, region_key(&region, place->function_low ? place->function_low : address), &region);
     if (made != LWP_NONE && outer->line) {

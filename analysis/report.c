@@ -105,14 +105,18 @@ static const char *report_file(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* "match (neuron.c:93-94)" */
-static void report_place(const json_t *loop, char *text, size_t size)
+/* "match (neuron.c:93-94)", or "sort+0x6e8c" without symbols. */
+static void report_place(const struct report *report, const json_t *loop, char *text, size_t size)
 {
     const char *file = report_file(json_string_value(json_object_get(loop, "file")));
+    const char *function = json_string_value(json_object_get(loop, "function"));
+    const json_t *module = report_at(report, "modules", json_object_get(loop, "module"));
+    const char *path = report_file(json_string_value(json_object_get(module, "path")));
     int first = (int)report_number(loop, "first_line"), last = (int)report_number(loop, "last_line");
-    const char *function = report_text(loop, "function", "unknown function");
-    if (!loop)
+    if (!loop || (!function && !path))
         snprintf(text, size, "unknown code");
+    else if (!function)
+        snprintf(text, size, "%s+0x%llx", path, (unsigned long long)report_number(loop, "address"));
     else if (file && first && last > first)
         snprintf(text, size, "%s (%s:%d-%d)", function, file, first, last);
     else if (file && first)
@@ -228,7 +232,7 @@ static void report_loops(const struct report *report)
             report_say(report, "Code     share  hottest loops\n");
             report_style(report, "0");
         }
-        report_place(loop, place, sizeof place);
+        report_place(report, loop, place, sizeof place);
         report_say(report, "%-8s %4.1f %%  %s\n", report_text(loop, "kind", "loop"), 100 * report_number(loop, "share"),
                    place);
     }
@@ -263,7 +267,7 @@ static void report_split(const struct report *report, const json_t *split)
         char fields[160];
         if (report_number(row, "share") < 0.001 || shown++ == LOOPS_SHOWN)
             break;
-        report_place(report_at(report, "loops", json_object_get(row, "loop")), text, sizeof text);
+        report_place(report, report_at(report, "loops", json_object_get(row, "loop")), text, sizeof text);
         report_join(json_object_get(row, "fields"), fields, sizeof fields);
         report_say(report, "  %5.1f %%  %-40s  %s\n", 100 * report_number(row, "share"), text, fields);
     }
