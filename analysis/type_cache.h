@@ -12,16 +12,23 @@ struct code_static {
 };
 
 struct code_types {
-    struct lwp_map *by_die; /* type DIE and typedef DIE -> index in the code's types, or TYPES_UNKNOWN */
+    struct lwp_map *by_die;      /* type DIE and typedef DIE -> index in the code's types, or TYPES_UNKNOWN */
+    struct lwp_map *alias_units; /* units whose typedefs are in alias_of already */
+    struct lwp_map *alias_of;    /* struct without a name -> index in aliases, its typedef */
+    Dwarf_Die *aliases;
+    size_t alias_count, alias_capacity;
     struct code_static *statics;
     size_t static_count;
     bool statics_read;
-    struct lwp_map *globals_by_unit; /* unit DIE -> index in globals */
-    struct code_globals {
-        Dwarf_Die *items;
-        size_t count, capacity;
-    } * globals;
-    size_t globals_count, globals_capacity;
+    struct lwp_map *leads_by_die; /* struct or unit DIE -> index in leads (type_leads.c) */
+    struct code_leads **leads;
+    size_t leads_count, leads_capacity;
+    struct lwp_map *candidates_by_scope; /* -> index in candidates (type_candidates.c) */
+    struct code_candidates {
+        const struct lwp_candidate *items;
+        size_t count;
+    } * candidates;
+    size_t candidates_count, candidates_capacity;
     Dwarf_CFI *cfi;
     bool cfi_read;
 };

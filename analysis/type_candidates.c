@@ -1,121 +1,68 @@
 /* What an access, an allocation or a stack slot may be of: first what is certain (type_values.c), then the structs
  * that pointers, arrays and structs in scope lead to: locals and parameters, inlined ones too, what their members point
- * to, then the same for the unit's globals. Each type once, in that order; the caller judges by size and offsets. */
+ * to, then the same for the unit's globals. Each type once, in that order; the caller judges by size and offsets.
+ * A bounded number: in large programs far globals may be left out. */
 #include "analysis/types.h"
 
 #include "analysis/decode.h"
 #include "analysis/type_cache.h"
 #include "analysis/type_die.h"
+#include "analysis/type_leads.h"
 #include "analysis/type_values.h"
 
 #include <dwarf.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum { CANDIDATE_STRUCTS = 128, CANDIDATE_DEPTH = 8, CANDIDATE_BUDGET = 20000, CANDIDATE_LEVELS = 2 };
+enum { CANDIDATE_STRUCTS = 128, CANDIDATE_LIMIT = 64, CANDIDATE_LEVELS = 2, CANDIDATE_NAME = 200 };
 
 struct candidates {
     struct code_module *module;
-    struct lwp_candidate *items;
-    size_t count, room;
+    struct lwp_candidate items[CANDIDATE_LIMIT];
+    size_t count;
     struct candidate_struct { /* whose members may lead on */
         Dwarf_Die die;
         const char *name;
-        const char *joint; /* "->" or "." */
+        const char *joint;
     } structs[CANDIDATE_STRUCTS];
     size_t struct_count;
-    int budget;
 };
 
-static void candidates_add(struct candidates *all, const struct lwp_type *type, const char *name, bool exact)
+static void candidates_take(struct candidates *all, const struct code_lead *lead, const char *outer, const char *joint)
 {
-    if (!type || all->count == all->room || (!exact && !type->field_count))
+    bool new_type = all->count < CANDIDATE_LIMIT && lead->type->field_count;
+    bool new_struct = all->struct_count < CANDIDATE_STRUCTS;
+    for (size_t i = 0; i < all->count && new_type; i++)
+        new_type = all->items[i].type != lead->type;
+    for (size_t i = 0; i < all->struct_count && new_struct; i++)
+        new_struct = all->structs[i].die.addr != lead->die.addr;
+    if (!new_type && !new_struct)
         return;
-    for (size_t i = 0; i < all->count; i++)
-        if (all->items[i].type == type)
-            return;
-    all->items[all->count++] = (struct lwp_candidate){type, name, exact};
-}
-
-static void candidates_open(struct candidates *all, Dwarf_Die *die, const char *name, const char *joint)
-{
-    for (size_t i = 0; i < all->struct_count; i++)
-        if (all->structs[i].die.addr == die->addr)
-            return;
-    if (all->struct_count < CANDIDATE_STRUCTS)
-        all->structs[all->struct_count++] = (struct candidate_struct){*die, name, joint};
-}
-
-/* What a variable or member of this type leads to. `exact` holds for the first pointer only. */
-static void candidates_follow(struct candidates *all, Dwarf_Die type, const char *name, bool exact, int depth)
-{
-    Dwarf_Die stripped = type, target;
-    uint64_t elements;
-    if (depth > 3 || --all->budget < 0 || !type_die_strip(&stripped, NULL))
-        return;
-    bool pointer = type_die_is_pointer(&stripped);
-    if (type_die_is_struct(&stripped)) {
-        if (!exact)
-            candidates_add(all, code_type(all->module, type), name, false);
-        candidates_open(all, &stripped, name, ".");
-        return;
-    }
-    if (pointer ? !type_die_of(&stripped, &target) : !type_die_array(&stripped, &target, &elements))
-        return;
-    Dwarf_Die plain = target;
-    if (!type_die_strip(&plain, NULL))
-        return;
-    if (dwarf_tag(&plain) == DW_TAG_array_type) {
-        if (!type_die_array(&plain, &target, &elements))
-            return;
-        plain = target;
-        if (!type_die_strip(&plain, NULL))
-            return;
-    }
-    if (type_die_is_struct(&plain)) {
-        candidates_add(all, code_type(all->module, target), name, exact);
-        candidates_open(all, &plain, name, pointer ? "->" : "[].");
-        return;
-    }
-    if (exact && dwarf_tag(&plain) != DW_TAG_subroutine_type)
-        candidates_add(all, code_type(all->module, target), name, true);
-    if (type_die_is_pointer(&plain))
-        candidates_follow(all, target, name, false, depth + 1);
-}
-
-/* Follows the pointers and arrays among a struct's members, those of bases and of structs inside it too. */
-static void candidates_members(struct candidates *all, Dwarf_Die *type, const char *name, const char *joint, int depth)
-{
-    Dwarf_Die child, member, plain;
-    if (depth > CANDIDATE_DEPTH)
-        return;
-    for (bool more = code_die_child(type, &child); more && --all->budget > 0; more = code_die_next(&child, &child)) {
-        int tag = dwarf_tag(&child);
-        if ((tag != DW_TAG_member && tag != DW_TAG_inheritance) || type_die_flag(&child, DW_AT_external) ||
-            !type_die_of(&child, &member))
-            continue;
-        plain = member;
-        if (!type_die_strip(&plain, NULL))
-            continue;
-        const char *own = dwarf_diename(&child), *full = name;
-        bool leads = type_die_is_pointer(&plain) || dwarf_tag(&plain) == DW_TAG_array_type;
-        if (own && (leads || type_die_is_struct(&plain)))
-            full = lwp_arena_printf(all->module->code->arena, "%s%s%s", name, joint, own);
-        if (type_die_is_struct(&plain))
-            candidates_members(all, &plain, full, own ? "." : joint, depth + 1);
-        else if (leads)
-            candidates_follow(all, member, full, false, 0);
-    }
+    const char *name = *lead->path ? lead->path : outer;
+    if (*lead->path && *outer)
+        name = lwp_arena_printf(all->module->code->arena, "%s%s%s", outer, joint, lead->path);
+    if (strlen(name) > CANDIDATE_NAME)
+        name = "...";
+    if (new_type)
+        all->items[all->count++] = (struct lwp_candidate){lead->type, name, false};
+    if (new_struct)
+        all->structs[all->struct_count++] = (struct candidate_struct){lead->die, name, lead->joint};
 }
 
 static bool candidates_visit(Dwarf_Die *variable, Dwarf_Die *function, void *context)
 {
     struct candidates *all = context;
+    struct code_leads leads = {0};
     Dwarf_Die type;
     const char *name = dwarf_diename(variable);
     (void)function;
-    if (name && type_die_of(variable, &type))
-        candidates_follow(all, type, code_intern(all->module->code, name), false, 0);
-    return all->budget < 0 || all->count == all->room;
+    if (!name || !type_die_of(variable, &type))
+        return false;
+    code_leads_of_type(all->module, type, &leads);
+    for (size_t i = 0; i < leads.count; i++)
+        candidates_take(all, &leads.items[i], code_intern(all->module->code, name), "");
+    free(leads.items);
+    return all->count == CANDIDATE_LIMIT;
 }
 
 /* From the structs reached so far, one level of members further at a time. */
@@ -123,65 +70,80 @@ static void candidates_deepen(struct candidates *all, size_t *from, int levels)
 {
     for (int level = 0; level < levels; level++) {
         size_t end = all->struct_count;
-        for (size_t i = *from; i < end && all->count < all->room; i++) {
+        for (size_t i = *from; i < end && all->count < CANDIDATE_LIMIT; i++) {
             struct candidate_struct at = all->structs[i];
-            candidates_members(all, &at.die, at.name, at.joint, 0);
+            const struct code_leads *leads = code_leads_of_struct(all->module, &at.die);
+            for (size_t l = 0; l < leads->count; l++)
+                candidates_take(all, &leads->items[l], at.name, at.joint);
         }
         *from = end;
     }
 }
 
-static bool global_leads(Dwarf_Die *variable)
+static void candidates_collect(struct candidates *all, uint64_t address)
 {
-    Dwarf_Die type;
-    return dwarf_diename(variable) && type_die_of(variable, &type) && type_die_strip(&type, NULL) &&
-           (type_die_is_pointer(&type) || type_die_is_struct(&type) || dwarf_tag(&type) == DW_TAG_array_type);
-}
-
-static void globals_walk(struct code_globals *globals, Dwarf_Die *parent, int depth, int *budget)
-{
-    Dwarf_Die die;
-    if (depth > CANDIDATE_DEPTH)
-        return;
-    for (bool more = code_die_child(parent, &die); more && --*budget > 0; more = code_die_next(&die, &die)) {
-        int tag = dwarf_tag(&die);
-        if (tag == DW_TAG_variable && global_leads(&die)) {
-            LWP_GROW(&globals->items, globals->count, &globals->capacity);
-            globals->items[globals->count++] = die;
-        } else if (tag == DW_TAG_namespace || tag == DW_TAG_module) {
-            globals_walk(globals, &die, depth + 1, budget);
-        }
-    }
-}
-
-static const struct code_globals *globals_of(struct code_module *module, uint64_t address)
-{
-    struct code_types *types = code_types_of(module);
     Dwarf_Die unit;
-    if (!code_unit_at(module, address, &unit))
-        return NULL;
-    uint32_t *slot = lwp_map_at(types->globals_by_unit, (uintptr_t)unit.addr);
-    if (*slot == LWP_MAP_NONE) {
-        int budget = 2000000;
-        LWP_GROW(&types->globals, types->globals_count, &types->globals_capacity);
-        struct code_globals *globals = &types->globals[types->globals_count];
-        *globals = (struct code_globals){0};
-        globals_walk(globals, &unit, 0, &budget);
-        *slot = (uint32_t)types->globals_count++;
-    }
-    return &types->globals[*slot];
-}
-
-static size_t candidates_in_scope(struct candidates *all, uint64_t address)
-{
-    size_t opened = all->struct_count;
+    size_t opened = 0;
     code_variables(all->module, address, candidates_visit, all);
     candidates_deepen(all, &opened, 1);
-    const struct code_globals *globals = globals_of(all->module, address);
-    for (size_t i = 0; globals && i < globals->count && all->count < all->room; i++)
-        candidates_visit(&globals->items[i], NULL, all);
+    if (code_unit_at(all->module, address, &unit)) {
+        const struct code_leads *globals = code_leads_of_unit(all->module, &unit);
+        for (size_t i = 0; i < globals->count; i++)
+            candidates_take(all, &globals->items[i], "", "");
+    }
     candidates_deepen(all, &opened, CANDIDATE_LEVELS);
-    return all->count;
+}
+
+/* The possible candidates are the same at every address of one scope. */
+static const struct code_candidates *candidates_in_scope(struct code_module *module, uint64_t address)
+{
+    struct code_types *types = code_types_of(module);
+    struct code_scopes *scopes = code_scopes_at(module, address);
+    Dwarf_Die unit = {.addr = NULL};
+    if (!scopes && !code_unit_at(module, address, &unit))
+        return NULL;
+    uint64_t key = scopes ? lwp_hash_mix((uintptr_t)scopes, code_scope_find(scopes, address)) : (uintptr_t)unit.addr;
+    uint32_t *slot = lwp_map_at(types->candidates_by_scope, key);
+    if (*slot == LWP_MAP_NONE) {
+        struct candidates all = {.module = module};
+        candidates_collect(&all, address);
+        struct lwp_candidate *items = lwp_arena_alloc(module->code->arena, all.count, sizeof *items);
+        memcpy(items, all.items, all.count * sizeof *items);
+        LWP_GROW(&types->candidates, types->candidates_count, &types->candidates_capacity);
+        types->candidates[types->candidates_count] = (struct code_candidates){items, all.count};
+        *slot = (uint32_t)types->candidates_count++;
+    }
+    return &types->candidates[*slot];
+}
+
+/* What a pointer of this type points to: a struct, or at least a number or another pointer. */
+static const struct lwp_type *candidate_pointee(struct code_module *module, Dwarf_Die pointer)
+{
+    Dwarf_Die target, plain, element;
+    uint64_t elements;
+    if (!type_die_strip(&pointer, NULL) || !type_die_is_pointer(&pointer) || !type_die_of(&pointer, &target))
+        return NULL;
+    plain = target;
+    if (!type_die_strip(&plain, NULL) || dwarf_tag(&plain) == DW_TAG_subroutine_type)
+        return NULL;
+    if (dwarf_tag(&plain) == DW_TAG_array_type)
+        return type_die_array(&plain, &element, &elements) ? code_type(module, element) : NULL;
+    return code_type(module, target);
+}
+
+/* The exact value's candidate first, when there is one, then the possible ones. */
+static size_t candidates_answer(struct code_module *module, uint64_t address, const struct code_value *exact,
+                                struct lwp_candidate *items, size_t room)
+{
+    size_t count = 0;
+    const struct lwp_type *type = exact ? candidate_pointee(module, exact->type) : NULL;
+    if (type)
+        items[count++] = (struct lwp_candidate){type, exact->name, true};
+    const struct code_candidates *possible = candidates_in_scope(module, address);
+    for (size_t i = 0; possible && i < possible->count && count < room; i++)
+        if (possible->items[i].type != type)
+            items[count++] = possible->items[i];
+    return count;
 }
 
 size_t lwp_types_at_access(struct lwp_code *code, uint32_t module_index, uint64_t address, struct lwp_candidate *items,
@@ -190,14 +152,12 @@ size_t lwp_types_at_access(struct lwp_code *code, uint32_t module_index, uint64_
     struct code_module *module = code_module_at(code, module_index);
     if (!module || !code_dwarf(module) || !room)
         return 0;
-    struct candidates all = {.module = module, .items = items, .room = room, .budget = CANDIDATE_BUDGET};
     struct lwp_memory_operand memory = lwp_code_operand(code, module_index, address);
     struct code_value value;
-    if (memory.exists &&
-        ((memory.base >= 0 && code_value_in(module, address, memory.base, &value)) ||
-         (memory.index >= 0 && memory.scale == 1 && code_value_in(module, address, memory.index, &value))))
-        candidates_follow(&all, value.type, value.name, true, 0);
-    return candidates_in_scope(&all, address);
+    bool exact = memory.exists &&
+                 ((memory.base >= 0 && code_value_in(module, address, memory.base, &value)) ||
+                  (memory.index >= 0 && memory.scale == 1 && code_value_in(module, address, memory.index, &value)));
+    return candidates_answer(module, address, exact ? &value : NULL, items, room);
 }
 
 size_t lwp_types_at_call(struct lwp_code *code, uint32_t module_index, uint64_t address, struct lwp_candidate *items,
@@ -206,11 +166,9 @@ size_t lwp_types_at_call(struct lwp_code *code, uint32_t module_index, uint64_t 
     struct code_module *module = code_module_at(code, module_index);
     if (!module || !code_dwarf(module) || !room)
         return 0;
-    struct candidates all = {.module = module, .items = items, .room = room, .budget = CANDIDATE_BUDGET};
     struct code_value value;
-    if (code_value_of_result(module, address + 1, &value))
-        candidates_follow(&all, value.type, value.name, true, 0);
-    return candidates_in_scope(&all, address);
+    bool exact = code_value_of_result(module, address + 1, &value);
+    return candidates_answer(module, address, exact ? &value : NULL, items, room);
 }
 
 /* The type of one element of a variable, and how many there are. */

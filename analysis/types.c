@@ -6,6 +6,7 @@
 #include "analysis/scopes.h"
 #include "analysis/type_cache.h"
 #include "analysis/type_die.h"
+#include "analysis/type_leads.h"
 
 #include <dwarf.h>
 #include <stdlib.h>
@@ -20,7 +21,10 @@ struct code_types *code_types_of(struct code_module *module)
         if (!module->types)
             abort();
         module->types->by_die = lwp_map_new();
-        module->types->globals_by_unit = lwp_map_new();
+        module->types->alias_units = lwp_map_new();
+        module->types->alias_of = lwp_map_new();
+        module->types->leads_by_die = lwp_map_new();
+        module->types->candidates_by_scope = lwp_map_new();
     }
     return module->types;
 }
@@ -30,11 +34,16 @@ void code_types_free(struct code_types *types)
     if (!types)
         return;
     lwp_map_free(types->by_die);
-    lwp_map_free(types->globals_by_unit);
+    lwp_map_free(types->alias_units);
+    lwp_map_free(types->alias_of);
+    free(types->aliases);
+    lwp_map_free(types->leads_by_die);
+    lwp_map_free(types->candidates_by_scope);
     free(types->statics);
-    for (size_t i = 0; i < types->globals_count; i++)
-        free(types->globals[i].items);
-    free(types->globals);
+    for (size_t i = 0; i < types->leads_count; i++)
+        free(types->leads[i]->items);
+    free(types->leads);
+    free(types->candidates);
     if (types->cfi)
         dwarf_cfi_end(types->cfi);
     free(types);
@@ -244,28 +253,36 @@ static bool type_read_struct(struct lwp_code *code, struct lwp_type *type, Dwarf
 }
 
 /* A struct without a name that was reached without its typedef (through a template): look the typedef up. */
-static void type_find_alias(Dwarf_Die *type, Dwarf_Die *alias)
+static void type_find_alias(struct code_types *types, Dwarf_Die *type, Dwarf_Die *alias)
 {
-    enum { ALIAS_BUDGET = 200000 };
+    enum { ALIAS_BUDGET = 2000000 };
     Dwarf_Die unit, die, target;
     int budget = ALIAS_BUDGET;
     if (!dwarf_diecu(type, &unit, NULL, NULL))
         return;
-    for (bool more = code_die_child(&unit, &die); more && --budget > 0; more = code_die_next(&die, &die))
-        if (dwarf_tag(&die) == DW_TAG_typedef && type_die_of(&die, &target) && target.addr == type->addr) {
-            *alias = die;
-            return;
-        }
+    uint32_t *seen = lwp_map_at(types->alias_units, (uintptr_t)unit.addr);
+    bool more = *seen == LWP_MAP_NONE && code_die_child(&unit, &die);
+    for (*seen = 1; more && --budget > 0; more = code_die_next(&die, &die)) {
+        if (dwarf_tag(&die) != DW_TAG_typedef || !type_die_of(&die, &target) || dwarf_diename(&target))
+            continue;
+        *lwp_map_at(types->alias_of, (uintptr_t)target.addr) = (uint32_t)types->alias_count;
+        LWP_GROW(&types->aliases, types->alias_count, &types->alias_capacity);
+        types->aliases[types->alias_count++] = die;
+    }
+    uint32_t found = lwp_map_get(types->alias_of, (uintptr_t)type->addr);
+    if (found != LWP_MAP_NONE)
+        *alias = types->aliases[found];
 }
 
-static uint32_t type_read(struct lwp_code *code, Dwarf_Die *stripped, Dwarf_Die *alias)
+static uint32_t type_read(struct code_module *module, Dwarf_Die *stripped, Dwarf_Die *alias)
 {
+    struct lwp_code *code = module->code;
     struct lwp_type type = {.is_typedef = true};
     bool is_struct = type_die_is_struct(stripped);
     if (!type_die_bytes(stripped, &type.bytes) || !type.bytes)
         return TYPES_UNKNOWN;
     if (is_struct && !alias->addr && !dwarf_diename(stripped))
-        type_find_alias(stripped, alias);
+        type_find_alias(code_types_of(module), stripped, alias);
     Dwarf_Die *named = alias->addr ? alias : stripped;
     type_place(code, &type, is_struct ? stripped : named);
     if (is_struct) {
@@ -309,7 +326,7 @@ const struct lwp_type *code_type(struct code_module *module, Dwarf_Die written)
     uint64_t key = lwp_hash_mix((uintptr_t)stripped.addr, (uintptr_t)alias.addr);
     uint32_t known = lwp_map_get(types->by_die, key);
     if (known == LWP_MAP_NONE) {
-        known = type_read(module->code, &stripped, &alias);
+        known = type_read(module, &stripped, &alias);
         *lwp_map_at(types->by_die, key) = known;
     }
     return known == TYPES_UNKNOWN ? NULL : module->code->types[known];
