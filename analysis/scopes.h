@@ -55,8 +55,8 @@ const struct lwp_frame *code_frames(struct code_module *module, uint64_t address
 bool code_die_child(Dwarf_Die *die, Dwarf_Die *child);
 bool code_die_next(Dwarf_Die *die, Dwarf_Die *next);
 
-/* Where a file's path comes from in DWARF, without "./" and doubled slashes, interned. */
-const char *code_file_name(struct lwp_code *code, const char *path);
+/* A path of the unit's line table, made absolute with its compilation folder, without "./" and doubled slashes. */
+const char *code_file_name(struct lwp_code *code, Dwarf_Die *unit, const char *path);
 
 /* The file that DW_AT_decl_file or DW_AT_call_file of the DIE names, or NULL. */
 const char *code_die_file(struct lwp_code *code, Dwarf_Die *die, unsigned attribute);

@@ -3,6 +3,7 @@
 #include "analysis/units.h"
 
 #include <dwarf.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -142,14 +143,21 @@ void code_debug_free(struct code_debug *debug)
 }
 
 /* "./" and doubled slashes only: "a/../b" may not be "b" when a is a link. */
-const char *code_file_name(struct lwp_code *code, const char *path)
+const char *code_file_name(struct lwp_code *code, Dwarf_Die *unit, const char *path)
 {
     enum { PATH_LIMIT = 4096 };
-    char clean[PATH_LIMIT];
-    if (!path || !*path || strlen(path) >= PATH_LIMIT || !strcmp(path, "???"))
+    char whole[PATH_LIMIT], clean[PATH_LIMIT];
+    if (!path || !*path || !strcmp(path, "???"))
+        return NULL;
+    Dwarf_Attribute attribute;
+    const char *folder = NULL;
+    if (*path != '/' && dwarf_attr(unit, DW_AT_comp_dir, &attribute))
+        folder = dwarf_formstring(&attribute);
+    int size = snprintf(whole, sizeof whole, "%s%s%s", folder ? folder : "", folder ? "/" : "", path);
+    if (size < 0 || size >= PATH_LIMIT)
         return NULL;
     size_t length = 0;
-    for (const char *at = path; *at;) {
+    for (const char *at = whole; *at;) {
         bool at_start = length == 0 || clean[length - 1] == '/';
         if (at_start && at[0] == '.' && at[1] == '/')
             at += 2;
@@ -174,7 +182,7 @@ const char *code_die_file(struct lwp_code *code, Dwarf_Die *die, unsigned name)
         !dwarf_cu_die(attribute.cu, &unit, NULL, NULL, NULL, NULL, NULL, NULL) ||
         dwarf_getsrcfiles(&unit, &files, &count) || index >= count)
         return NULL;
-    return code_file_name(code, dwarf_filesrc(files, index, NULL, NULL));
+    return code_file_name(code, &unit, dwarf_filesrc(files, index, NULL, NULL));
 }
 
 static void unit_read_lines(struct code_unit *unit)
@@ -249,7 +257,7 @@ bool code_line_row(struct code_module *module, uint64_t address, const char **fi
     int number = 0;
     if (ends || dwarf_lineno(row, &number))
         return false;
-    *file = code_file_name(module->code, dwarf_linesrc(row, NULL, NULL));
+    *file = code_file_name(module->code, &unit->line_die, dwarf_linesrc(row, NULL, NULL));
     *line = number > 0 ? (uint32_t)number : 0;
     *start = first;
     return true;
