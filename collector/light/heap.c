@@ -20,8 +20,12 @@
 #define EXPORT __attribute__((visibility("default")))
 
 enum {
-    SITES = 512,         /* call site -> where its caller's return address is on the stack; a thread's own */
-    PATHS = 2048,        /* (call site, caller, size) -> pool; a thread's own */
+    /* a thread's own, direct-mapped, touched as needed */
+    SITES = 4096,        /* call site -> where its caller's return address is on the stack */
+    CALLS = 4096,        /* (call site, caller) -> context */
+    PATHS = 4096,        /* (call site, caller, size) -> pool */
+    SLOW_PART = 128,     /* at most this part of the time goes into unwinding at allocations */
+    SLOW_FIRST_NS = 2000000,
     POOLS_MAX = 1 << 16,
     POOL_SLOTS = 1 << 17,
     SIZES_EACH = 48,     /* distinct sizes of one call path before they share a pool of various sizes */
@@ -35,6 +39,11 @@ struct site {
     uint32_t words;      /* distance of the caller's return address from ours; 0: not found */
 };
 
+struct call {
+    uint64_t ra, caller;
+    uint32_t context;
+};
+
 struct path {
     uint64_t ra, caller, size;
     uint32_t pool;
@@ -42,7 +51,9 @@ struct path {
 };
 
 struct heap_thread {
+    uint64_t start_ns, slow_ns;
     struct site site[SITES];
+    struct call call[CALLS];
     struct path path[PATHS];
 };
 
@@ -199,17 +210,50 @@ static uint32_t site_words(const uint64_t *frame, const struct lwp_thread *self,
     return 0;
 }
 
-static __attribute__((noinline)) struct path *heap_path_slow(uint64_t ra, uint64_t caller, uint64_t size,
+/* Programs with ever new call paths would spend their time being unwound: past its part, paths stay unknown. */
+static bool slow_begin(const struct heap_thread *tables, uint64_t *now)
+{
+    *now = lwp_clock(CLOCK_MONOTONIC);
+    return tables->slow_ns < SLOW_FIRST_NS + (*now - tables->start_ns) / SLOW_PART;
+}
+
+static void slow_end(struct heap_thread *tables, struct lwp_thread *self, uint64_t begun)
+{
+    uint64_t took = lwp_clock(CLOCK_MONOTONIC) - begun;
+    tables->slow_ns += took;
+    self->own_ns += took;
+}
+
+static __attribute__((noinline)) struct path *heap_path_slow(struct heap_thread *tables, struct lwp_thread *self,
+                                                             uint64_t ra, uint64_t caller, uint64_t size,
                                                              struct path *path)
 {
-    if (!lwp_process_try_lock())
+    struct call *call = &tables->call[heap_hash(ra, caller, 0) & (CALLS - 1)];
+    bool known = call->ra == ra && call->caller == caller;
+    uint64_t begun = 0;
+    if ((!known && !slow_begin(tables, &begun)) || !lwp_process_try_lock())
         return NULL;
-    uint32_t pool = pool_of_path(heap_context(ra), size);
+    if (!known)
+        *call = (struct call){ra, caller, heap_context(ra)};
+    uint32_t pool = pool_of_path(call->context, size);
     lwp_process_unlock();
+    if (!known)
+        slow_end(tables, self, begun);
     if (!pool)
         return NULL;
     *path = (struct path){.ra = ra, .caller = caller, .size = size, .pool = pool};
     return path;
+}
+
+static __attribute__((noinline)) bool heap_site_slow(struct heap_thread *tables, struct lwp_thread *self,
+                                                     const uint64_t *frame, struct site *site)
+{
+    uint64_t begun;
+    if (!slow_begin(tables, &begun))
+        return false;
+    *site = (struct site){*frame, site_words(frame, self, *frame)};
+    slow_end(tables, self, begun);
+    return true;
 }
 
 /* `frame` points at our return address on the stack. */
@@ -221,20 +265,19 @@ static inline struct path *heap_path(struct lwp_thread *self, const uint64_t *fr
         tables = heap_self = heap_map(sizeof *tables);
         if (!tables)
             return NULL;
+        tables->start_ns = lwp_clock(CLOCK_MONOTONIC);
     }
     uint64_t ra = *frame;
-    struct site *site = &tables->site[(ra ^ ra >> 9) & (SITES - 1)];
-    if (__builtin_expect(site->ra != ra, 0)) {
-        site->ra = ra;
-        site->words = site_words(frame, self, ra);
-    }
+    struct site *site = &tables->site[(ra ^ ra >> 12) & (SITES - 1)];
+    if (__builtin_expect(site->ra != ra, 0) && !heap_site_slow(tables, self, frame, site))
+        return NULL;
     uint64_t caller = 0;
     if (site->words && (uint64_t)(frame + site->words + 1) <= self->stack_high)
         caller = frame[site->words];
     struct path *path = &tables->path[heap_hash(ra, caller, size) & (PATHS - 1)];
     if (__builtin_expect(path->ra == ra && path->caller == caller && path->size == size, 1))
         return path;
-    return heap_path_slow(ra, caller, size, path);
+    return heap_path_slow(tables, self, ra, caller, size, path);
 }
 
 static __attribute__((noinline)) void large_add(uint64_t address, uint64_t size, uint8_t kind, uint64_t ra)
@@ -280,7 +323,7 @@ static inline struct lwp_thread *heap_enter(void)
 static inline void heap_note(void *block, size_t size, const uint64_t *frame)
 {
     struct lwp_thread *self = block ? heap_enter() : NULL;
-    if (!self)
+    if (!self || (size < lwp_process.heap_threshold && self->heap_turn++ & self->heap_thinning))
         return;
     int saved = errno;
     self->busy++;

@@ -21,7 +21,8 @@
 #include <time.h>
 #include <ucontext.h>
 
-enum { DITHER_MOST = 48, REVIEW_SAMPLES = 32, FREQUENCY_FIRST = 1000, FREQUENCY_LEAST = 20, RED_ZONE = 128 };
+enum { HEAP_PART = 20, HEAP_THINNING_MOST = 1023 };
+enum { DITHER_MOST = 48, REVIEW_SAMPLES = 64, FREQUENCY_FIRST = 1000, FREQUENCY_LEAST = 20, RED_ZONE = 128 };
 
 /* How much of the budget samples may use: the rest is for the heap, start-up and what cannot be measured. */
 static const double budget_part = 0.7;
@@ -183,11 +184,25 @@ static void sample_take(struct lwp_thread *self, struct sampler *sampler, uconte
     }
 }
 
+/* Samples lost while an allocation was being recorded measure what recording costs: past a few in a hundred only some
+ * allocations are recorded; the blocks of the others are unknown. */
+static void sampler_review_heap(struct lwp_thread *self, unsigned samples)
+{
+    if (self->lost_in_heap * HEAP_PART > samples) {
+        if (self->heap_thinning < HEAP_THINNING_MOST)
+            self->heap_thinning = self->heap_thinning * 2 + 1;
+    } else if (!self->lost_in_heap) {
+        self->heap_thinning /= 2;
+    }
+    self->lost_in_heap = 0;
+}
+
 /* Thins the samples out so that what they cost stays within the budget, and comes back when they got cheaper. */
 static void sampler_review(struct lwp_thread *self, struct sampler *sampler, uint64_t cpu_ns)
 {
     if (++sampler->since_review < REVIEW_SAMPLES)
         return;
+    sampler_review_heap(self, sampler->since_review);
     uint64_t cost = (self->own_ns - sampler->review_own_ns) / sampler->since_review;
     sampler->review_own_ns = self->own_ns;
     sampler->review_cpu_ns = cpu_ns;
@@ -211,8 +226,10 @@ void lwp_sampler_handler(int signal, siginfo_t *info, void *ucontext)
     struct lwp_thread *self = lwp_thread_self();
     struct sampler *sampler = self ? self->sampler : NULL;
     if (!self || !self->attached || !sampler || self->busy) {
-        if (self)
+        if (self) {
             self->samples_lost++;
+            self->lost_in_heap += self->busy != 0;
+        }
         errno = saved;
         return;
     }

@@ -11,6 +11,7 @@ enum {
     DICTIONARY_BITS = 16,
     DICTIONARIES = 1 << (REGION_BITS - DICTIONARY_BITS),
     DICTIONARY_SIZE = 128,
+    DICTIONARY_PROBES = 8,
     TABLE_BITS = 13,
     TABLE_SIZE = 1 << TABLE_BITS,
     MIDDLE = 0x80,
@@ -66,9 +67,13 @@ static __attribute__((noinline)) struct region *shadow_region_new(uint64_t addre
     return *region ? *region : shadow_install(region, sizeof(struct region));
 }
 
+/* A few places near the pool's hash, so that a full dictionary is noticed quickly. Index 0 stays free: it means none. */
 static __attribute__((noinline)) uint8_t shadow_index(uint32_t *pools, uint32_t pool)
 {
-    for (uint8_t i = 1; i < DICTIONARY_SIZE; i++) {
+    for (unsigned probe = 0; probe < DICTIONARY_PROBES; probe++) {
+        uint8_t i = (uint8_t)((pool * 0x9e3779b1u >> 25) + probe) & (DICTIONARY_SIZE - 1);
+        if (!i)
+            continue;
         uint32_t found = __atomic_load_n(&pools[i], __ATOMIC_RELAXED);
         if (!found && __atomic_compare_exchange_n(&pools[i], &found, pool, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
             return i;
