@@ -202,6 +202,8 @@ static void layout_stream(struct lwp_profile *profile, struct lwp_layout *layout
     size_t used = 0;
     for (size_t f = 0; f < layout->field_count; f++)
         used += uses[f];
+    if (stream->vector && used > 1)
+        layout->vague += stream->weight.weight;
     for (size_t f = 0; f < layout->field_count; f++)
         if (uses[f]) {
             loop->uses[f] = true;

@@ -38,6 +38,7 @@ struct lwp_layout {
     size_t loop_count;
     struct lwp_tally weight;
     uint64_t accesses;
+    double vague;       /* weight of vector accesses that span several fields: which are needed is not known */
     double probability; /* that the element size is right, from the strides (1 when DWARF says so) */
 };
 

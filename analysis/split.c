@@ -102,6 +102,19 @@ static bool split_try(struct lwp_profile *profile, const struct lwp_layout *layo
     return true;
 }
 
+/* Silence has a reason people can do something about: vectors as wide as elements hide which fields are used. */
+static void split_vague(struct lwp_profile *profile, const struct lwp_layout *layout)
+{
+    struct lwp_share share = lwp_share_of(&layout->weight, &profile->total);
+    if (share.value < 0.05 || layout->vague < 0.3 * layout->weight.weight)
+        return;
+    lwp_profile_note(
+        profile,
+        "The loops over %s load several fields at once with vector instructions, so it cannot be told which "
+        "they need. Profile a build with -fno-tree-vectorize to see whether it should be split.",
+        layout->type ? layout->type->name : profile->objects[layout->objects[0]].name);
+}
+
 static int split_compare(const void *a, const void *b)
 {
     const struct lwp_split *x = a, *y = b;
@@ -156,6 +169,8 @@ void lwp_split_advise(struct lwp_profile *profile, struct lwp_splits *splits)
             layout = lwp_layout_make(profile, same, together_count);
         if (layout && split_try(profile, layout, &splits->splits[splits->count]))
             splits->count++;
+        else if (layout)
+            split_vague(profile, layout);
     }
     qsort(splits->splits, splits->count, sizeof *splits->splits, split_compare);
 }
