@@ -1,6 +1,6 @@
 /* The source of a machine loop: the innermost inlined function that holds it (nearly) whole, and the first and last
  * line that its instructions have there; an instruction of a function inlined deeper counts with the line of the call.
- * Optimised code mixes in instructions of the surroundings (hoisted, merged), so up to a quarter may lie outside as
+ * Optimised code mixes in instructions of the surroundings (hoisted, merged), so up to a tenth may lie outside as
  * long as the jumps back to the header lie inside. Lines of another file (macros of assembly, #include) do not count.
  */
 #include "analysis/loop_lines.h"
@@ -116,7 +116,7 @@ static uint32_t loop_scope(struct loop_source *source, const struct loop_body *b
             source->counts[scope]++;
     }
     uint32_t found = loop_latch_scope(source, body);
-    while (found && source->counts[found] < total - total / 4)
+    while (found && source->counts[found] < total - total / 10)
         found = loop_outer(source, found);
     LOOP_EACH(i)
     for (uint32_t scope = loop_line(source, i)->scope; scope != LWP_NONE; scope = loop_outer(source, scope))

@@ -291,8 +291,8 @@ static uint32_t type_read(struct code_module *module, Dwarf_Die *stripped, Dwarf
             type.tag = "";
         type.is_typedef = alias->addr || !type_die_is_c(stripped);
         type.name = type.is_typedef && *type.tag ? type.tag : type_die_declare(code, stripped, "");
-        const char *last = strrchr(type.tag, ':'), *angle = strchr(type.tag, '<');
-        if (last && !angle)
+        const char *last = strrchr(type.tag, ':');
+        if (last && !strpbrk(type.tag, "<[(&{"))
             type.tag = last + 1;
         if (!type_read_struct(code, &type, stripped))
             return TYPES_UNKNOWN;
