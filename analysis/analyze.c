@@ -63,7 +63,7 @@ static void analyze_notes(struct lwp_profile *profile)
     for (uint32_t i = 0; i < modules; i++) {
         if (weights[i] > 0 && (hottest == LWP_NONE || weights[i] > weights[hottest]))
             hottest = i;
-        if (lwp_code_module_info(profile->code, i)->debug_info == LWP_DEBUG_REPLACED)
+        if (weights[i] > 0 && lwp_code_module_info(profile->code, i)->debug_info == LWP_DEBUG_REPLACED)
             lwp_profile_note(profile, "%s is another build than the one that ran: its names and types are not used.",
                              lwp_code_module_info(profile->code, i)->path);
     }

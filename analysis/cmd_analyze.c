@@ -18,7 +18,7 @@ static int analyze_run(int argc, char **argv, const struct lwp_command *self)
 {
     struct lwp_options options;
     struct lwp_error err = {0};
-    int status;
+    int status = 0;
     if (!lwp_command_begin(&options, self, argc, argv, 2, &status))
         return status;
     const char *const *dirs = (const char *const *)argv + options.operands;

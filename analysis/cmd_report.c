@@ -33,7 +33,7 @@ static int report_run(int argc, char **argv, const struct lwp_command *self)
     struct lwp_options options;
     struct lwp_error err = {0};
     char path[4096];
-    int status;
+    int status = 0;
     if (!lwp_command_begin(&options, self, argc, argv, 2, &status))
         return status;
     if (argc - options.operands != 1) {
