@@ -28,7 +28,8 @@ for example in neuron neighbours tree nochange; do
     "$lwp" collect --force -o "$out/$example" -- "$bin/$example" 1 > "$out/output" 2> "$out/$example.log" ||
         { cat "$out/$example.log" >&2; echo "demo: lwp collect failed on $example" >&2; exit 1; }
     "$lwp" report "$out/$example" || exit 1
-    "$lwp" export --force -o "$out/$example.html" "$out/$example" 2> "$out/$example.log" || { cat "$out/$example.log" >&2; exit 1; }
+    "$lwp" export --force -o "$out/$example.html" "$out/$example" > "$out/$example.log" 2>&1 ||
+        { cat "$out/$example.log" >&2; exit 1; }
     promise=$(promised "$out/$example")
     if [ ! -x "$bin/${example}_fixed" ]; then
         echo "promised: $promise; there is no fixed version, because there is nothing to fix"
