@@ -16,6 +16,7 @@ struct lwp_code *lwp_code_new(struct lwp_arena *arena)
     struct lwp_code *code = lwp_arena_alloc(arena, 1, sizeof *code);
     code->arena = arena;
     code->strings = lwp_map_new();
+    code->accesses_by_loop = lwp_map_new();
     code->types_by_content = lwp_map_new();
     elf_version(EV_CURRENT);
     return code;
@@ -42,6 +43,10 @@ void lwp_code_free(struct lwp_code *code)
     free(code->places);
     free(code->loops);
     free(code->source_loops);
+    lwp_map_free(code->accesses_by_loop);
+    for (size_t i = 0; i < code->accesses_count; i++)
+        free(code->accesses[i].items);
+    free(code->accesses);
     free(code->types);
     lwp_map_free(code->types_by_content);
 }

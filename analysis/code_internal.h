@@ -55,6 +55,12 @@ struct lwp_code {
     struct lwp_loop **loops;
     uint32_t *source_loops; /* of each loop, the first machine loop of the same source loop */
     size_t loop_count, loop_capacity, source_capacity;
+    struct lwp_map *accesses_by_loop; /* -> index in accesses (siblings.c) */
+    struct code_accesses {
+        void *items;
+        size_t count;
+    } * accesses;
+    size_t accesses_count, accesses_capacity;
     struct lwp_type **types; /* equal types of several units are one */
     size_t type_count, type_capacity;
     struct lwp_map *types_by_content;

@@ -232,29 +232,41 @@ static int access_compare(const void *a, const void *b)
     return x->sibling.address < y->sibling.address ? -1 : x->sibling.address > y->sibling.address;
 }
 
-static size_t walk_answer(struct walk *walk, uint64_t address, struct lwp_sibling *siblings, size_t room)
+/* Walks the loop once; its accesses in order of address, kept. */
+static const struct code_accesses *loop_accesses(struct code_module *module, const struct flow_function *function,
+                                                 uint32_t block)
 {
-    const struct access *own = NULL;
-    for (size_t i = 0; i < walk->access_count; i++)
-        if (walk->accesses[i].sibling.address == address)
-            own = &walk->accesses[i];
-    if (!own)
-        return 0;
-    struct access key = *own;
-    size_t found = 0;
-    qsort(walk->accesses, walk->access_count, sizeof *walk->accesses, access_compare);
-    for (size_t i = 0; i < walk->access_count; i++) {
-        const struct access *other = &walk->accesses[i];
-        if (other->base_kind != key.base_kind || other->index_kind != key.index_kind || other->scale != key.scale ||
-            !value_same_birth(&other->base, &key.base) || !value_same_birth(&other->index, &key.index))
-            continue;
-        if (found < room) {
-            siblings[found] = other->sibling;
-            siblings[found].delta -= key.sibling.delta;
-        }
-        found++;
-    }
-    return found;
+    struct lwp_code *code = module->code;
+    uint32_t loop = function->blocks[block].loop;
+    uint32_t *slot = lwp_map_at(code->accesses_by_loop, loop);
+    if (*slot != LWP_MAP_NONE)
+        return &code->accesses[*slot];
+    struct walk walk = {.module = module, .function = function, .loop = loop};
+    uint32_t count = function->block_count;
+    bool ok = false;
+    walk.order = malloc((count + 1) * sizeof *walk.order);
+    walk.position = malloc((count + 1) * sizeof *walk.position);
+    walk.changed_below = calloc(count + 1, sizeof *walk.changed_below);
+    if (!walk.order || !walk.position || !walk.changed_below)
+        goto out;
+    memset(walk.position, 0xff, (count + 1) * sizeof *walk.position);
+    if (!walk_order(&walk, function->blocks[block].header))
+        goto out;
+    walk.in = calloc(walk.count, sizeof *walk.in);
+    for (uint32_t i = 0; i < walk.count; i++)
+        walk_block(&walk, walk.order[i], NULL, walk_note_writes);
+    ok = walk.in && walk_values(&walk);
+    if (ok && walk.access_count)
+        qsort(walk.accesses, walk.access_count, sizeof *walk.accesses, access_compare);
+out:
+    free(walk.order);
+    free(walk.position);
+    free(walk.changed_below);
+    free(walk.in);
+    LWP_GROW(&code->accesses, code->accesses_count, &code->accesses_capacity);
+    code->accesses[code->accesses_count] = (struct code_accesses){walk.accesses, ok ? walk.access_count : 0};
+    *slot = (uint32_t)code->accesses_count++;
+    return &code->accesses[*slot];
 }
 
 size_t lwp_code_siblings(struct lwp_code *code, uint32_t module_index, uint64_t address, struct lwp_sibling *siblings,
@@ -265,30 +277,26 @@ size_t lwp_code_siblings(struct lwp_code *code, uint32_t module_index, uint64_t 
     const char *name;
     if (!module || !code_function_at(module, address, &range, &name))
         return 0;
-    struct walk walk = {.module = module, .function = code_flow_at(module, range)};
-    uint32_t block = walk.function ? code_flow_block(walk.function, address) : LWP_NONE;
-    if (block == LWP_NONE || (walk.loop = walk.function->blocks[block].loop) == LWP_NONE)
+    const struct flow_function *function = code_flow_at(module, range);
+    uint32_t block = function ? code_flow_block(function, address) : LWP_NONE;
+    if (block == LWP_NONE || function->blocks[block].loop == LWP_NONE)
         return 0;
-    uint32_t count = walk.function->block_count;
+    const struct code_accesses *all = loop_accesses(module, function, block);
+    const struct access *items = all->items, *own = NULL;
+    struct access key = {.sibling = {.address = address}};
     size_t found = 0;
-    walk.order = malloc((count + 1) * sizeof *walk.order);
-    walk.position = malloc((count + 1) * sizeof *walk.position);
-    walk.changed_below = calloc(count + 1, sizeof *walk.changed_below);
-    if (!walk.order || !walk.position || !walk.changed_below)
-        goto out;
-    memset(walk.position, 0xff, (count + 1) * sizeof *walk.position);
-    if (!walk_order(&walk, walk.function->blocks[block].header))
-        goto out;
-    walk.in = calloc(walk.count, sizeof *walk.in);
-    for (uint32_t i = 0; i < walk.count; i++)
-        walk_block(&walk, walk.order[i], NULL, walk_note_writes);
-    if (walk.in && walk_values(&walk))
-        found = walk_answer(&walk, address, siblings, room);
-out:
-    free(walk.order);
-    free(walk.position);
-    free(walk.changed_below);
-    free(walk.in);
-    free(walk.accesses);
+    if (all->count)
+        own = bsearch(&key, items, all->count, sizeof key, access_compare);
+    for (size_t i = 0; own && i < all->count; i++) {
+        const struct access *other = &items[i];
+        if (other->base_kind != own->base_kind || other->index_kind != own->index_kind || other->scale != own->scale ||
+            !value_same_birth(&other->base, &own->base) || !value_same_birth(&other->index, &own->index))
+            continue;
+        if (found < room) {
+            siblings[found] = other->sibling;
+            siblings[found].delta -= own->sibling.delta;
+        }
+        found++;
+    }
     return found;
 }
