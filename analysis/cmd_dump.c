@@ -1,0 +1,201 @@
+/* lwp dump: the records of sample files as text, one a line, for people and tests. */
+#include "base/command.h"
+#include "base/log.h"
+#include "format/reader.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static const struct lwp_option dump_options[] = {{0}};
+
+/* Names come from the profiled program: what a terminal would act on is shown as '?'. */
+static void dump_text(const char *text, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++)
+        putchar((unsigned char)text[i] < 0x20 || text[i] == 0x7f ? (text[i] ? '?' : ' ') : text[i]);
+}
+
+static void dump_string(const char *text)
+{
+    for (; *text; text++)
+        dump_text(text, 1);
+    putchar('\n');
+}
+
+static int dump_file(void *to, const struct lwps_file *file)
+{
+    (void)to;
+    printf("file version %u engine %u unit %u pid %" PRIu32 " tid %" PRIu32 " start %" PRIu64 " wall %" PRIu64
+           " lost %" PRIu64 "%s%s\n",
+           file->version, file->engine, file->weight_unit, file->pid, file->tid, file->start_ns, file->start_wall_ns,
+           file->lost_records, file->sealed ? " sealed" : "", file->complete ? " complete" : "");
+    return 0;
+}
+
+static int dump_process(void *to, const struct lwps_process *record)
+{
+    (void)to;
+    printf("process %" PRIu32 " parent %" PRIu32 " time %" PRIu64 " command ", record->pid, record->parent_pid,
+           record->time);
+    dump_text(record->command, record->command_bytes);
+    putchar('\n');
+    return 0;
+}
+
+static int dump_module(void *to, const struct lwps_module *record)
+{
+    (void)to;
+    printf("module %" PRIu32 " time %" PRIu64 " %" PRIx64 "-%" PRIx64 " bias %" PRIx64 " build ", record->id,
+           record->time, record->start, record->end, record->bias);
+    for (unsigned i = 0; i < record->build_id_bytes; i++)
+        printf("%02x", record->build_id[i]);
+    printf(" path ");
+    dump_string(record->path);
+    return 0;
+}
+
+static int dump_module_end(void *to, const struct lwps_module_end *record)
+{
+    (void)to;
+    printf("module-end %" PRIu32 " time %" PRIu64 "\n", record->id, record->time);
+    return 0;
+}
+
+static int dump_context(void *to, const struct lwps_context *record)
+{
+    (void)to;
+    printf("context %" PRIu32 " parent %" PRIu32 " ip %" PRIx64 "\n", record->id, record->parent, record->ip);
+    return 0;
+}
+
+static int dump_pool(void *to, const struct lwps_pool *record)
+{
+    (void)to;
+    printf("pool %" PRIu32 " context %" PRIu32 " size %" PRIu64 "\n", record->id, record->context, record->size);
+    return 0;
+}
+
+static int dump_pool_count(void *to, const struct lwps_pool_count *record)
+{
+    (void)to;
+    printf("pool-count %" PRIu32 " allocations %" PRIu64 " frees %" PRIu64 " peak %" PRIu64 " bytes %" PRIu64 "\n",
+           record->id, record->allocations, record->frees, record->peak_blocks, record->bytes);
+    return 0;
+}
+
+static int dump_block(void *to, const struct lwps_block *record)
+{
+    (void)to;
+    printf("block %" PRIu32 " kind %u context %" PRIu32 " time %" PRIu64 " address %" PRIx64 " size %" PRIu64 "\n",
+           record->id, record->kind, record->context, record->time, record->address, record->size);
+    return 0;
+}
+
+static int dump_block_end(void *to, const struct lwps_block_end *record)
+{
+    (void)to;
+    printf("block-end %" PRIu32 " time %" PRIu64 "\n", record->id, record->time);
+    return 0;
+}
+
+static int dump_totals(void *to, const struct lwps_totals *record)
+{
+    (void)to;
+    printf("totals time %" PRIu64 " user %" PRIu64 " system %" PRIu64 " own %" PRIu64 " samples %" PRIu64
+           " addressed %" PRIu64 " lost %" PRIu64 " allocations %" PRIu64 "\n",
+           record->time, record->user_ns, record->system_ns, record->own_ns, record->samples,
+           record->samples_with_address, record->samples_lost, record->allocations);
+    return 0;
+}
+
+static int dump_note(void *to, const struct lwps_note *record)
+{
+    (void)to;
+    printf("note ");
+    dump_string(record->text);
+    return 0;
+}
+
+static int dump_thread(void *to, const struct lwps_thread *record)
+{
+    (void)to;
+    printf("thread %" PRIu32 " time %" PRIu64 " stack %" PRIx64 "-%" PRIx64 " name ", record->tid, record->time,
+           record->stack_low, record->stack_high);
+    dump_string(record->name);
+    return 0;
+}
+
+static int dump_thread_end(void *to, const struct lwps_thread_end *record)
+{
+    (void)to;
+    printf("thread-end time %" PRIu64 " cpu %" PRIu64 "\n", record->time, record->cpu_ns);
+    return 0;
+}
+
+static int dump_sample(void *to, const struct lwps_sample *record)
+{
+    (void)to;
+    static const char *const kinds[] = {"unknown", "stall", "compute", "store"};
+    static const char *const homes[] = {"address", "pool", "stack"};
+    printf("sample time %" PRIu64 " weight %" PRIu64 " ip %" PRIx64 " context %" PRIu32 " %s\n", record->time,
+           record->weight, record->ip, record->context, kinds[record->kind & 3]);
+    for (unsigned i = 0; i < record->access_count; i++) {
+        const struct lwps_access *access = &record->access[i];
+        printf("  access ip %" PRIx64 " %s%s bytes %u source %u%s", access->ip,
+               access->flags & LWPS_ACCESS_LOAD ? "load" : "", access->flags & LWPS_ACCESS_STORE ? "store" : "",
+               access->bytes, access->source, access->flags & LWPS_ACCESS_WEIGHTED ? " weighted" : "");
+        if (access->flags & LWPS_ACCESS_KNOWN) {
+            printf(" address %" PRIx64, access->address);
+            if (access->home != LWPS_HOME_ADDRESS)
+                printf(" %s %" PRIu32 " base %" PRIx64, homes[access->home], access->home_id, access->home_base);
+        } else {
+            printf(" address unknown");
+        }
+        putchar('\n');
+    }
+    return 0;
+}
+
+static int dump_run(int argc, char **argv, const struct lwp_command *self)
+{
+    static const struct lwps_visitor visitor = {
+        .file = dump_file, .process = dump_process, .module = dump_module, .module_end = dump_module_end,
+        .context = dump_context, .pool = dump_pool, .pool_count = dump_pool_count, .block = dump_block,
+        .block_end = dump_block_end, .totals = dump_totals, .note = dump_note, .thread = dump_thread,
+        .thread_end = dump_thread_end, .sample = dump_sample,
+    };
+    struct lwp_options options;
+    int status;
+    if (!lwp_command_begin(&options, self, argc, argv, 2, &status))
+        return status;
+    if (options.operands == argc) {
+        lwp_log(LWP_LOG_ERROR, "dump: name a sample file, for example DIR/p1234/process.lwps");
+        return 2;
+    }
+    status = 0;
+    for (int i = options.operands; i < argc; i++) {
+        struct lwps_damage damage;
+        struct lwp_error err;
+        if (lwps_read(argv[i], &visitor, NULL, &damage, &err)) {
+            lwp_log(LWP_LOG_ERROR, "%s", err.text);
+            status = 1;
+        } else if (damage.bad_blocks || damage.torn_bytes || damage.unknown_blocks || damage.incomplete) {
+            lwp_log(LWP_LOG_WARNING,
+                    "%s: %" PRIu64 " damaged blocks, %" PRIu64 " torn bytes, %" PRIu64 " blocks of unknown type%s", argv[i],
+                    damage.bad_blocks, damage.torn_bytes, damage.unknown_blocks,
+                    damage.incomplete ? ", no trailer (the program was killed, or the file was cut)" : "");
+            status = 1;
+        }
+    }
+    return status;
+}
+
+const struct lwp_command lwp_cmd_dump = {
+    .name = "dump",
+    .usage = "FILE.lwps…",
+    .summary = "print the records of sample files as text",
+    .details = "One line a record, an indented line an access; addresses are hexadecimal, times and weights in ns.\n"
+               "Exit status: 0 sound, 1 damaged or not readable (what is sound is printed), 2 wrong use.",
+    .options = dump_options,
+    .run = dump_run,
+};
