@@ -8,13 +8,6 @@
 
 extern const struct lwp_command lwp_cmd_collect, lwp_cmd_analyze, lwp_cmd_report, lwp_cmd_serve, lwp_cmd_export,
     lwp_cmd_doctor, lwp_cmd_dump;
-#pragma weak lwp_cmd_collect
-#pragma weak lwp_cmd_analyze
-#pragma weak lwp_cmd_report
-#pragma weak lwp_cmd_serve
-#pragma weak lwp_cmd_export
-#pragma weak lwp_cmd_doctor
-#pragma weak lwp_cmd_dump
 
 static const struct lwp_command *const lwp_commands[] = {
     &lwp_cmd_collect, &lwp_cmd_analyze, &lwp_cmd_report, &lwp_cmd_serve,
@@ -26,7 +19,7 @@ enum { COMMANDS = sizeof lwp_commands / sizeof *lwp_commands };
 static const struct lwp_command *find(const char *name)
 {
     for (int i = 0; i < COMMANDS; i++)
-        if (lwp_commands[i] && strcmp(lwp_commands[i]->name, name) == 0)
+        if (strcmp(lwp_commands[i]->name, name) == 0)
             return lwp_commands[i];
     return NULL;
 }
@@ -35,7 +28,7 @@ static int unknown(const char *name)
 {
     const char *names[COMMANDS + 2];
     for (int i = 0; i < COMMANDS; i++)
-        names[i] = lwp_commands[i] ? lwp_commands[i]->name : "?";
+        names[i] = lwp_commands[i]->name;
     names[COMMANDS] = "help";
     names[COMMANDS + 1] = NULL;
     const char *near = lwp_nearest(name, names);
@@ -51,8 +44,7 @@ static void overview(void)
     puts("lwp finds data structures that are laid out wrong, says what to change, and what it will bring.\n\n"
          "Usage: lwp COMMAND [options] …\n\nCommands:");
     for (int i = 0; i < COMMANDS; i++)
-        if (lwp_commands[i])
-            printf("  %-9s %s\n", lwp_commands[i]->name, lwp_commands[i]->summary);
+        printf("  %-9s %s\n", lwp_commands[i]->name, lwp_commands[i]->summary);
     puts("  help      explain a command: lwp help collect\n\nStart with:  lwp collect ./app args");
 }
 
