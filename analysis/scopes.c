@@ -11,20 +11,6 @@
 
 enum { SCOPE_DEPTH = 200, SCOPE_LIMIT = 200000, SCOPE_RANGE_LIMIT = 20000, FUNCTION_LIMIT = 2000000, FRAME_LIMIT = 64 };
 
-bool code_die_child(Dwarf_Die *die, Dwarf_Die *child)
-{
-    return dwarf_child(die, child) == 0 && (char *)child->addr > (char *)die->addr;
-}
-
-bool code_die_next(Dwarf_Die *die, Dwarf_Die *next)
-{
-    Dwarf_Die found;
-    if (dwarf_siblingof(die, &found) != 0 || (char *)found.addr <= (char *)die->addr)
-        return false;
-    *next = found;
-    return true;
-}
-
 struct function_list {
     struct code_function *items;
     size_t count, capacity;
@@ -150,16 +136,21 @@ struct scope_build {
     size_t range_count, range_capacity;
 };
 
-static uint64_t scope_origin(Dwarf_Die *die)
+/* The DIE of the source function: behind the inlined call or the copy, and the class's own declaration of it. */
+static Dwarf_Die scope_source(Dwarf_Die *die)
 {
+    enum { ORIGIN_STEPS = 16 };
     Dwarf_Attribute attribute;
     Dwarf_Die origin = *die, found;
-    for (int i = 0; i < 16; i++) {
-        if (!dwarf_attr(&origin, DW_AT_abstract_origin, &attribute) || !dwarf_formref_die(&attribute, &found))
+    for (int i = 0; i < ORIGIN_STEPS; i++) {
+        if (!dwarf_attr(&origin, DW_AT_abstract_origin, &attribute) &&
+            !dwarf_attr(&origin, DW_AT_specification, &attribute))
+            break;
+        if (!dwarf_formref_die(&attribute, &found))
             break;
         origin = found;
     }
-    return (uint64_t)(uintptr_t)origin.addr;
+    return origin;
 }
 
 static void scope_call(struct code_scopes *scopes, struct code_scope *scope)
@@ -180,7 +171,7 @@ static uint32_t scope_add(struct scope_build *build, Dwarf_Die *die, uint32_t pa
     *scope = (struct code_scope){.die = *die, .parent = parent};
     scope->function = is_function ? index : scopes->items[parent].function;
     if (is_function)
-        scope->origin = scope_origin(die);
+        scope->origin = (uint64_t)(uintptr_t)scope_source(die).addr;
     if (dwarf_tag(die) == DW_TAG_inlined_subroutine)
         scope_call(scopes, scope);
     Dwarf_Addr base, low, high;
@@ -331,10 +322,12 @@ const char *code_scope_name(struct code_scopes *scopes, uint32_t index)
     if (dwarf_attr_integrate(&scope->die, DW_AT_linkage_name, &attribute) ||
         dwarf_attr_integrate(&scope->die, DW_AT_MIPS_linkage_name, &attribute))
         name = dwarf_formstring(&attribute);
-    if (!name || !strncmp(name, "_R", 2))
-        name = dwarf_diename(&scope->die);
-    if (name)
+    if (name && strncmp(name, "_R", 2)) {
         scope->name = code_demangle(scopes->module->code, name);
+    } else { /* C, and Rust's newer scheme, which DWARF's own names spare us */
+        Dwarf_Die source = scope_source(&scope->die);
+        scope->name = code_die_name(scopes->module->code, &source);
+    }
     return scope->name;
 }
 

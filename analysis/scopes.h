@@ -3,7 +3,7 @@
 #ifndef LWP_ANALYSIS_SCOPES_H
 #define LWP_ANALYSIS_SCOPES_H
 
-#include "analysis/code_internal.h"
+#include "analysis/die.h"
 
 /* One subprogram, inlined call or lexical block. */
 struct code_scope {
@@ -50,16 +50,6 @@ uint32_t code_line_opening(struct code_module *module, uint64_t start);
 
 /* Frames of an address that DWARF knows, innermost first, from the arena; NULL when it knows none. */
 const struct lwp_frame *code_frames(struct code_module *module, uint64_t address, uint32_t *count);
-
-/* Steps through children with guards against damaged trees: each DIE must come after the one before it. */
-bool code_die_child(Dwarf_Die *die, Dwarf_Die *child);
-bool code_die_next(Dwarf_Die *die, Dwarf_Die *next);
-
-/* A path of the unit's line table, made absolute with its compilation folder, without "./" and doubled slashes. */
-const char *code_file_name(struct lwp_code *code, Dwarf_Die *unit, const char *path);
-
-/* The file that DW_AT_decl_file or DW_AT_call_file of the DIE names, or NULL. */
-const char *code_die_file(struct lwp_code *code, Dwarf_Die *die, unsigned attribute);
 
 Dwarf *code_dwarf(struct code_module *module); /* NULL without debug info */
 

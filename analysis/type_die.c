@@ -5,9 +5,8 @@
 #include "analysis/scopes.h"
 
 #include <dwarf.h>
-#include <string.h>
 
-enum { TYPE_STEPS = 48, TYPE_DEPTH = 16, TYPE_DIMENSIONS = 32, TYPE_CHILDREN = 100000, TYPE_NAME_DEPTH = 12 };
+enum { TYPE_STEPS = 48, TYPE_DEPTH = 16, TYPE_DIMENSIONS = 32 };
 #define TYPE_BYTES_LIMIT ((uint64_t)1 << 46)
 
 bool type_die_of(Dwarf_Die *die, Dwarf_Die *type)
@@ -64,29 +63,6 @@ bool type_die_is_pointer(Dwarf_Die *die)
 {
     int tag = dwarf_tag(die);
     return tag == DW_TAG_pointer_type || tag == DW_TAG_reference_type || tag == DW_TAG_rvalue_reference_type;
-}
-
-bool type_die_is_struct(Dwarf_Die *die)
-{
-    int tag = dwarf_tag(die);
-    return tag == DW_TAG_structure_type || tag == DW_TAG_class_type || tag == DW_TAG_union_type;
-}
-
-bool type_die_is_c(Dwarf_Die *die)
-{
-    Dwarf_Die unit;
-    if (!dwarf_diecu(die, &unit, NULL, NULL))
-        return true;
-    switch (dwarf_srclang(&unit)) {
-    case DW_LANG_C:
-    case DW_LANG_C89:
-    case DW_LANG_C99:
-    case DW_LANG_C11:
-    case DW_LANG_ObjC:
-        return true;
-    default:
-        return false;
-    }
 }
 
 /* One dimension of an array; 0: flexible or unknown. */
@@ -193,7 +169,7 @@ static uint64_t type_alignment(Dwarf_Die *type, int depth, int *budget)
         return value;
     if (dwarf_tag(&stripped) == DW_TAG_array_type)
         return type_die_array(&stripped, &inner, &elements) ? type_alignment(&inner, depth + 1, budget) : 1;
-    if (!type_die_is_struct(&stripped))
+    if (!code_die_is_struct(&stripped))
         return type_die_bytes(&stripped, &bytes) && bytes && bytes <= 16 && !(bytes & (bytes - 1)) ? bytes : 1;
     uint64_t most = 1;
     Dwarf_Die child;
@@ -231,45 +207,4 @@ bool type_die_offset(Dwarf_Die *member, uint64_t *offset)
     else
         return false; /* a virtual base: its place is known at run time only */
     return *offset <= TYPE_BYTES_LIMIT;
-}
-
-/* The DIEs that enclose `target`, found from its unit downwards: DWARF keeps no links upwards. */
-static int type_path(Dwarf_Die *target, Dwarf_Die *path)
-{
-    Dwarf_Die at;
-    int depth = 0, budget = TYPE_CHILDREN * 10;
-    if (!dwarf_diecu(target, &at, NULL, NULL) || at.addr >= target->addr)
-        return 0;
-    while (depth < TYPE_NAME_DEPTH) {
-        Dwarf_Die child, holder = {.addr = NULL};
-        for (bool more = code_die_child(&at, &child); more && child.addr <= target->addr && --budget > 0;
-             more = code_die_next(&child, &child))
-            holder = child;
-        if (!holder.addr || holder.addr == target->addr)
-            return depth;
-        path[depth++] = at = holder;
-    }
-    return depth;
-}
-
-const char *type_die_name(struct lwp_code *code, Dwarf_Die *die)
-{
-    const char *name = dwarf_diename(die);
-    if (!name || !*name)
-        return NULL;
-    if (type_die_is_c(die) || strlen(name) > 1000)
-        return code_intern(code, name);
-    Dwarf_Die path[TYPE_NAME_DEPTH];
-    int depth = type_path(die, path);
-    const char *full = "";
-    for (int i = 0; i < depth; i++) {
-        int tag = dwarf_tag(&path[i]);
-        const char *part = dwarf_diename(&path[i]);
-        if (tag == DW_TAG_namespace && !part)
-            part = "(anonymous namespace)";
-        if ((tag == DW_TAG_namespace || tag == DW_TAG_module || type_die_is_struct(&path[i])) && part &&
-            strlen(full) + strlen(part) < 1000)
-            full = lwp_arena_printf(code->arena, "%s%s::", full, part);
-    }
-    return code_intern(code, *full ? lwp_arena_printf(code->arena, "%s%s", full, name) : name);
 }

@@ -2,7 +2,7 @@
 #ifndef LWP_ANALYSIS_TYPE_DIE_H
 #define LWP_ANALYSIS_TYPE_DIE_H
 
-#include "analysis/code_internal.h"
+#include "analysis/die.h"
 
 /* The DIE that DW_AT_type of a variable, member, pointer … leads to; false: void or damaged. */
 bool type_die_of(Dwarf_Die *die, Dwarf_Die *type);
@@ -12,8 +12,6 @@ bool type_die_of(Dwarf_Die *die, Dwarf_Die *type);
 bool type_die_strip(Dwarf_Die *type, Dwarf_Die *alias);
 
 bool type_die_is_pointer(Dwarf_Die *stripped);
-bool type_die_is_struct(Dwarf_Die *stripped); /* struct, class or union */
-bool type_die_is_c(Dwarf_Die *die);           /* of a unit in C: struct names need the keyword */
 bool type_die_flag(Dwarf_Die *die, unsigned attribute);
 
 bool type_die_bytes(Dwarf_Die *type, uint64_t *bytes);
@@ -24,9 +22,6 @@ bool type_die_array(Dwarf_Die *stripped, Dwarf_Die *element, uint64_t *elements)
 
 /* Constant offset of a member or base in its struct. */
 bool type_die_offset(Dwarf_Die *member, uint64_t *offset);
-
-/* "ns::Outer::Particle"; the plain name in C. NULL: it has none. From the arena. */
-const char *type_die_name(struct lwp_code *code, Dwarf_Die *die);
 
 /* `inner` declared with this type, as C text: "struct node *left", "double w[4]", "int (*cmp)(int)". `type` NULL:
  * void. An empty `inner` gives the type alone. */

@@ -36,7 +36,7 @@ static void lead_follow(struct lead_walk *walk, Dwarf_Die type, const char *path
     uint64_t elements;
     if (depth > 3 || --walk->budget < 0 || !type_die_strip(&stripped, NULL))
         return;
-    if (type_die_is_struct(&stripped)) {
+    if (code_die_is_struct(&stripped)) {
         lead_add(walk, type, &stripped, path, ".");
         return;
     }
@@ -53,7 +53,7 @@ static void lead_follow(struct lead_walk *walk, Dwarf_Die type, const char *path
         if (!type_die_strip(&plain, NULL))
             return;
     }
-    if (type_die_is_struct(&plain))
+    if (code_die_is_struct(&plain))
         lead_add(walk, target, &plain, path, pointer ? "->" : "[].");
     else if (type_die_is_pointer(&plain))
         lead_follow(walk, target, path, depth + 1);
@@ -75,7 +75,7 @@ static void lead_members(struct lead_walk *walk, Dwarf_Die *type, const char *pa
             continue;
         const char *own = dwarf_diename(&child), *full = path;
         bool leads = type_die_is_pointer(&plain) || dwarf_tag(&plain) == DW_TAG_array_type;
-        if (!leads && !type_die_is_struct(&plain))
+        if (!leads && !code_die_is_struct(&plain))
             continue;
         if (own)
             full = lwp_arena_printf(walk->module->code->arena, "%s%s%s", path, joint, own);

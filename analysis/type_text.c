@@ -68,14 +68,14 @@ static const char *text_members(struct text *text, Dwarf_Die *type, int depth)
 static const char *text_named(struct text *text, Dwarf_Die *type, const char *keyword, int depth)
 {
     Dwarf_Die definition = *type;
-    if (type_die_is_struct(type) && type_die_strip(&definition, NULL)) /* the declaration may have no name */
+    if (code_die_is_struct(type) && type_die_strip(&definition, NULL)) /* the declaration may have no name */
         type = &definition;
-    const char *name = type_die_name(text->code, type);
-    if (!name && type_die_is_struct(type))
+    const char *name = code_die_name(text->code, type);
+    if (!name && code_die_is_struct(type))
         return text_members(text, type, depth);
     if (!name)
         name = dwarf_tag(type) == DW_TAG_enumeration_type ? "int" : "?";
-    else if (*keyword && type_die_is_c(type))
+    else if (*keyword && code_die_is_c(type))
         name = lwp_arena_printf(text->code->arena, "%s %s", keyword, name);
     return name;
 }
@@ -146,7 +146,7 @@ static const char *text_declare(struct text *text, Dwarf_Die *type, const char *
     case DW_TAG_volatile_type:
         return text_qualified(text, type, inner, "volatile", depth);
     case DW_TAG_restrict_type:
-        return text_qualified(text, type, inner, type_die_is_c(type) ? "restrict" : "__restrict", depth);
+        return text_qualified(text, type, inner, code_die_is_c(type) ? "restrict" : "__restrict", depth);
     case DW_TAG_atomic_type:
         return text_qualified(text, type, inner, "_Atomic", depth);
     case DW_TAG_array_type:

@@ -79,7 +79,7 @@ static bool value_member(struct code_module *module, Dwarf_Die type, uint64_t of
             return false;
         return value_member(module, element, offset % bytes, value, depth + 1);
     }
-    if (!type_die_is_struct(&stripped)) {
+    if (!code_die_is_struct(&stripped)) {
         value->type = type;
         return offset == 0;
     }

@@ -115,7 +115,7 @@ static void flatten_member(struct flatten *flat, Dwarf_Die *member, uint64_t bas
     const char *name = dwarf_diename(member);
     stripped = type;
     bool known = type_die_strip(&stripped, NULL);
-    if (!name && known && type_die_is_struct(&stripped) && dwarf_tag(&stripped) != DW_TAG_union_type) {
+    if (!name && known && code_die_is_struct(&stripped) && dwarf_tag(&stripped) != DW_TAG_union_type) {
         flatten_struct(flat, &stripped, base + offset, depth + 1);
         return;
     }
@@ -170,7 +170,7 @@ static void flatten_struct(struct flatten *flat, Dwarf_Die *type, uint64_t base,
         case DW_TAG_inheritance:
             flat->is_class = true;
             if (type_die_offset(&child, &offset) && type_die_of(&child, &parent) && type_die_strip(&parent, NULL) &&
-                type_die_is_struct(&parent))
+                code_die_is_struct(&parent))
                 flatten_struct(flat, &parent, base + offset, depth + 1);
             break;
         case DW_TAG_subprogram:
@@ -278,7 +278,7 @@ static uint32_t type_read(struct code_module *module, Dwarf_Die *stripped, Dwarf
 {
     struct lwp_code *code = module->code;
     struct lwp_type type = {.is_typedef = true};
-    bool is_struct = type_die_is_struct(stripped);
+    bool is_struct = code_die_is_struct(stripped);
     if (!type_die_bytes(stripped, &type.bytes) || !type.bytes)
         return TYPES_UNKNOWN;
     if (is_struct && !alias->addr && !dwarf_diename(stripped))
@@ -286,10 +286,10 @@ static uint32_t type_read(struct code_module *module, Dwarf_Die *stripped, Dwarf
     Dwarf_Die *named = alias->addr ? alias : stripped;
     type_place(code, &type, is_struct ? stripped : named);
     if (is_struct) {
-        type.tag = type_die_name(code, named);
+        type.tag = code_die_name(code, named);
         if (!type.tag)
             type.tag = "";
-        type.is_typedef = alias->addr || !type_die_is_c(stripped);
+        type.is_typedef = alias->addr || !code_die_is_c(stripped);
         type.name = type.is_typedef && *type.tag ? type.tag : type_die_declare(code, stripped, "");
         const char *last = strrchr(type.tag, ':');
         if (last && !strpbrk(type.tag, "<[(&{"))

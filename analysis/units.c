@@ -3,9 +3,7 @@
 #include "analysis/units.h"
 
 #include <dwarf.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { UNIT_LIMIT = 1000000, UNIT_RANGE_LIMIT = 1000000 };
 
@@ -140,49 +138,6 @@ void code_debug_free(struct code_debug *debug)
     if (debug->dwarf)
         dwarf_end(debug->dwarf);
     free(debug);
-}
-
-/* "./" and doubled slashes only: "a/../b" may not be "b" when a is a link. */
-const char *code_file_name(struct lwp_code *code, Dwarf_Die *unit, const char *path)
-{
-    enum { PATH_LIMIT = 4096 };
-    char whole[PATH_LIMIT], clean[PATH_LIMIT];
-    if (!path || !*path || !strcmp(path, "???"))
-        return NULL;
-    Dwarf_Attribute attribute;
-    const char *folder = NULL;
-    if (*path != '/' && dwarf_attr(unit, DW_AT_comp_dir, &attribute))
-        folder = dwarf_formstring(&attribute);
-    int size = snprintf(whole, sizeof whole, "%s%s%s", folder ? folder : "", folder ? "/" : "", path);
-    if (size < 0 || size >= PATH_LIMIT)
-        return NULL;
-    size_t length = 0;
-    for (const char *at = whole; *at;) {
-        bool at_start = length == 0 || clean[length - 1] == '/';
-        if (at_start && at[0] == '.' && at[1] == '/')
-            at += 2;
-        else if (*at == '/' && length && clean[length - 1] == '/')
-            at++;
-        else
-            clean[length++] = *at++;
-    }
-    clean[length] = '\0';
-    return length ? code_intern(code, clean) : NULL;
-}
-
-/* Not dwarf_decl_file: it takes number 0, in DWARF 5 the unit's own file, for none. */
-const char *code_die_file(struct lwp_code *code, Dwarf_Die *die, unsigned name)
-{
-    Dwarf_Attribute attribute;
-    Dwarf_Word index;
-    Dwarf_Die unit;
-    Dwarf_Files *files;
-    size_t count;
-    if (!dwarf_attr_integrate(die, name, &attribute) || dwarf_formudata(&attribute, &index) ||
-        !dwarf_cu_die(attribute.cu, &unit, NULL, NULL, NULL, NULL, NULL, NULL) ||
-        dwarf_getsrcfiles(&unit, &files, &count) || index >= count)
-        return NULL;
-    return code_file_name(code, &unit, dwarf_filesrc(files, index, NULL, NULL));
 }
 
 static void unit_read_lines(struct code_unit *unit)
