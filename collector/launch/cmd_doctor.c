@@ -31,7 +31,7 @@ struct check {
     const char *name;
     bool good;
     bool needed;       /* lwp cannot sample without */
-    char found[256];   /* one sentence */
+    char found[LWP_ERROR_TEXT]; /* one sentence */
     const char *remedy; /* a command or a sentence; NULL: nothing to mend */
 };
 
