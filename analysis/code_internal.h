@@ -17,7 +17,7 @@ struct code_types;
 /* A section that is mapped when the program runs. */
 struct code_section {
     uint64_t start, end;
-    bool executable, writable;
+    bool executable;
 };
 
 /* A part of the file that is mapped: address -> bytes of the file. */

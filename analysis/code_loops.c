@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FLOW_DEPTH_LIMIT = 64, FLOW_LINE_SLACK = 3, FLOW_PAIR_LIMIT = 3000 };
+enum { FLOW_DEPTH_LIMIT = 32, FLOW_MEMBER_LIMIT = 4 * 1000 * 1000, FLOW_LINE_SLACK = 3, FLOW_PAIR_LIMIT = 3000 };
 
 struct code_flow {
     struct lwp_map *by_low; /* function -> index */
@@ -134,6 +134,8 @@ static void flow_find_lines(struct flow_work *work)
             first[l + 2]++;
     for (uint32_t l = 0; l < work->loop_count; l++)
         first[l + 2] += first[l + 1];
+    if (first[work->loop_count + 1] > FLOW_MEMBER_LIMIT) /* loops without lines, rather than minutes */
+        goto out;
     members = malloc(((size_t)first[work->loop_count + 1] + 1) * sizeof *members);
     if (!members)
         goto out;

@@ -29,7 +29,7 @@ struct code_instruction {
     int64_t constant;
 };
 
-enum { CODE_REGISTER_RSP = 4, CODE_REGISTER_RBP = 5, CODE_CALL_CLOBBERS = 0x0fc7 }; /* rax rcx rdx rsi rdi r8-r11 */
+enum { CODE_CALL_CLOBBERS = 0x0fc7 }; /* rax rcx rdx rsi rdi r8-r11 */
 
 /* `with_operands` false leaves `memory` and the register parts empty, and is faster. */
 struct code_instruction code_decode(const uint8_t *bytes, size_t available, uint64_t address, bool with_operands);
