@@ -1,0 +1,227 @@
+/* What people read: declarations, titles, the report. And that pieces of advice about one type are one. */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "analysis/contexts.h"
+#include "analysis/elements.h"
+#include "analysis/findings.h"
+#include "analysis/json.h"
+#include "analysis/objects.h"
+#include "analysis/regions.h"
+#include "analysis/report.h"
+#include "analysis/split.h"
+#include "analysis/streams.h"
+#include "format/record.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct lwp_field cell_fields[] = {
+    {"key", 0, 8, "long", "long key", 8},
+    {"a", 8, 4, "unsigned", "unsigned a : 3", 4},
+    {"b", 8, 4, "unsigned", "unsigned b : 5", 4},
+    {"call", 16, 8, "int (*)(int)", "int (*call)(int)", 8},
+    {"name", 24, 40, "char [40]", "char name[40]", 1},
+    {"tail", 64, 0, "char []", "char tail[]", 1},
+};
+static const struct lwp_type cell = {.name = "struct cell",
+                                     .tag = "cell",
+                                     .kind = LWP_TYPE_STRUCT,
+                                     .bytes = 64,
+                                     .line = 7,
+                                     .fields = cell_fields,
+                                     .field_count = 6};
+static const struct lwp_type cell_class = {.name = "Cell",
+                                           .tag = "Cell",
+                                           .kind = LWP_TYPE_STRUCT,
+                                           .is_typedef = true,
+                                           .is_class = true,
+                                           .bytes = 64,
+                                           .fields = cell_fields,
+                                           .field_count = 6};
+
+static uint32_t array_of(struct lwp_profile *profile, const struct lwp_type *type, uint64_t pool, int loop,
+                         uint64_t offset, int samples)
+{
+    uint32_t context = lwp_contexts_child(profile, 0, LWP_NONE, 0x4000 + profile->object_count, false);
+    uint32_t index = lwp_objects_allocated(profile, LWP_OBJECT_HEAP, context, pool);
+    struct lwp_object *object = &profile->objects[index];
+    object->bytes = 64 << 20;
+    object->largest = pool ? pool : 64 << 20;
+    object->accessed = true;
+    object->accesses = (uint64_t)samples;
+    object->type = type;
+    object->type_exact = true;
+    object->element_bytes = 64;
+    object->single = pool != 0;
+    object->variable = "cells\033[31m";
+    while (profile->region_count <= (size_t)loop) {
+        LWP_GROW(&profile->regions, profile->region_count, &profile->region_room);
+        profile->regions[profile->region_count] = (struct lwp_region){.module = LWP_NONE,
+                                                                      .parent = LWP_NONE,
+                                                                      .function = "walk\nall",
+                                                                      .same_as = (uint32_t)profile->region_count,
+                                                                      .reported = LWP_NONE};
+        profile->region_count++;
+    }
+    for (int i = 0; i < samples; i++) {
+        struct lwps_access access = {.bytes = 8,
+                                     .flags = LWPS_ACCESS_LOAD | LWPS_ACCESS_KNOWN | LWPS_ACCESS_WEIGHTED,
+                                     .source = LWPS_SOURCE_UNDO};
+        uint64_t at = (pool ? 0 : 64 * (uint64_t)(i * 37 % 1000)) + offset;
+        uint32_t stream = lwp_streams_add(profile, index, (uint32_t)loop, LWP_NONE, 0x1000 + offset, &access, at, 1000);
+        lwp_streams_distance(profile, stream, 640);
+        lwp_tally_add(&object->weight, 1000);
+        lwp_tally_add(&profile->total, 1000);
+        lwp_tally_add(&profile->stalled, 1000);
+        lwp_tally_add(&profile->regions[loop].weight, 1000);
+    }
+    return index;
+}
+
+static void advise(struct lwp_profile *profile, struct lwp_splits *splits)
+{
+    lwp_regions_merge(profile);
+    lwp_streams_link(profile);
+    lwp_objects_name(profile);
+    lwp_split_advise(profile, splits);
+}
+
+static void test_array_declaration(void **state)
+{
+    (void)state;
+    struct lwp_profile profile;
+    struct lwp_splits splits;
+    lwp_profile_init(&profile);
+    array_of(&profile, &cell, 0, 0, 0, 300);
+    array_of(&profile, &cell, 0, 1, 16, 200); /* another array of the same type */
+    advise(&profile, &splits);
+    assert_int_equal(splits.count, 1); /* one piece of advice for the type */
+    assert_int_equal(splits.splits[0].layout->object_count, 2);
+    assert_int_equal(splits.splits[0].layout->field_count, 4); /* bit fields are one, the empty tail none */
+    assert_string_equal(splits.splits[0].declaration,
+                        "struct cell_key { long key; };\n"
+                        "struct cell_call { int (*call)(int); };\n"
+                        "struct cell_cold { unsigned a : 3; unsigned b : 5; char name[40]; };\n");
+    lwp_profile_fini(&profile);
+}
+
+static void test_node_declaration(void **state)
+{
+    (void)state;
+    struct lwp_profile profile;
+    struct lwp_splits splits;
+    lwp_profile_init(&profile);
+    array_of(&profile, &cell_class, 64, 0, 16, 300);
+    advise(&profile, &splits);
+    assert_int_equal(splits.count, 1);
+    assert_string_equal(splits.splits[0].declaration,
+                        "/* A sketch: Cell is a C++ class; keep its methods and adapt them. */\n"
+                        "struct Cell_cold { long key; unsigned a : 3; unsigned b : 5; char name[40]; };\n"
+                        "struct Cell {\n    int (*call)(int);\n    struct Cell_cold *cold;\n};\n");
+    lwp_profile_fini(&profile);
+}
+
+static void test_report(void **state)
+{
+    (void)state;
+    struct lwp_profile profile;
+    struct lwp_splits splits;
+    struct lwp_findings findings;
+    lwp_profile_init(&profile);
+    profile.run = json_object();
+    array_of(&profile, &cell, 0, 0, 0, 300);
+    advise(&profile, &splits);
+    lwp_findings_rank(&profile, &splits, &findings);
+    assert_int_equal(findings.count, 1);
+    assert_string_equal(findings.findings[0].kind, "split");
+    assert_true(strncmp(findings.findings[0].id, "split-cell-", 11) == 0);
+    json_t *root = lwp_json_build(&profile, &splits, &findings);
+    assert_non_null(root);
+    assert_true(json_is_null(json_object_get(root, "regroups")));
+    for (int colour = 0; colour < 2; colour++) {
+        char *text = NULL;
+        size_t size = 0;
+        FILE *out = open_memstream(&text, &size);
+        lwp_report_print(out, root, "DIR", false, colour);
+        fclose(out);
+        assert_non_null(strstr(text, "struct cell_key { long key; };"));
+        assert_non_null(strstr(text, "cells?[31m")); /* a name cannot change the terminal */
+        assert_non_null(strstr(text, "walk?all"));
+        assert_true((strchr(text, '\033') != NULL) == colour);
+        free(text);
+    }
+    json_decref(root);
+    lwp_profile_fini(&profile);
+}
+
+static uint32_t region(struct lwp_profile *profile, uint32_t parent, uint32_t first, uint32_t last)
+{
+    LWP_GROW(&profile->regions, profile->region_count, &profile->region_room);
+    profile->regions[profile->region_count] = (struct lwp_region){.module = 0,
+                                                                  .parent = parent,
+                                                                  .function = "f",
+                                                                  .file = "f.c",
+                                                                  .first_line = first,
+                                                                  .last_line = last,
+                                                                  .weight = {.weight = 1, .samples = 1},
+                                                                  .same_as = (uint32_t)profile->region_count};
+    return (uint32_t)profile->region_count++;
+}
+
+/* Vector body and remainder of one loop join; a nest, and loops one after the other, do not. */
+static void test_loop_versions(void **state)
+{
+    (void)state;
+    struct lwp_profile profile;
+    lwp_profile_init(&profile);
+    uint32_t outer = region(&profile, LWP_NONE, 10, 20);
+    uint32_t body = region(&profile, outer, 12, 14);
+    uint32_t remainder = region(&profile, outer, 12, 13);
+    uint32_t next = region(&profile, outer, 16, 18);
+    uint32_t copy = region(&profile, LWP_NONE, 10, 19); /* the nest was unswitched: a second outer loop */
+    uint32_t inner_copy = region(&profile, copy, 12, 14);
+    lwp_regions_merge(&profile);
+    assert_int_equal(profile.regions[remainder].same_as, body);
+    assert_int_equal(profile.regions[next].same_as, next);
+    assert_int_equal(profile.regions[copy].same_as, outer);
+    assert_int_equal(profile.regions[inner_copy].same_as, body);
+    assert_int_equal(profile.regions[body].same_as, body);
+    assert_int_equal(profile.regions[body].weight.samples, 3);
+    lwp_profile_fini(&profile);
+}
+
+/* A tree built by recursion is one object, not one for each depth. */
+static void test_recursion(void **state)
+{
+    (void)state;
+    struct lwp_profile profile;
+    lwp_profile_init(&profile);
+    uint32_t main_node = lwp_contexts_child(&profile, 0, LWP_NONE, 0x100, false);
+    uint32_t build = lwp_contexts_child(&profile, main_node, LWP_NONE, 0x200, false), deep = build;
+    for (int i = 0; i < 40; i++)
+        deep = lwp_contexts_child(&profile, deep, LWP_NONE, 0x200, false);
+    assert_int_equal(lwp_contexts_unrecursed(&profile, deep), build);
+    assert_int_equal(lwp_contexts_unrecursed(&profile, main_node), main_node);
+    assert_int_equal(lwp_objects_allocated(&profile, LWP_OBJECT_HEAP, deep, 48),
+                     lwp_objects_allocated(&profile, LWP_OBJECT_HEAP, build, 48));
+    assert_int_equal(lwp_contexts_common(&profile, deep, main_node), main_node);
+    lwp_profile_fini(&profile);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_array_declaration),
+        cmocka_unit_test(test_node_declaration),
+        cmocka_unit_test(test_report),
+        cmocka_unit_test(test_loop_versions),
+        cmocka_unit_test(test_recursion),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
