@@ -2,12 +2,14 @@
  *
  * When a load stalls, the interrupt lands on the instruction after it (97-99.9 % of the time), so the CPU time since the
  * last sample belongs to the memory instruction that ran just before the saved ip (place.c). Its address comes from the
- * saved registers when the instruction did not change them, else from walking forward to its next execution (walk.c).
+ * saved registers when the instruction did not change them, else from walking forward to its next execution (walk.c), at
+ * last from an execution breakpoint on it, for which the sample waits until the next one (breakpoint.c).
  * Beside it a few accesses further on are kept without weight: they have no bias to line starts and show what is used
  * together. An address that is not certain is not reported. */
 #define _GNU_SOURCE
 #include "collector/light/sampler.h"
 
+#include "collector/light/breakpoint.h"
 #include "collector/light/heap.h"
 #include "collector/light/modules.h"
 #include "collector/light/timer.h"
@@ -21,7 +23,8 @@
 #include <time.h>
 #include <ucontext.h>
 
-enum { HEAP_PART = 20, HEAP_THINNING_MOST = 1023 };
+enum { HEAP_PART = 10, HEAP_THINNING_MOST = 1023 };
+enum { STACK_BYTES = 64 * 1024, BREAKPOINT_ARM_NS = 12000 };
 enum { DITHER_MOST = 48, REVIEW_SAMPLES = 64, FREQUENCY_FIRST = 1000, FREQUENCY_LEAST = 20, RED_ZONE = 128 };
 
 /* How much of the budget samples may use: the rest is for the heap, start-up and what cannot be measured. */
@@ -33,7 +36,11 @@ struct sampler {
     uint64_t period_ns, base_period_ns;
     uint64_t review_own_ns, review_cpu_ns;
     unsigned since_review;
+    struct lwp_breakpoint breakpoint;
+    struct lwps_sample pending; /* waits for the breakpoint */
+    bool waiting;
     uint64_t ips[LWP_FRAMES_MAX + 1], cfas[LWP_FRAMES_MAX + 1];
+    uint8_t stack[STACK_BYTES] __attribute__((aligned(64)));
 };
 
 static enum lwp_timer_kind sampler_kind;
@@ -108,14 +115,6 @@ static bool sample_undo(const struct lwp_insn *insn, const struct lwp_registers 
     return lwp_walk_address(insn, registers, address);
 }
 
-/* A REP instruction is interrupted before its next step: its pointers are exact. */
-static bool sample_rep(const struct lwp_insn *insn, const struct lwp_registers *registers, uint64_t *address)
-{
-    enum { RSI = 6, RDI = 7 };
-    *address = registers->value[insn->store ? RDI : RSI];
-    return insn->rep_string;
-}
-
 /* ---- the handler ---- */
 
 /* perf's clock runs on in the kernel but its ticks there are dropped, so a sample stands for the last period only: the
@@ -126,53 +125,72 @@ static uint64_t sample_weight(const struct sampler *sampler, uint64_t gap_ns)
     return dropped ? sampler->period_ns : gap_ns;
 }
 
-static void sample_take(struct lwp_thread *self, struct sampler *sampler, ucontext_t *context, struct lwps_sample *sample)
+/* A REP instruction is interrupted before its next step: its pointers are exact. A copy waits for what it loads. */
+static void sample_take_rep(struct lwp_thread *self, const struct sampler *sampler, const struct frames *frames,
+                            const struct lwp_registers *registers, const struct lwp_insn *insn, struct lwps_sample *sample)
+{
+    enum { RSI = 6, RDI = 7 };
+    bool compares = insn->load && !insn->store && insn->spoils >> RDI & 1;
+    sample->kind = insn->load ? LWPS_SAMPLE_STALL : LWPS_SAMPLE_STORE;
+    for (int rdi = 0; rdi < 2; rdi++) {
+        bool load = rdi ? compares : insn->load && insn->spoils >> RSI & 1, store = rdi && insn->store;
+        if (!load && !store)
+            continue;
+        struct lwps_access *access = &sample->access[sample->access_count++];
+        *access = (struct lwps_access){.ip = insn->ip, .bytes = insn->bytes, .flags = access_flags(load, store, false, false)};
+        sample_place_address(self, sampler, frames, registers->value[rdi ? RDI : RSI], LWPS_SOURCE_UNDO, access);
+    }
+    sample->access[0].flags |= LWPS_ACCESS_WEIGHTED;
+}
+
+/* Returns the instruction whose address only a breakpoint can tell, or 0. */
+static uint64_t sample_take(struct lwp_thread *self, struct sampler *sampler, ucontext_t *context,
+                            struct lwps_sample *sample)
 {
     struct lwp_registers registers;
     sample_registers(context, &registers);
+    uint64_t flags = (uint64_t)context->uc_mcontext.gregs[REG_EFL];
     const struct lwp_place *place = lwp_place_find(sampler->cache, sample->ip);
     struct frames frames = {.ip = sample->ip, .sp = registers.value[4]};
     if (!place->low)
-        return; /* JIT or code without unwind tables: neither decoded nor unwound */
+        return 0; /* JIT or code without unwind tables: neither decoded nor unwound */
     lwp_modules_see(sample->ip);
 
     sampler->ips[0] = sample->ip;
     frames.count = lwp_unwind_signal(context, sampler->ips + 1, sampler->cfas, LWP_FRAMES_MAX);
     sample->context = lwp_contexts_intern(&self->contexts, sampler->ips + 1, frames.count);
+    if (!place->decoded)
+        return 0;
 
     struct lwps_access *first = &sample->access[0];
     struct lwp_insn now = *lwp_code_at(sampler->cache, sample->ip, place->high);
-    bool rep = now.rep_string;
-    uint64_t charged = rep ? sample->ip : place->access;
-    sample->kind = LWPS_SAMPLE_COMPUTE;
-    if (charged)
-        sample->kind = LWPS_SAMPLE_STALL;
-    else if (place->store) {
-        charged = place->store;
-        sample->kind = LWPS_SAMPLE_STORE;
+    if (now.rep_string) {
+        sample_take_rep(self, sampler, &frames, &registers, &now, sample);
+        return 0;
     }
+    bool sure, breakable = false;
+    uint64_t charged = lwp_place_access(place, flags, &sure);
+    sample->kind = charged ? LWPS_SAMPLE_STALL : place->store ? LWPS_SAMPLE_STORE : LWPS_SAMPLE_COMPUTE;
     struct lwp_walk walk = {0};
     self->random = self->random * 1664525u + 1013904223u;
     walk.skip = (self->random >> 8) % DITHER_MOST;
-    if (charged) {
-        struct lwp_insn insn = rep ? now : *lwp_code_at(sampler->cache, charged, place->high);
+    if (sample->kind != LWPS_SAMPLE_COMPUTE) {
+        walk.wanted = charged ? charged : place->store;
+        struct lwp_insn insn = *lwp_code_at(sampler->cache, walk.wanted, place->high);
         if (insn.store && !insn.load && place->store)
             sample->kind = LWPS_SAMPLE_STORE;
-        *first = (struct lwps_access){.ip = charged, .bytes = insn.bytes,
+        *first = (struct lwps_access){.ip = insn.ip, .bytes = insn.bytes,
                                       .flags = LWPS_ACCESS_WEIGHTED |
                                                access_flags(insn.load, insn.store, insn.vector, insn.floating)};
         sample->access_count = 1;
         uint64_t address;
-        if (rep ? sample_rep(&insn, &registers, &address)
-                : place->sure && charged == place->access && sample_undo(&insn, &registers, &address))
+        if (charged && sure && sample_undo(&insn, &registers, &address)) {
             sample_place_address(self, sampler, &frames, address, LWPS_SOURCE_UNDO, first);
-        else
-            walk.wanted = charged;
+            walk.wanted = 0;
+        }
+        breakable = !insn.gather && !insn.rep_string && insn.segment != LWP_SEGMENT_GS;
     }
-    if (rep)
-        return;
-    lwp_walk_forward(sampler->cache, place, &registers, (uint64_t)context->uc_mcontext.gregs[REG_EFL], &walk,
-                     &self->random);
+    lwp_walk_forward(sampler->cache, place, &registers, flags, &walk, &self->random);
     if (walk.found)
         sample_place_address(self, sampler, &frames, walk.found_address, LWPS_SOURCE_FORWARD, first);
     for (unsigned i = 0; i < walk.kept_count; i++) {
@@ -182,6 +200,45 @@ static void sample_take(struct lwp_thread *self, struct sampler *sampler, uconte
                                        .flags = access_flags(kept->load, kept->store, kept->vector, kept->floating)};
         sample_place_address(self, sampler, &frames, kept->address, LWPS_SOURCE_DITHERED, access);
     }
+    return breakable && !(first->flags & LWPS_ACCESS_KNOWN) ? first->ip : 0;
+}
+
+static void sample_write(struct lwp_thread *self, const struct lwps_sample *sample)
+{
+    if (lwps_put_sample(&self->file, sample)) {
+        self->samples_lost++;
+        return;
+    }
+    self->samples++;
+    for (unsigned i = 0; i < sample->access_count; i++)
+        if (sample->access[i].flags & LWPS_ACCESS_KNOWN) {
+            self->samples_with_address++;
+            return;
+        }
+}
+
+/* Whether or not its breakpoint was hit. */
+static void sample_write_pending(struct lwp_thread *self, struct sampler *sampler)
+{
+    lwp_breakpoint_disarm(&sampler->breakpoint);
+    if (sampler->waiting)
+        sample_write(self, &sampler->pending);
+    sampler->waiting = false;
+}
+
+static void sample_hit(struct lwp_thread *self, struct sampler *sampler, const ucontext_t *context)
+{
+    struct lwps_access *access = &sampler->pending.access[0];
+    uint64_t ip = (uint64_t)context->uc_mcontext.gregs[REG_RIP], address;
+    if (!sampler->waiting || ip != access->ip)
+        return;
+    struct lwp_registers registers;
+    sample_registers(context, &registers);
+    const struct lwp_place *place = lwp_place_find(sampler->cache, ip);
+    struct frames frames = {.ip = ip, .sp = registers.value[4]};
+    if (place->decoded && lwp_walk_address(lwp_code_at(sampler->cache, ip, place->high), &registers, &address))
+        sample_place_address(self, sampler, &frames, address, LWPS_SOURCE_BREAKPOINT, access);
+    sample_write_pending(self, sampler);
 }
 
 /* Samples lost while an allocation was being recorded measure what recording costs: past a few in a hundred only some
@@ -218,42 +275,81 @@ static void sampler_review(struct lwp_thread *self, struct sampler *sampler, uin
     lwp_timer_set_period(sampler->timer, period);
 }
 
-void lwp_sampler_handler(int signal, siginfo_t *info, void *ucontext)
+struct interrupt {
+    struct lwp_thread *self;
+    struct sampler *sampler;
+    const siginfo_t *info;
+    ucontext_t *context;
+    bool hit; /* of the breakpoint */
+};
+
+static void sampler_interrupt(void *given)
 {
-    (void)signal;
-    (void)info;
-    int saved = errno;
-    struct lwp_thread *self = lwp_thread_self();
-    struct sampler *sampler = self ? self->sampler : NULL;
-    if (!self || !self->attached || !sampler || self->busy) {
-        if (self) {
-            self->samples_lost++;
-            self->lost_in_heap += self->busy != 0;
-        }
-        errno = saved;
-        return;
-    }
-    self->busy++;
-    uint64_t cpu = clock_now(CLOCK_THREAD_CPUTIME_ID);
-    ucontext_t *context = ucontext;
-    struct lwps_sample sample = {.time = clock_now(CLOCK_MONOTONIC), .weight = sample_weight(sampler, cpu - self->last_cpu_ns),
-                                 .ip = (uint64_t)context->uc_mcontext.gregs[REG_RIP]};
-    sample_take(self, sampler, context, &sample);
-    if (lwps_put_sample(&self->file, &sample) == 0) {
-        self->samples++;
-        for (unsigned i = 0; i < sample.access_count; i++)
-            if (sample.access[i].flags & LWPS_ACCESS_KNOWN) {
-                self->samples_with_address++;
-                break;
-            }
+    const struct interrupt *interrupt = given;
+    struct lwp_thread *self = interrupt->self;
+    struct sampler *sampler = interrupt->sampler;
+    uint64_t cpu = clock_now(CLOCK_THREAD_CPUTIME_ID), breakpoint = 0;
+    if (interrupt->hit) {
+        sample_hit(self, sampler, interrupt->context);
     } else {
-        self->samples_lost++;
+        sample_write_pending(self, sampler);
+        sampler->pending = (struct lwps_sample){.time = clock_now(CLOCK_MONOTONIC),
+                                                .weight = sample_weight(sampler, cpu - self->last_cpu_ns),
+                                                .ip = (uint64_t)interrupt->context->uc_mcontext.gregs[REG_RIP]};
+        sampler->waiting = true;
+        if (!lwp_timer_is_late(interrupt->info))
+            breakpoint = sample_take(self, sampler, interrupt->context, &sampler->pending);
+        if (sampler_kind != LWP_TIMER_SIGTRAP || !breakpoint)
+            sample_write_pending(self, sampler);
     }
     uint64_t end = clock_now(CLOCK_THREAD_CPUTIME_ID);
     self->own_ns += end - cpu + lwp_timer_delivery_ns(sampler_kind);
+    if (interrupt->hit) {
+        self->last_cpu_ns += end - cpu;
+        return;
+    }
     self->last_cpu_ns = end;
     sampler_review(self, sampler, end);
-    self->busy--;
+    if (sampler->waiting) { /* last, since what the breakpoint waits for may be in a library that we use */
+        self->own_ns += BREAKPOINT_ARM_NS;
+        if (!lwp_breakpoint_arm(&sampler->breakpoint, breakpoint))
+            sample_write_pending(self, sampler);
+    }
+}
+
+/* The interrupted stack may be a small one (a coroutine's, an 8 KiB sigaltstack), and unwinding takes a few KiB. */
+static void sampler_on_own_stack(struct interrupt *interrupt)
+{
+    void *top = interrupt->sampler->stack + STACK_BYTES;
+    void *argument = interrupt;
+    void (*run)(void *) = sampler_interrupt;
+    __asm__ volatile("movq %%rsp, %%rbx\n\t"
+                     "movq %[top], %%rsp\n\t"
+                     "callq *%[run]\n\t"
+                     "movq %%rbx, %%rsp"
+                     : "+D"(argument), [run] "+a"(run), [top] "+c"(top)
+                     :
+                     : "rbx", "rdx", "rsi", "r8", "r9", "r10", "r11", "memory", "cc", "xmm0", "xmm1", "xmm2", "xmm3",
+                       "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14",
+                       "xmm15");
+}
+
+void lwp_sampler_handler(int signal, siginfo_t *info, void *ucontext)
+{
+    int saved = errno;
+    struct lwp_thread *self = lwp_thread_self();
+    struct interrupt interrupt = {.self = self, .sampler = self ? self->sampler : NULL, .info = info,
+                                  .context = ucontext, .hit = lwp_breakpoint_owns(signal, info)};
+    if (interrupt.sampler && interrupt.hit)
+        lwp_breakpoint_disarm(&interrupt.sampler->breakpoint);
+    if (interrupt.sampler && self->attached && !self->busy) {
+        self->busy++;
+        sampler_on_own_stack(&interrupt);
+        self->busy--;
+    } else if (self && !interrupt.hit) {
+        self->samples_lost++;
+        self->lost_in_heap += self->busy != 0;
+    }
     errno = saved;
 }
 
@@ -261,7 +357,7 @@ void lwp_sampler_handler(int signal, siginfo_t *info, void *ucontext)
 
 bool lwp_sampler_owns(int signal, const siginfo_t *info)
 {
-    return lwp_timer_owns(signal, info);
+    return lwp_timer_owns(signal, info) || lwp_breakpoint_owns(signal, info);
 }
 
 const int *lwp_sampler_signals(void)
@@ -308,12 +404,9 @@ bool lwp_sampler_attach(struct lwp_thread *self)
     return false;
 }
 
-static void sampler_release(struct lwp_thread *self, void (*end)(struct lwp_timer *))
+static void sampler_release(struct lwp_thread *self)
 {
     struct sampler *sampler = self->sampler;
-    if (!sampler)
-        return;
-    end(sampler->timer);
     self->sampler = NULL; /* a signal still on its way finds nothing to do */
     lwp_code_cache_free(sampler->cache);
     munmap(sampler, sizeof *sampler);
@@ -321,10 +414,21 @@ static void sampler_release(struct lwp_thread *self, void (*end)(struct lwp_time
 
 void lwp_sampler_detach(struct lwp_thread *self)
 {
-    sampler_release(self, lwp_timer_stop);
+    struct sampler *sampler = self->sampler;
+    if (!sampler)
+        return;
+    lwp_timer_stop(sampler->timer);
+    sample_write_pending(self, sampler);
+    lwp_breakpoint_close(&sampler->breakpoint);
+    sampler_release(self);
 }
 
 void lwp_sampler_forget(struct lwp_thread *self)
 {
-    sampler_release(self, lwp_timer_forget);
+    struct sampler *sampler = self->sampler;
+    if (!sampler)
+        return;
+    lwp_timer_forget(sampler->timer);
+    lwp_breakpoint_forget(&sampler->breakpoint);
+    sampler_release(self);
 }

@@ -1,0 +1,58 @@
+#!/bin/bash
+# The program's exit status, signals, input and output are its own.
+set -u
+cd "$TMP" || exit 1
+fail() { echo "FAILED: $*"; exit 1; }
+
+for status in 0 1 7 125 126 255; do
+    "$LWP" collect --no-analyze -o r-$status -- sh -c "exit $status" 2> err
+    [ $? = $status ] || fail "exit status $status"
+done
+for signal in TERM KILL SEGV ABRT TRAP; do
+    "$LWP" collect --no-analyze -o r-$signal -- bash -c "kill -$signal \$\$" 2> err
+    [ $? = $((128 + $(kill -l $signal))) ] || fail "signal $signal"
+    grep -q '"signal"' r-$signal/run.json || fail "run.json without the signal"
+done
+
+head -c 3000000 /dev/urandom > input
+"$LWP" collect --no-analyze -o r-cat -- cat < input > output 2> err || fail "cat"
+cmp input output || fail "bytes through stdin and stdout changed"
+"$LWP" collect --no-analyze -o r-err -- sh -c 'echo to-stderr >&2' 2> err
+grep -qx to-stderr err || fail "stderr lost"
+
+# Ctrl-C goes to the whole group: the program ends by it, lwp waits and writes the result.
+cat > spin.c <<'C'
+int main(void) { volatile unsigned long n = 0; for (;;) n++; }
+C
+$CC -O1 -g -o spin spin.c || exit 1
+/usr/bin/python3 - "$LWP" <<'PY' || fail "Ctrl-C"
+import os, signal, subprocess, sys, time
+# A background job of a script ignores SIGINT; a job at a terminal does not.
+job = subprocess.Popen([sys.argv[1], "collect", "--no-analyze", "-o", "r-int", "--", "./spin"], start_new_session=True,
+                       stderr=open("err", "w"), preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+time.sleep(1)
+os.killpg(job.pid, signal.SIGINT)
+status = job.wait(timeout=20)
+sys.exit(status != 130)
+PY
+grep -q '"signal": *2' r-int/run.json || { cat r-int/run.json err; fail "interrupted run not described"; }
+ls r-int/p*/t*.lwps > list || fail "no samples after Ctrl-C"
+
+"$LWP" collect --no-analyze -o r-term -- ./spin 2> err &
+lwp=$!
+sleep 1
+kill -TERM $lwp
+wait $lwp
+[ $? = 143 ] || fail "SIGTERM was not passed on"
+"$LWP" report r-term > out 2> err || { cat err; fail "report of a terminated run"; }
+
+# A killed program leaves what was recorded.
+"$LWP" collect --no-analyze -o r-kill -- ./spin 2> err &
+lwp=$!
+sleep 1.5
+pkill -KILL -P $lwp
+wait $lwp
+[ $? = 137 ] || fail "SIGKILL's status"
+samples=$("$LWP" dump r-kill/p*/t*.lwps 2> err | grep -c '^sample')
+[ "$samples" -gt 100 ] || fail "only $samples samples survived SIGKILL"
+exit 0

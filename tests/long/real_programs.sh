@@ -1,0 +1,2 @@
+#!/bin/bash
+exec "$SRC/tests/real_programs.sh" 200
