@@ -16,8 +16,11 @@ function clip(text, most = NAME_MAX) {
   const shown = visible(text);
   if (shown.length <= most) return shown;
   const cut = Math.floor(most * 2 / 3);
-  return shown.slice(0, cut) + ' … ' + shown.slice(shown.length - (most - cut)) + ` (${count(shown.length)} characters)`;
+  return shown.slice(0, cut) + '…' + shown.slice(shown.length - (most - cut)) + (shown.length > 1000 ? ` (${count(shown.length)} characters)` : '');
 }
+
+/* Sentences of lwp's own analysis, with names in them. */
+const prose = text => document.createTextNode(clip(text || '', 2000));
 
 /* el('p.note', {title: '…'}, 'text', node, [more]) */
 function el(what, attributes, ...children) {
@@ -46,7 +49,8 @@ const plural = (n, one, many) => `${count(n)} ${n === 1 ? one : many}`;
 
 function percent(share) {
   if (!isNumber(share)) return 'unknown';
-  if (share > 0 && share < 0.0005) return '< 0.1\u00a0%';
+  if (share === 0) return '0\u00a0%';
+  if (share < 0.0005) return '< 0.1\u00a0%';
   return (share * 100).toFixed(1) + '\u00a0%';
 }
 

@@ -12,7 +12,7 @@ const NOT_YET = [
 
 function severity(level) {
   const known = ['high', 'medium', 'low'].includes(level) ? level : 'low';
-  return el(`span.severity.${known}`, null, known);
+  return el(`span.severity.${known}`, null, known + ' impact');
 }
 
 function tiles(rows) {
@@ -81,6 +81,15 @@ function sourceOf(loop) {
 
 /* ---- findings ---- */
 
+/* The new parts at a glance. */
+function partChips(split) {
+  const parts = list(split.groups).map((group, index) => [group, {index, letter: groupLetter(index)}]);
+  if (split.cold && list(split.cold.fields).length) parts.push([split.cold, {index: -1, letter: 'cold'}]);
+  const names = group => list(group.fields).slice(0, 6).map(f => clip(f, 30)).join(', ') + (list(group.fields).length > 6 ? ' …' : '');
+  return el('p.chips', {'aria-label': 'the new parts'}, parts.slice(0, 8).map(([group, mark]) => el('span.chip', null, groupMark(mark), ' ', names(group))),
+    parts.length > 8 && el('span.soft', null, `and ${parts.length - 8} more`));
+}
+
 function gainBar(range, most) {
   if (!isRange(range)) return null;
   const place = x => 100 * (Math.min(x, most) - 1) / (most - 1);
@@ -98,14 +107,21 @@ function findingCard(finding, rank, most) {
   const object = split && at(data.objects, split.object);
   return el('li.finding', {id: null}, el('div.rank', {'aria-hidden': 'true'}, String(rank)),
     el('div.finding-body', null,
-      el('h2', null, link ? el('a', {href: link}, finding.title) : finding.title),
+      el('h2', null, link ? el('a', {href: link}, prose(finding.title)) : prose(finding.title)),
       el('p.meta', null, severity(finding.severity), ' ', split && el('span.soft', null, `${split.confidence || 'unknown'} confidence`)),
-      el('p', null, finding.next_step),
+      split && partChips(split),
+      el('p', null, prose(finding.next_step)),
       link && el('p', null, el('a.button', {href: link}, 'See the layout and the new declaration'))),
     el('dl.finding-numbers', null,
       el('div', null, el('dt', null, 'Expected, whole program'), el('dd.big', null, finding.expected_speedup ? times(finding.expected_speedup) : unknown()), el('dd.soft', null, saved(finding.expected_speedup)), gainBar(finding.expected_speedup, most)),
       el('div', null, el('dt', null, 'Share of the time today'), el('dd', null, shareBar(finding.share, object && object.share_ci)),
         el('dd.soft', null, object && isRange(object.share_ci) ? `95 % interval ${interval(object.share_ci)}, ${plural(object.samples, 'sample', 'samples')}` : `${data.run.engine || 'unknown'} engine`))));
+}
+
+/* What the table of data does not hold. */
+function rest() {
+  const given = list(data.objects).reduce((sum, object) => sum + (object.share || 0), 0);
+  return `${percent(given)} of the time went to waiting for data that is known; the rest was computing, or its data is unknown.`;
 }
 
 function notMeasured() {
@@ -137,14 +153,15 @@ function viewFindings() {
     ]),
     findings.length > 0 && el('ol.findings', null, findings.map((f, i) => findingCard(f, i + 1, most))),
     notMeasured(),
-    el('section', null, el('h2', null, 'Where the time goes'), objectsTable(10), el('p', null, el('a', {href: '#objects'}, 'All data'), ' · ', el('a', {href: '#loops'}, 'All loops'))),
+    el('section', null, el('h2', null, 'Where the time goes'), objectsTable(10), el('p.soft', null, rest()),
+      el('p', null, el('a', {href: '#objects'}, 'All data'), ' · ', el('a', {href: '#loops'}, 'All loops'))),
     notes(),
   ];
 }
 
 function notes() {
   const texts = list(data.run.notes);
-  return texts.length > 0 && el('section', null, el('h2', null, 'Notes on this run'), el('ul.notes', null, texts.map(text => el('li', null, clip(text, 2000)))));
+  return texts.length > 0 && el('section', null, el('h2', null, 'Notes on this run'), el('ul.notes', null, texts.map(text => el('li', null, prose(text)))));
 }
 
 /* ---- data ---- */
@@ -318,7 +335,7 @@ function viewIndex() {
       {title: 'Command', cell: r => r.command ? el('code', null, clip(list(r.command).join(' '), 100)) : unknown(r.analysed ? 'unknown' : 'not analysed yet'), key: r => list(r.command).join(' '), text: r => list(r.command).join(' ')},
       {title: 'Started', cell: r => r.started ? String(r.started).replace('T', ' ').replace(/\.\d+Z$/, ' UTC') : unknown(), key: r => String(r.started || '')},
       {title: 'Samples', cell: r => r.analysed ? count(r.samples) : '', key: r => r.samples, number: true},
-      {title: 'First finding', cell: r => r.title ? [r.title, r.findings > 1 && el('span.soft', null, ` and ${r.findings - 1} more`)] : r.analysed ? 'none' : ''},
+      {title: 'First finding', cell: r => r.title ? [prose(r.title), r.findings > 1 && el('span.soft', null, ` and ${r.findings - 1} more`)] : r.analysed ? 'none' : ''},
       {title: 'Expected', cell: r => isRange(r.expected_speedup) ? times(r.expected_speedup) : '', key: r => isRange(r.expected_speedup) ? r.expected_speedup[1] : 0, number: true},
     ], list(page.results))];
 }

@@ -99,6 +99,10 @@ function drawGroup(split, object, group, index, line) {
   const known = fields.every(f => isNumber(f.bytes)) && group.bytes > 0;
   const per = group.bytes > 0 ? line / group.bytes : 0;
   const boxes = [];
+  /* the node keeps a pointer of 8 bytes to each other part */
+  const others = list(split.groups).length - 1 + (split.cold && list(split.cold.fields).length ? 1 : 0);
+  const room = known ? group.bytes - fields.reduce((sum, f) => sum + f.bytes, 0) : 0;
+  const pointers = split.single && index === 0 ? Math.min(8 * others, Math.max(0, room)) : 0;
   if (known) {
     const align = f => f.bytes && (f.bytes & (f.bytes - 1)) === 0 && f.bytes <= 16 ? f.bytes : 1;
     for (let start = 0, element = 0; start < line && element < 4096; start += group.bytes, element++) {
@@ -110,6 +114,8 @@ function drawGroup(split, object, group, index, line) {
           title: `${field.name} of element ${element}`});
         reached += field.bytes;
       }
+      if (pointers > 0 && reached + pointers <= line)
+        boxes.push({class: 'pointer' + (element ? '.ghost' : ''), start: start + group.bytes - pointers, bytes: pointers, name: '→ other parts', title: 'pointer to the other parts'});
     }
   }
   return el('div.group', null,
@@ -174,7 +180,7 @@ function viewSplit(index) {
   return [
     el('p.crumbs', null, el('a', {href: '#findings'}, 'Findings'), ' › structure'),
     el('h1', null, split.type || object.name || 'unnamed structure', ' ', finding && severity(finding.severity)),
-    el('p.lead', null, finding ? finding.title + '.' : ''),
+    el('p.lead', null, finding ? prose(finding.title + '.') : ''),
     tiles([
       ['Expected gain', times(split.expected_speedup), saved(split.expected_speedup), 'whole program'],
       ['Share of the time', percent(object.share), isRange(object.share_ci) ? `95 % interval ${interval(object.share_ci)}` : null, `${plural(object.samples, 'sample', 'samples')}, ${data.run.engine || 'unknown'} engine`],
@@ -186,12 +192,12 @@ function viewSplit(index) {
         el('h3', null, 'Today ', el('span.soft', null, `${bytes(split.element_bytes)} an element, a row is a cache line of ${bytes(line)}`)),
         drawElement(object, split.element_bytes, line, groups),
         el('p.legend', null, 'Share of the time: ', [1, 2, 3, 4, 5].map(n => el(`span.swatch.h${n}`, null, n === 1 ? 'less' : n === 5 ? 'more' : '\u00a0')),
-          el('span.swatch.gap', null, 'no access seen'), ' Letters name the part a field moves to.'),
+          el('span.swatch.gap', null, '\u00a0'), ' no access seen. Letters name the part a field moves to.'),
         el('h3', null, `Proposed `, el('span.soft', null, split.single ? `${plural(parts.length + (cold ? 1 : 0), 'part', 'parts')}; the first keeps a pointer to each other` : `${plural(parts.length + (cold ? 1 : 0), 'array', 'arrays')}, each with only what its loops use`)),
         parts.map((group, i) => drawGroup(split, object, group, i, line)),
         cold && drawGroup(split, object, cold, -1, line))),
     el('section', null, el('h2', null, 'The new declaration'),
-      finding && el('p', null, finding.next_step),
+      finding && el('p', null, prose(finding.next_step)),
       el('div.code', null, copyButton(split.declaration || ''), code(split.declaration || '', 'The new declaration'))),
     el('section', null, el('h2', null, 'Why: the loops and what they touch'),
       el('p.soft', null, 'Share of the whole program\u2019s time that goes to this structure in each loop.'),

@@ -108,12 +108,12 @@ static bool serve_is_loopback(const struct sockaddr *address)
 /* A listening socket; *port becomes the real one. */
 static int serve_listen(const char *bind_to, int *port, bool *loopback, struct lwp_error *err)
 {
-    struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV}, *found = NULL;
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV}, *found = NULL;
     char service[16];
     snprintf(service, sizeof service, "%d", *port);
-    int failed = getaddrinfo(bind_to, service, &hints, &found);
+    int failed = getaddrinfo(strcmp(bind_to, "localhost") == 0 ? "127.0.0.1" : bind_to, service, &hints, &found);
     if (failed)
-        return lwp_error_set(err, LWP_ERR_USAGE, "--bind %s is no address of this machine: %s", bind_to,
+        return lwp_error_set(err, LWP_ERR_USAGE, "--bind takes an IP address, and %s is none (%s)", bind_to,
                              gai_strerror(failed));
     int fd = socket(found->ai_family, found->ai_socktype | SOCK_CLOEXEC, found->ai_protocol), yes = 1, status = 0;
     *loopback = serve_is_loopback(found->ai_addr);

@@ -1,0 +1,320 @@
+#!/usr/bin/python3
+"""The report in headless Chromium: the exported file and the served page show the same in every view, by deep link, in light
+and dark; nothing is logged, nothing is loaded from elsewhere, hostile text stays text, and copying copies.
+
+Screenshots go to $LWP_SCREENSHOTS, or are dropped."""
+import json, os, re, shutil, signal, subprocess, sys
+from pathlib import Path
+
+CHROMIUM, DRIVER = "/usr/bin/chromium", "/usr/bin/chromedriver"
+for program in (CHROMIUM, DRIVER):
+    if not os.access(program, os.X_OK):
+        print(f"{program} is not installed")
+        sys.exit(77)
+try:
+    from selenium import webdriver
+    from selenium.webdriver.chrome.options import Options
+    from selenium.webdriver.chrome.service import Service
+    from selenium.webdriver.common.by import By
+except ImportError:
+    print("python3-selenium is not installed")
+    sys.exit(77)
+
+LWP, SRC, TMP = os.environ["LWP"], Path(os.environ["SRC"]), Path(os.environ["TMP"])
+SHOTS = os.environ.get("LWP_SCREENSHOTS")
+problems = []
+
+
+def check(holds, what):
+    if not holds:
+        problems.append(what)
+        print("FAIL:", what, flush=True)
+
+
+def result(name, change=None):
+    """A result folder with the sample analysis; its loops are in tests/web/particles.c."""
+    analysis = json.loads((SRC / "tests/web/analysis.json").read_text())
+    analysis["run"]["cwd"] = str(SRC / "tests/web")
+    if change:
+        change(analysis)
+    folder = TMP / name
+    folder.mkdir()
+    (folder / "analysis.json").write_text(json.dumps(analysis))
+    return folder, analysis
+
+
+HOSTILE = [
+    "</script><script>window.bad = 1</script>", "<!-- <script>", "<img src=x onerror='window.bad = 1'>", "\"'><b>bold</b>", "a\u202egnp.c",
+    "zero\u200bwidth", "line\u2028end", "\x1b[31mred", "javascript:alert(1)", "__proto__", "constructor", "${7*7}", "<!-- lwp:data -->",
+    "&lt;b&gt;&amp;", "%3Cscript%3E", "\ufffd\ufffd", "x" * 100_000, "",
+]
+
+
+def make_hostile(analysis):
+    """Puts hostile text wherever the profiled program has a say; all of it valid by the schema."""
+    texts = iter(HOSTILE * 100)
+    loops, objects = analysis["loops"], analysis["objects"]
+    analysis["run"]["command"] = list(HOSTILE)
+    analysis["run"].update(host=next(texts), cwd=next(texts), event=next(texts), notes=[t for t in HOSTILE if t])
+    analysis["run"]["processes"][0]["command"] = next(texts)
+    analysis["run"]["machine"]["cpu"] = next(texts)
+    for module in analysis["modules"]:
+        module.update(path=next(texts), build_id=next(texts))
+    for context in analysis["contexts"]:
+        for frame in context["frames"]:
+            frame.update(function=next(texts), file=next(texts))
+    analysis["loops"] = loops = [dict(loops[0], function=text, file="/" + text) for text in HOSTILE] + loops
+    for other in objects:
+        other.update(name=next(texts), type=next(texts))
+    main = objects[0]
+    main["fields"] = [{"offset": 8 * i, "bytes": 8, "name": text, "share": 0.01, "samples": 9} for i, text in enumerate(HOSTILE)]
+    main["element_bytes"] = 8 * len(HOSTILE)
+    main["loops"] = [{"loop": i, "share": 0.02, "stride": 64, "offsets": [8 * i], "fields": [text]} for i, text in enumerate(HOSTILE)]
+    split = analysis["splits"][0]
+    split.update(type=HOSTILE[0], element_bytes=main["element_bytes"], declaration="\n".join(HOSTILE))
+    split["groups"] = [{"fields": HOSTILE, "offsets": [8 * i for i in range(len(HOSTILE))], "bytes": 8 * len(HOSTILE)}]
+    split["cold"] = {"fields": [], "offsets": [], "bytes": 0}
+    split["affinity"] = [{"a": a, "b": b, "value": 0.5} for a, b in zip(HOSTILE, HOSTILE[1:])]
+    split["traffic"]["loops"] = [{"loop": 0, "before": 1, "after": 0.5}]
+    analysis["findings"] = [dict(analysis["findings"][0], id=f"split-{i}", title=t, next_step=t) for i, t in enumerate(HOSTILE) if t]
+
+
+def export(folder, *options):
+    out = TMP / (folder.name + ".html")
+    subprocess.run([LWP, "export", str(folder), "-o", str(out), *options], check=True, stderr=subprocess.PIPE)
+    return out
+
+
+class Browser:
+    def __init__(self):
+        options = Options()
+        options.binary_location = CHROMIUM
+        for flag in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+                     "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", f"--user-data-dir={TMP}/chromium"):
+            options.add_argument(flag)
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+        self.driver = webdriver.Chrome(service=Service(DRIVER), options=options)
+        self.driver.set_page_load_timeout(60)
+        self.driver.execute_cdp_cmd("Browser.grantPermissions", {"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]})
+        self.driver.get("about:blank")  # what the browser's own first tab asked for is not the page's
+        self.driver.get_log("performance")
+
+    def size(self, width, height=900):
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})
+
+    def scheme(self, name):
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": name}]})
+
+    def open(self, url):
+        self.driver.get("about:blank")  # a new hash alone would not load the page again
+        self.driver.get(url)
+
+    def text(self, what="main"):
+        return self.driver.find_element(By.CSS_SELECTOR, what).text.replace("\u00a0", " ")
+
+    def shot(self, name):
+        if not SHOTS:
+            return
+        Path(SHOTS).mkdir(parents=True, exist_ok=True)
+        width = self.driver.execute_script("return innerWidth")
+        self.size(width, min(3000, self.driver.execute_script("return document.documentElement.scrollHeight")))
+        self.driver.save_screenshot(str(Path(SHOTS) / (name + ".png")))
+        self.size(width)
+
+    def is_quiet(self, what, *own):
+        """No console message, and no request but for the page itself."""
+        for entry in self.driver.get_log("browser"):
+            check(False, f"{what}: the console says {entry['message']}")
+        for entry in self.driver.get_log("performance"):
+            message = json.loads(entry["message"])["message"]
+            if message["method"] == "Network.requestWillBeSent":
+                url = message["params"]["request"]["url"]
+                check(url.startswith((*own, "data:", "about:")), f"{what}: a request for {url}")
+
+
+# view -> words that must be there
+VIEWS = {
+    "findings": ["2 things to change in particles", "Split struct particle", "1.35× – 1.72×", "26–42 % less time", "95 % interval 49.8–54.2 %", "1,061 samples",
+                 "Not measured in this run: arrays that belong together", "12 % of the CPU time was spent in the kernel", "2,040", "3 lost", "low confidence"],
+    "split/0": ["struct particle", "1.25 → 0.20", "mass", "total_mass", "particles.c:14–15", "struct particle_xyz { double x; double y; double z; };", "sum += all[i].mass;",
+                "8 in a cache line", "Stride 80 B", "main"],
+    "split/1": ["struct node", "→ other parts", "No regular stride", "low", "unknown function"],
+    "objects": ["all", "list", "table", "unknown", "52.0 %", "< 0.1 %", "make_all (particles.c:50)"],
+    "object/0": ["76.3 MiB", "+32", "4,000 loads", "Loops that use it"],
+    "object/2": ["table", "No loop was seen to use it", "unknown"],
+    "loops": ["total_mass", "find", "unknown function", "no line information", "outside of loops"],
+    "loop/1": ["all[i].z += step; /* <b>not bold</b> */", "Data it uses", "x, y, z"],
+    "loop/3": ["Inside of", "compile with -g"],
+    "loop/4": ["gone.c: not found on this machine"],
+    "loop/5": ["/etc/passwd: not called like a source file"],
+    "run": ["./particles --count 1000000 'it'\\''s one'", "timer", "2,040, of them 1,987 with an address", "1.42 %", "L3: 32.0 MiB", "/srv/app/particles", "00ff00ff", "status 0", "build-7"],
+    "split/99": ["There is no such structure"],
+    "loop/x": ["There is no such loop"],
+    "nonsense/<b>": ["2 things to change"],
+}
+
+
+def visit(browser, what, base, own):
+    texts = {}
+    for view, words in VIEWS.items():
+        browser.open(f"{base}#{view}")
+        texts[view] = text = browser.text()
+        for word in words:
+            check(word in text, f"{what} #{view}: '{word}' is not there")
+        check("root:" not in text, f"{what} #{view}: shows /etc/passwd")
+        check("cannot be drawn" not in text, f"{what} #{view}: {text[:200]}")
+        if re.match(r"(findings|split/0|object/0|run)$", view):
+            browser.shot(f"{what}-{view.replace('/', '-')}")
+    browser.is_quiet(what, own)
+    return texts
+
+
+def interaction(browser, base, analysis):
+    driver = browser.driver
+    browser.open(f"{base}#split/0")
+    driver.find_element(By.CSS_SELECTOR, "button.copy").click()
+    driver.set_script_timeout(10)
+    copied = driver.execute_async_script("const done = arguments[0]; navigator.clipboard.readText().then(done, e => done('refused: ' + e));")
+    check(copied == analysis["splits"][0]["declaration"], f"the copy button copied {copied!r}")
+    check("Copied" in browser.text("button.copy"), "the copy button does not say that it copied")
+    driver.find_elements(By.CSS_SELECTOR, "details.loop summary")[1].click()
+    check("all[i].x += step;" in browser.text(), "the second loop does not open")
+    boxes = driver.execute_script("""return [...document.querySelectorAll('.panel .drawing')[0].querySelectorAll('.box')].map(b =>
+        [b.querySelector('.box-name').textContent, b.getBoundingClientRect().width / b.parentNode.clientWidth * 64])""")
+    drawn = [(name, round(width)) for name, width in boxes]
+    check(drawn == [("x", 8), ("y", 8), ("z", 8), ("", 8), ("mass", 8), ("name", 24), ("name", 16)], f"the strip is not to scale: {drawn}")
+    driver.find_element(By.CSS_SELECTOR, "nav a[href='#loops']").click()
+    check("Where the time is spent" in browser.text(), "the menu does not lead to the loops")
+    first = lambda: driver.find_element(By.CSS_SELECTOR, "tbody tr td").text
+    check(first().startswith("total_mass"), "loops do not begin with the hottest")
+    driver.find_elements(By.CSS_SELECTOR, "th button")[1].click()
+    driver.find_elements(By.CSS_SELECTOR, "th button")[1].click()
+    check(first().startswith("unknown function"), f"sorting upwards begins with {first()}")
+    driver.back()
+    check("struct particle" in browser.text("h1"), "the back button does not lead back")
+
+
+def schemes(browser, base):
+    backs = {}
+    for scheme in ("light", "dark"):
+        browser.scheme(scheme)
+        browser.open(f"{base}#split/0")
+        backs[scheme] = browser.driver.execute_script("return getComputedStyle(document.body).backgroundColor")
+        browser.shot(f"scheme-{scheme}")
+    check(backs["light"] != backs["dark"], f"light and dark look the same: {backs}")
+    browser.scheme("light")
+    for view in VIEWS:  # nothing is wider than a phone
+        browser.size(400, 800)
+        browser.open(f"{base}#{view}")
+        width = browser.driver.execute_script("return document.documentElement.scrollWidth")
+        check(width <= 400, f"#{view} is {width} wide on a screen of 400")
+    browser.open(f"{base}#split/0")
+    browser.shot("phone")
+    browser.size(1280)
+
+
+def hostile(browser):
+    folder, analysis = result("hostile", make_hostile)
+    file = export(folder, "--source=all")
+    page = file.read_text()
+    check(page.lower().count("</script") == 2, "the data ends its script element")
+    for view in ("findings", "split/0", "objects", "object/0", "loops", "loop/0", "loop/3", "run"):
+        browser.open(f"file://{file}#{view}")
+        text = browser.text()
+        check("cannot be drawn" not in text, f"hostile #{view}: {text[:300]}")
+        check(browser.driver.execute_script("return window.bad === undefined && !document.querySelector('main img, main b, main script')"), f"hostile #{view}: text became markup")
+        check("\u202e" not in text and "\u200b" not in text and "\x1b" not in text, f"hostile #{view}: invisible characters are not shown")
+        check(browser.driver.execute_script("return document.documentElement.scrollWidth <= innerWidth"), f"hostile #{view} is wider than the window")
+        if view in ("findings", "split/0"):
+            browser.shot("hostile-" + view.replace("/", "-"))
+    browser.open(f"file://{file}#loops")
+    check("</script><script>window.bad = 1</script>" in browser.text(), "the hostile name is not shown as it is")
+    check("\\u{202e}" in browser.text(), "a turned reading direction is not spelled out")
+    browser.is_quiet("hostile", f"file://{file}")
+
+
+def other_results(browser):
+    def empty(analysis):
+        analysis.update(findings=[], splits=[], objects=[], loops=[], contexts=[])
+        analysis["run"].update(samples=12, samples_with_address=0, overhead_percent=None, wall_s=None, cpu_s=None, cwd=None, host=None)
+    file = export(result("empty", empty)[0])
+    for view, word in {"findings": "Only 12 samples were taken", "objects": "No sample could be given", "loops": "No sample could be given", "run": "unknown"}.items():
+        browser.open(f"file://{file}#{view}")
+        check(word in browser.text(), f"empty #{view}: '{word}' is not there")
+
+    def calm(analysis):
+        analysis.update(findings=[], splits=[])
+    file = export(result("calm", calm)[0])
+    browser.open(f"file://{file}")
+    check("Nothing to change in particles" in browser.text() and "Not measured in this run" in browser.text(), "no advice and not measured look the same")
+
+    def broken(analysis):
+        analysis["loops"] = [7, None]
+        analysis["objects"][0]["loops"] = "none"
+        analysis["splits"][1]["groups"] = None
+    file = export(result("broken", broken)[0])
+    for view in VIEWS:
+        browser.open(f"file://{file}#{view}")
+        check(len(browser.text()) > 20, f"broken #{view}: nothing is shown")
+
+    def large(analysis):
+        analysis["objects"] = [dict(analysis["objects"][0], name=f"object {i}") for i in range(5000)]
+    file = export(result("large", large)[0])
+    browser.open(f"file://{file}#objects")
+    took = browser.driver.execute_script("const start = performance.now(); location.hash = ''; draw(); location.hash = 'objects'; draw(); return performance.now() - start")
+    check(took < 2000, f"5,000 objects take {took:.0f} ms")
+    rows = lambda: len(browser.driver.find_elements(By.CSS_SELECTOR, "tbody tr"))
+    check(rows() == 200, f"{rows()} rows of 5,000 are drawn at first")
+    browser.driver.find_element(By.CSS_SELECTOR, "input[type=search]").send_keys("object 4321")
+    check(rows() == 1, f"the filter leaves {rows()} rows")
+    browser.is_quiet("other results", f"file://{TMP}/")
+
+
+def served(folder):
+    server = subprocess.Popen([LWP, "serve", "-p", "0", str(folder)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    return server, server.stdout.readline().strip()
+
+
+def main():
+    folder, analysis = result("sample")
+    file = export(folder, "--source=all")
+    check(file.stat().st_size < 256 << 10, f"the exported sample has {file.stat().st_size} bytes")
+    server, url = served(folder)
+    browser = None
+    try:
+        browser = Browser()
+        browser.size(1280)
+        browser.scheme("light")
+        from_file = visit(browser, "exported", f"file://{file}", f"file://{file}")
+        from_server = visit(browser, "served", url, url)
+        for view in VIEWS:
+            check(from_file[view] == from_server[view], f"#{view} differs between the exported and the served page")
+        interaction(browser, f"file://{file}", analysis)
+        interaction(browser, url, analysis)
+        schemes(browser, f"file://{file}")
+        browser.is_quiet("by hand", f"file://{file}", url)
+        none = export(folder, "--source=none")
+        browser.open(f"file://{none}#loop/0")
+        check("exported without source" in browser.text() and "all[i].mass" not in none.read_text(), "--source=none has source")
+        index, index_url = served(TMP)
+        try:
+            browser.open(index_url)
+            check("sample" in browser.text() and "Split struct particle" in browser.text(), "the index does not list the result")
+            browser.driver.find_element(By.LINK_TEXT, "sample").click()
+            check("2 things to change" in browser.text(), "the index does not lead to the result")
+            browser.is_quiet("index", index_url, f"file://{none}")
+        finally:
+            index.send_signal(signal.SIGINT)
+            check(index.wait(10) == 0, "the index server does not end well")
+        other_results(browser)
+        hostile(browser)
+    finally:
+        if browser:
+            browser.driver.quit()
+        server.send_signal(signal.SIGINT)
+    check(server.wait(10) == 0, "the server does not end well")
+    print(f"{len(problems)} problems")
+    return 1 if problems else 0
+
+
+sys.exit(main())
