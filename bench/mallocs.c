@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCKS = 10000000, KEYS = 60000, WALKS = 24 };
+enum { BLOCKS = 10000000, KEYS = 60000, WALKS = 40 };
 
 struct item {
     struct item *next;
