@@ -48,6 +48,21 @@ static void overview(void)
     puts("  help      explain a command: lwp help collect\n\nStart with:  lwp collect ./app args");
 }
 
+static int manual(const char *name)
+{
+    if (!name) {
+        const struct lwp_command *list[COMMANDS + 1] = {0};
+        memcpy(list, lwp_commands, sizeof lwp_commands);
+        lwp_overview_manual(list);
+        return 0;
+    }
+    const struct lwp_command *command = find(name);
+    if (!command)
+        return unknown(name);
+    lwp_command_manual(command);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 2) {
@@ -59,6 +74,8 @@ int main(int argc, char **argv)
         puts("lwp " LWP_VERSION);
         return 0;
     }
+    if (argc > 2 && strcmp(name, "help") == 0 && strcmp(argv[2], "--man") == 0)
+        return manual(argc > 3 ? argv[3] : NULL);
     if (strcmp(name, "help") == 0 || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
         if (argc < 3) {
             overview();

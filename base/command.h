@@ -56,6 +56,12 @@ bool lwp_options_flag(const struct lwp_options *options, const char *name);
 /* `lwp <name> --help` on stdout. */
 void lwp_command_help(const struct lwp_command *command);
 
+/* The same as a man page (mdoc) on stdout. */
+void lwp_command_manual(const struct lwp_command *command);
+
+/* `lwp help` as a man page: what `commands` (NULL-ended) do. */
+void lwp_overview_manual(const struct lwp_command *const *commands);
+
 /* The start of every run function: parses, answers --help, prints what is wrong.
  * Returns false when the command is to leave with *exit_status (0 after --help, `usage_status` after an error). */
 bool lwp_command_begin(struct lwp_options *options, const struct lwp_command *self, int argc, char **argv,
