@@ -110,6 +110,13 @@ int lwp_analyze(const char *const *dirs, size_t count, const char *out_path, str
         goto out;
     lwp_log_progress("analysing");
     lwp_regions_merge(&profile);
+    double adopted = lwp_streams_adopt(&profile, lwp_objects_unowned(&profile));
+    if (adopted > 0.02 * profile.total.weight)
+        lwp_profile_note(
+            &profile,
+            "%.0f %% of the weight is on small blocks that were not recorded one by one; it was given to the "
+            "pool which the same instructions use otherwise.",
+            100 * adopted / profile.total.weight);
     lwp_regions_deal_out(&profile);
     lwp_streams_link(&profile);
     lwp_elements_find(&profile);

@@ -114,7 +114,7 @@ static double element_fit(const struct lwp_profile *profile, uint32_t index, uin
     for (uint32_t i = profile->object_streams[index]; i != LWP_NONE && judged < STREAMS_JUDGED;
          i = profile->streams[i].next_of_object) {
         const struct lwp_stream *stream = &profile->streams[i];
-        if (lwp_objects_library_code(profile, stream->module))
+        if (lwp_objects_library_code(profile, stream->module) || stream->fair.count + stream->biased.count == 0)
             continue;
         uint64_t residue;
         bool whole = stream->bytes >= size; /* a vector over several elements: it must start at one */
@@ -193,6 +193,7 @@ static uint64_t element_fold(const struct lwp_profile *profile, uint32_t index, 
     struct element_use uses[STREAMS_JUDGED];
     size_t count = 0;
     uint64_t covered = 0;
+    bool wide = false;
     if (stride > ELEMENT_MAX)
         return stride;
     bool *touched = calloc(stride, sizeof *touched);
@@ -207,12 +208,13 @@ static uint64_t element_fold(const struct lwp_profile *profile, uint32_t index, 
             covered += !touched[at % stride];
             touched[at % stride] = true;
         }
+        wide |= stream->vector && stream->bytes >= 32;
         if (!stream->vector || stream->bytes <= 8)
             uses[count++] = (struct element_use){stream->region, residue, stream->bytes};
     }
     free(touched);
     if (count == 0)
-        return covered >= stride ? 0 : stride;
+        return covered >= stride || wide ? 0 : stride;
     for (uint64_t parts = 64; parts > 1; parts--)
         if (stride % parts == 0 && element_folds(uses, count, stride, stride / parts))
             return stride / parts;

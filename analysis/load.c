@@ -265,7 +265,7 @@ static uint32_t load_object(struct load_thread *thread, const struct lwps_access
         if (object == LWP_NONE && access->address >= thread->stack_low && access->address < thread->stack_high)
             return lwp_objects_other_stack(profile);
     }
-    return object == LWP_NONE ? lwp_objects_unknown(profile) : object;
+    return object == LWP_NONE ? lwp_objects_unowned(profile) : object;
 }
 
 static void load_access_seen(struct load_thread *thread, uint32_t index, const struct lwps_access *access,

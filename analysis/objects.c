@@ -82,6 +82,13 @@ uint32_t lwp_objects_other_stack(struct lwp_profile *profile)
                          &(struct lwp_object){.kind = LWP_OBJECT_STACK, .module = LWP_NONE, .name = "stack"});
 }
 
+uint32_t lwp_objects_unowned(struct lwp_profile *profile)
+{
+    return object_intern(
+        profile, lwp_hash_mix(2, LWP_OBJECT_UNKNOWN),
+        &(struct lwp_object){.kind = LWP_OBJECT_UNKNOWN, .module = LWP_NONE, .name = "memory without a known owner"});
+}
+
 uint32_t lwp_objects_unknown(struct lwp_profile *profile)
 {
     return object_intern(profile, lwp_hash_mix(1, LWP_OBJECT_UNKNOWN),

@@ -12,7 +12,8 @@ uint32_t lwp_objects_static(struct lwp_profile *profile, uint32_t module, uint64
 uint32_t lwp_objects_stack(struct lwp_profile *profile, uint32_t module, uint64_t address, int64_t from_cfa,
                            uint64_t *offset);
 uint32_t lwp_objects_other_stack(struct lwp_profile *profile); /* on a thread's stack, frame not known */
-uint32_t lwp_objects_unknown(struct lwp_profile *profile);     /* address or owner not known */
+uint32_t lwp_objects_unowned(struct lwp_profile *profile);     /* address known, nothing recorded there */
+uint32_t lwp_objects_unknown(struct lwp_profile *profile);     /* address not known */
 
 /* The innermost frame of an allocation that is not a library's allocator wrapper: the one people look for. */
 bool lwp_objects_site(struct lwp_profile *profile, uint32_t context, struct lwp_frame *frame, uint32_t *node);

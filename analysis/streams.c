@@ -89,6 +89,86 @@ void lwp_streams_distance(struct lwp_profile *profile, uint32_t stream, uint64_t
         ++*count;
 }
 
+struct stream_owner {
+    uint64_t all, most;
+    uint32_t object;
+};
+
+static bool stream_is_pooled(const struct lwp_profile *profile, uint32_t object)
+{
+    return profile->objects[object].kind == LWP_OBJECT_HEAP && profile->objects[object].pool_size;
+}
+
+static void stream_move(struct lwp_profile *profile, struct lwp_stream *stream, uint32_t to)
+{
+    struct lwp_object *from = &profile->objects[stream->object], *object = &profile->objects[to];
+    from->weight.weight -= stream->weight.weight;
+    from->weight.squares -= stream->weight.squares;
+    from->weight.samples -= stream->weight.samples;
+    from->accesses -= stream->accesses;
+    from->loads -= stream->loads;
+    from->stores -= stream->stores;
+    lwp_tally_merge(&object->weight, &stream->weight);
+    object->accesses += stream->accesses;
+    object->loads += stream->loads;
+    object->stores += stream->stores;
+    stream->object = to;
+    stream->fair.count = stream->biased.count = 0; /* where in its block each access fell is not known */
+}
+
+/* When a program allocates very fast the collector leaves small blocks out to stay within its budget. Their accesses
+ * have an address and no owner, although the same instruction is seen on the recorded blocks of the same pool. */
+double lwp_streams_adopt(struct lwp_profile *profile, uint32_t unowned)
+{
+    enum { ENOUGH = 20 };
+    struct lwp_map *places = lwp_map_new(), *pairs = lwp_map_new();
+    struct stream_owner *owners = NULL;
+    uint64_t *counts = NULL;
+    size_t owner_count = 0, owner_room = 0, pair_count = 0, pair_room = 0;
+    double moved = 0;
+    for (size_t i = 0; i < profile->stream_count; i++) {
+        const struct lwp_stream *stream = &profile->streams[i];
+        if (stream->object == unowned || profile->objects[stream->object].kind == LWP_OBJECT_UNKNOWN)
+            continue;
+        uint64_t place = lwp_hash_mix(stream->module, stream->address);
+        uint32_t *at = lwp_map_at(places, place);
+        if (*at == LWP_MAP_NONE) {
+            *at = (uint32_t)owner_count;
+            LWP_GROW(&owners, owner_count, &owner_room);
+            owners[owner_count++] = (struct stream_owner){.object = LWP_NONE};
+        }
+        struct stream_owner *owner = &owners[*at];
+        uint32_t *pair = lwp_map_at(pairs, lwp_hash_mix(place, stream->object));
+        if (*pair == LWP_MAP_NONE) {
+            *pair = (uint32_t)pair_count;
+            LWP_GROW(&counts, pair_count, &pair_room);
+            counts[pair_count++] = 0;
+        }
+        counts[*pair] += stream->accesses;
+        owner->all += stream->accesses;
+        if (counts[*pair] > owner->most) {
+            owner->most = counts[*pair];
+            owner->object = stream->object;
+        }
+    }
+    for (size_t i = 0; i < profile->stream_count; i++) {
+        struct lwp_stream *stream = &profile->streams[i];
+        if (stream->object != unowned)
+            continue;
+        uint32_t at = lwp_map_get(places, lwp_hash_mix(stream->module, stream->address));
+        if (at == LWP_MAP_NONE || owners[at].all < ENOUGH || owners[at].most * 20 < owners[at].all * 19 ||
+            !stream_is_pooled(profile, owners[at].object))
+            continue;
+        moved += stream->weight.weight;
+        stream_move(profile, stream, owners[at].object);
+    }
+    free(owners);
+    free(counts);
+    lwp_map_free(places);
+    lwp_map_free(pairs);
+    return moved;
+}
+
 void lwp_streams_link(struct lwp_profile *profile)
 {
     profile->object_streams = calloc(profile->object_count + 1, sizeof *profile->object_streams);

@@ -12,6 +12,10 @@ uint32_t lwp_streams_add(struct lwp_profile *profile, uint32_t object, uint32_t 
 /* Two accesses of one sample to one object lay this far apart. */
 void lwp_streams_distance(struct lwp_profile *profile, uint32_t stream, uint64_t distance);
 
+/* Gives accesses that hit unrecorded memory to the pool that nearly all other accesses of the same instruction hit.
+ * Returns the weight moved. Before lwp_streams_link. */
+double lwp_streams_adopt(struct lwp_profile *profile, uint32_t unowned);
+
 /* Chains each object's streams (profile->object_streams, next_of_object), once all samples are in. */
 void lwp_streams_link(struct lwp_profile *profile);
 

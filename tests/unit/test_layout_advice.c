@@ -248,11 +248,39 @@ static void test_pool(void **state)
     lwp_profile_fini(&profile);
 }
 
+/* Blocks the collector left out: their accesses go to the pool the same instruction uses, if it uses but one. */
+static void test_adoption(void **state)
+{
+    (void)state;
+    static const struct use key = {0, 100, 0, 8}, left = {0, 100, 8, 8};
+    for (int mixed = 0; mixed < 2; mixed++) {
+        struct lwp_profile profile;
+        lwp_profile_init(&profile);
+        uint32_t pool = lwp_objects_allocated(&profile, LWP_OBJECT_HEAP, 0, 48);
+        uint32_t other = lwp_objects_allocated(&profile, LWP_OBJECT_HEAP, 0, 96);
+        uint32_t unowned = lwp_objects_unowned(&profile);
+        sample(&profile, pool, &key, 1, 0, 10, 80, 0);
+        if (mixed)
+            sample(&profile, other, &key, 1, 0, 10, 20, 0);
+        sample(&profile, unowned, &key, 1, 64, 100000, 30, 0);
+        sample(&profile, unowned, &left, 1, 64, 100000, 7, 0); /* an instruction never seen on the pool */
+        lwp_regions_merge(&profile);
+        double moved = lwp_streams_adopt(&profile, unowned);
+        assert_true(moved == (mixed ? 0 : 30));
+        assert_true(profile.objects[pool].weight.weight == (mixed ? 80 : 110));
+        assert_true(profile.objects[unowned].weight.weight == (mixed ? 37 : 7));
+        lwp_streams_link(&profile);
+        lwp_elements_find(&profile);
+        assert_int_equal(profile.objects[pool].element_bytes, 48);
+        lwp_profile_fini(&profile);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_neuron),      cmocka_unit_test(test_sizes), cmocka_unit_test(test_nothing_to_say),
-        cmocka_unit_test(test_small_share), cmocka_unit_test(test_pool),
+        cmocka_unit_test(test_small_share), cmocka_unit_test(test_pool),  cmocka_unit_test(test_adoption),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
