@@ -32,7 +32,7 @@ function linesOf(loop) {
 function loopPlace(loop) {
   if (!loop) return unknown('unknown loop');
   return [el('strong', null, loop.function || 'unknown function'), loop.kind === 'function' && el('span.soft', null, ' outside of loops'),
-    loop.file ? el('span.where', {title: loop.file}, ' ', baseName(loop.file) + linesOf(loop)) : el('span.where', null, ' no line information')];
+    loop.file ? el('span.where', {title: loop.file}, ' ', baseName(loop.file) + linesOf(loop)) : el('span.where', null, isNumber(loop.address) ? ` at 0x${loop.address.toString(16)}, no line information` : ' no line information')];
 }
 
 const loopText = loop => loop ? `${loop.function || ''} ${loop.file || ''}` : '';
@@ -44,7 +44,7 @@ function objectName(object) {
 const objectLink = index => el('a', {href: '#object/' + index}, objectName(at(data.objects, index)));
 
 function allocationPlace(object) {
-  const context = at(data.contexts, object.context), frame = context && list(context.frames)[0];
+  const context = at(data.contexts, object.context), frame = object.site || (context && list(context.frames)[0]);
   if (!frame) return null;
   return `${frame.function || 'unknown function'}${frame.file ? ` (${baseName(frame.file)}${isNumber(frame.line) ? ':' + frame.line : ''})` : ''}`;
 }
@@ -196,6 +196,7 @@ function objectFacts(object) {
     ['Elements', isNumber(object.elements) ? count(object.elements) : unknown()],
     ['Size', isNumber(object.bytes) ? bytes(object.bytes) : unknown()],
     ['Allocations', isNumber(object.allocations) ? count(object.allocations) : unknown()],
+    isNumber(object.time_share) && ['Share with computing', `${percent(object.time_share)}, when the whole time of each loop goes to the data it waits for`],
     ['Accesses seen', `${count(accesses)} (${count(object.loads)} loads, ${count(object.stores)} stores)`],
     object.module !== null && at(data.modules, object.module) && ['Module', at(data.modules, object.module).path],
     Number.isInteger(object.context) && ['Allocated at', callPath(object.context)],

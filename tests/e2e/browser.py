@@ -65,7 +65,7 @@ def make_hostile(analysis):
             frame.update(function=next(texts), file=next(texts))
     analysis["loops"] = loops = [dict(loops[0], function=text, file="/" + text) for text in HOSTILE] + loops
     for other in objects:
-        other.update(name=next(texts), type=next(texts))
+        other.update(name=next(texts), type=next(texts), site=dict(analysis["contexts"][0]["frames"][0]))
     main = objects[0]
     main["fields"] = [{"offset": 8 * i, "bytes": 8, "name": text, "share": 0.01, "samples": 9} for i, text in enumerate(HOSTILE)]
     main["element_bytes"] = 8 * len(HOSTILE)
@@ -140,9 +140,9 @@ VIEWS = {
                 "8 in a cache line", "Stride 80 B", "main"],
     "split/1": ["struct node", "→ other parts", "No regular stride", "low", "unknown function"],
     "objects": ["all", "list", "table", "unknown", "52.0 %", "< 0.1 %", "make_all (particles.c:50)"],
-    "object/0": ["76.3 MiB", "+32", "4,000 loads", "Loops that use it"],
+    "object/0": ["76.3 MiB", "+32", "4,000 loads", "55.0 %", "Loops that use it"],
     "object/2": ["table", "No loop was seen to use it", "unknown"],
-    "loops": ["total_mass", "find", "unknown function", "no line information", "outside of loops"],
+    "loops": ["total_mass", "find", "unknown function", "at 0x4011d0, no line information", "outside of loops"],
     "loop/1": ["all[i].z += step; /* <b>not bold</b> */", "Data it uses", "x, y, z"],
     "loop/3": ["Inside of", "compile with -g"],
     "loop/4": ["gone.c: not found on this machine"],
