@@ -23,7 +23,7 @@
 #include <time.h>
 #include <ucontext.h>
 
-enum { HEAP_PART = 10, HEAP_THINNING_MOST = 1023 };
+enum { HEAP_PART = 40, HEAP_CREDIT_NS = 60000000, HEAP_THINNING_MOST = 1023 };
 enum { STACK_BYTES = 64 * 1024, BREAKPOINT_ARM_NS = 12000 };
 enum { DITHER_MOST = 48, REVIEW_SAMPLES = 64, FREQUENCY_FIRST = 1000, FREQUENCY_LEAST = 20, RED_ZONE = 128 };
 
@@ -35,6 +35,7 @@ struct sampler {
     struct lwp_timer *timer;
     uint64_t period_ns, base_period_ns;
     uint64_t review_own_ns, review_cpu_ns;
+    uint64_t heap_ns; /* spent in recording allocations */
     unsigned since_review;
     struct lwp_breakpoint breakpoint;
     struct lwps_sample pending; /* waits for the breakpoint */
@@ -241,17 +242,17 @@ static void sample_hit(struct lwp_thread *self, struct sampler *sampler, const u
     sample_write_pending(self, sampler);
 }
 
-/* Samples lost while an allocation was being recorded measure what recording costs: past a few in a hundred only some
- * allocations are recorded; the blocks of the others are unknown. */
-static void sampler_review_heap(struct lwp_thread *self, unsigned samples)
+/* Samples lost while an allocation was being recorded measure what recording costs. Past its part of the whole run only
+ * some allocations are recorded, and the blocks of the others are unknown. The credit is for programs that build their
+ * data at the start and then work on it: missing a part of those blocks would hide what all the rest is about. */
+static void sampler_review_heap(struct lwp_thread *self, struct sampler *sampler, uint64_t cpu_ns)
 {
-    if (self->lost_in_heap * HEAP_PART > samples) {
-        if (self->heap_thinning < HEAP_THINNING_MOST)
-            self->heap_thinning = self->heap_thinning * 2 + 1;
-    } else if (!self->lost_in_heap) {
-        self->heap_thinning /= 2;
-    }
+    sampler->heap_ns += self->lost_in_heap * sampler->period_ns;
     self->lost_in_heap = 0;
+    if (sampler->heap_ns <= HEAP_CREDIT_NS + cpu_ns / HEAP_PART)
+        self->heap_thinning /= 2;
+    else if (self->heap_thinning < HEAP_THINNING_MOST)
+        self->heap_thinning = self->heap_thinning * 2 + 1;
 }
 
 /* Thins the samples out so that what they cost stays within the budget, and comes back when they got cheaper. */
@@ -259,7 +260,7 @@ static void sampler_review(struct lwp_thread *self, struct sampler *sampler, uin
 {
     if (++sampler->since_review < REVIEW_SAMPLES)
         return;
-    sampler_review_heap(self, sampler->since_review);
+    sampler_review_heap(self, sampler, cpu_ns);
     uint64_t cost = (self->own_ns - sampler->review_own_ns) / sampler->since_review;
     sampler->review_own_ns = self->own_ns;
     sampler->review_cpu_ns = cpu_ns;
