@@ -125,7 +125,7 @@ function code(text, label) {
   return pre;
 }
 
-/* columns: {title, cell(row), key(row) to sort by, number, text(row) for the filter, hint} */
+/* columns: {title, cell(row), key(row) to sort by, number, wide (may break anywhere), text(row) for the filter, hint} */
 function table(label, columns, rows, options = {}) {
   let order = null, words = '', all = false;
   const body = el('tbody'), more = el('p.more'), status = el('span.shown', {role: 'status'});
@@ -152,7 +152,7 @@ function table(label, columns, rows, options = {}) {
       });
     }
     const drawn = all ? chosen : chosen.slice(0, ROWS_MAX);
-    body.replaceChildren(...drawn.map(row => el('tr', null, columns.map(c => el(c.number ? 'td.number' : 'td', null, c.cell(row))))));
+    body.replaceChildren(...drawn.map(row => el('tr', null, columns.map(c => el(c.number ? 'td.number' : c.wide ? 'td.wide' : 'td', null, c.cell(row))))));
     more.replaceChildren(...(drawn.length < chosen.length ?
       [el('button', {type: 'button', onclick: () => { all = true; draw(); }}, `Show all ${count(chosen.length)} rows`)] : []));
     status.textContent = words ? `${count(chosen.length)} of ${count(rows.length)}` : '';

@@ -118,10 +118,12 @@ function findingCard(finding, rank, most) {
         el('dd.soft', null, object && isRange(object.share_ci) ? `95 % interval ${interval(object.share_ci)}, ${plural(object.samples, 'sample', 'samples')}` : `${data.run.engine || 'unknown'} engine`))));
 }
 
+const unknownShare = () => list(data.objects).reduce((sum, object) => sum + (object.kind === 'unknown' ? object.share || 0 : 0), 0);
+
 /* What the table of data does not hold. */
 function rest() {
-  const given = list(data.objects).reduce((sum, object) => sum + (object.share || 0), 0);
-  return `${percent(given)} of the time went to waiting for data that is known; the rest was computing, or its data is unknown.`;
+  const given = list(data.objects).reduce((sum, object) => sum + (object.kind === 'unknown' ? 0 : object.share || 0), 0), lost = unknownShare();
+  return `${percent(given)} of the time went to waiting for data that is known${lost > 0 ? `, ${percent(lost)} to waiting for data that could not be told` : ''}; the rest was computing, or could not be told.`;
 }
 
 function notMeasured() {
@@ -141,10 +143,11 @@ function viewFindings() {
   const most = Math.max(2, ...findings.map(f => isRange(f.expected_speedup) ? Math.ceil(f.expected_speedup[1] * 2) / 2 : 1));
   const few = !(run.samples >= 100);
   return [
-    el('h1', null, findings.length ? `${plural(findings.length, 'thing', 'things')} to change in ${programName()}` : `Nothing to change in ${programName()}`),
+    el('h1', null, findings.length ? `${plural(findings.length, 'thing', 'things')} to change in ${programName()}` : `No advice for ${programName()}`),
     el('p.lead', null, findings.length ? 'Data structures that are laid out wrong for the loops that use them, largest expected gain first.' :
       few ? `Only ${plural(run.samples, 'sample', 'samples')} were taken: too few to say anything. Run the program longer or on a larger input.` :
-        'No data structure was found whose layout would make the program measurably faster.'),
+        `In ${plural(run.samples, 'sample', 'samples')} no data structure was found whose layout would make the program measurably faster.` +
+        (unknownShare() > 0.1 ? ` But ${percent(unknownShare())} of the time went to data that could not be told.` : '')),
     tiles([
       ['Run time', seconds(run.wall_s), isNumber(run.cpu_s) ? `${seconds(run.cpu_s)} of CPU time` : null],
       ['Waiting for memory', isNumber(run.stall_share) ? percent(run.stall_share) : 'unknown', 'of the time sampled'],
@@ -184,7 +187,7 @@ function objectsTable(most) {
     {title: 'Samples', cell: r => count(r.object.samples), key: r => r.object.samples, number: true},
     {title: 'Element', cell: r => isNumber(r.object.element_bytes) ? bytes(r.object.element_bytes) : unknown(), key: r => r.object.element_bytes, number: true},
     {title: 'Size', cell: r => isNumber(r.object.bytes) ? bytes(r.object.bytes) : unknown(), key: r => r.object.bytes, number: true, hint: 'most alive at one time'},
-    {title: 'Allocated in', cell: r => allocationPlace(r.object) || (r.object.kind === 'heap' ? unknown() : ''), key: r => allocationPlace(r.object) || ''},
+    {title: 'Allocated in', cell: r => allocationPlace(r.object) || (r.object.kind === 'heap' ? unknown() : ''), key: r => allocationPlace(r.object) || '', wide: true},
   ], rows, {plain: most !== undefined});
 }
 
@@ -235,7 +238,7 @@ function viewObject(index) {
       {title: 'Loop', cell: u => el('a', {href: '#loop/' + u.loop}, loopPlace(at(data.loops, u.loop))), key: u => loopText(at(data.loops, u.loop)), text: u => loopText(at(data.loops, u.loop))},
       {title: 'Share of the time', cell: u => shareBar(u.share, null, Math.max(...uses.map(x => x.share || 0), 1e-9)), key: u => u.share, number: true},
       {title: 'Stride', cell: u => isNumber(u.stride) ? bytes(u.stride) : unknown('irregular'), key: u => u.stride, number: true},
-      {title: 'Fields', cell: u => list(u.fields).length ? list(u.fields).slice(0, 12).map((f, i) => [i ? ', ' : '', clip(f, 40)]) : list(u.offsets).length ? list(u.offsets).slice(0, 12).map(o => '+' + o).join(', ') : ''},
+      {title: 'Fields', wide: true, cell: u => list(u.fields).length ? list(u.fields).slice(0, 12).map((f, i) => [i ? ', ' : '', clip(f, 40)]) : list(u.offsets).length ? list(u.offsets).slice(0, 12).map(o => '+' + o).join(', ') : ''},
     ], uses) : el('p.soft', null, 'No loop was seen to use it.')),
     el('section', null, el('h2', null, 'About it'), objectFacts(object)),
   ];
@@ -253,7 +256,7 @@ function viewLoops() {
       {title: 'Share of the time', cell: r => shareBar(r.loop.share, null, full), key: r => r.loop.share, number: true},
       {title: 'Samples', cell: r => count(r.loop.samples), key: r => r.loop.samples, number: true},
       {title: 'Data it uses', cell: r => { const o = touched.get(r.index) || []; return [o.slice(0, 4).map((i, n) => [n ? ', ' : '', objectLink(i)]), o.length > 4 && ` and ${o.length - 4} more`]; }},
-      {title: 'Module', cell: r => baseName((at(data.modules, r.loop.module) || {}).path) || unknown(), key: r => (at(data.modules, r.loop.module) || {}).path || '', text: r => (at(data.modules, r.loop.module) || {}).path || ''},
+      {title: 'Module', wide: true, cell: r => baseName((at(data.modules, r.loop.module) || {}).path) || unknown(), key: r => (at(data.modules, r.loop.module) || {}).path || '', text: r => (at(data.modules, r.loop.module) || {}).path || ''},
     ], rows) : el('p.soft', null, 'No sample could be given to a loop.')];
 }
 
@@ -272,7 +275,7 @@ function viewLoop(index) {
       {title: 'Data', cell: u => el('a', {href: '#object/' + u.i}, objectName(u.object)), key: u => objectName(u.object)},
       {title: 'Share of the time', cell: u => shareBar(u.use.share, null, full), key: u => u.use.share, number: true},
       {title: 'Stride', cell: u => isNumber(u.use.stride) ? bytes(u.use.stride) : unknown('irregular'), key: u => u.use.stride, number: true},
-      {title: 'Fields', cell: u => list(u.use.fields).slice(0, 16).map((f, i) => [i ? ', ' : '', clip(f, 40)])},
+      {title: 'Fields', wide: true, cell: u => list(u.use.fields).slice(0, 16).map((f, i) => [i ? ', ' : '', clip(f, 40)])},
     ], users) : el('p.soft', null, 'No access to a known object was seen in it.')),
   ];
 }
@@ -316,11 +319,11 @@ function viewRun() {
     ], 'dl.list')),
     el('section', null, el('h2', null, 'Processes'), table('Processes', [
       {title: 'Process', cell: p => String(p.pid), key: p => p.pid, number: true},
-      {title: 'Command', cell: p => p.command || unknown(), key: p => p.command || '', text: p => p.command || ''},
+      {title: 'Command', wide: true, cell: p => p.command || unknown(), key: p => p.command || '', text: p => p.command || ''},
       {title: 'Threads', cell: p => count(p.threads), key: p => p.threads, number: true},
     ], list(run.processes))),
     el('section', null, el('h2', null, 'Modules'), table('Modules', [
-      {title: 'File', cell: m => m.path || unknown(), key: m => m.path || '', text: m => m.path || ''},
+      {title: 'File', wide: true, cell: m => m.path || unknown(), key: m => m.path || '', text: m => m.path || ''},
       {title: 'Debug info', cell: m => ({none: 'none', symbols: 'symbols only', full: 'full', replaced: 'another build than ran: not used'})[m.debug_info] || unknown(), key: m => m.debug_info || ''},
       {title: 'Build id', cell: m => m.build_id ? el('code.small', null, m.build_id) : unknown('none')},
     ], list(data.modules))),
@@ -336,7 +339,7 @@ function viewIndex() {
       {title: 'Command', cell: r => r.command ? el('code', null, clip(list(r.command).join(' '), 100)) : unknown(r.analysed ? 'unknown' : 'not analysed yet'), key: r => list(r.command).join(' '), text: r => list(r.command).join(' ')},
       {title: 'Started', cell: r => r.started ? String(r.started).replace('T', ' ').replace(/\.\d+Z$/, ' UTC') : unknown(), key: r => String(r.started || '')},
       {title: 'Samples', cell: r => r.analysed ? count(r.samples) : '', key: r => r.samples, number: true},
-      {title: 'First finding', cell: r => r.title ? [prose(r.title), r.findings > 1 && el('span.soft', null, ` and ${r.findings - 1} more`)] : r.analysed ? 'none' : ''},
+      {title: 'First finding', wide: true, cell: r => r.title ? [prose(r.title), r.findings > 1 && el('span.soft', null, ` and ${r.findings - 1} more`)] : r.analysed ? 'none' : ''},
       {title: 'Expected', cell: r => isRange(r.expected_speedup) ? times(r.expected_speedup) : '', key: r => isRange(r.expected_speedup) ? r.expected_speedup[1] : 0, number: true},
     ], list(page.results))];
 }

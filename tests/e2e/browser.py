@@ -246,7 +246,7 @@ def other_results(browser):
         analysis.update(findings=[], splits=[])
     file = export(result("calm", calm)[0])
     browser.open(f"file://{file}")
-    check("Nothing to change in particles" in browser.text() and "Not measured in this run" in browser.text(), "no advice and not measured look the same")
+    check("No advice for particles" in browser.text() and "Not measured in this run" in browser.text(), "no advice and not measured look the same")
 
     def broken(analysis):
         analysis["loops"] = [7, None]
