@@ -74,7 +74,7 @@ enum lwps_tag {
 struct lwps_delta {
     uint64_t time;    /* in time_scale */
     uint64_t weight;  /* in weight_scale */
-    uint64_t ip, address[2], base; /* address: of first and of other accesses */
+    uint64_t ip, address, base; /* address: one chain, as the accesses of a sample mostly lie close together */
     uint32_t context, home, id;
 };
 

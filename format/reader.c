@@ -179,7 +179,7 @@ static int read_block(struct reader *reader, struct cursor *from)
     record.kind = get_byte(from);
     record.context = (uint32_t)get_varint(from);
     record.time = get_time(from, reader);
-    record.address = get_address(from, &reader->delta.address[0]);
+    record.address = get_address(from, &reader->delta.address);
     record.size = get_varint(from);
     if (record.address + record.size < record.address)
         return LWP_ERR_FORMAT;
@@ -231,7 +231,7 @@ static int read_thread_end(struct reader *reader, struct cursor *from)
     VISIT(thread_end, record);
 }
 
-static void read_access(struct reader *reader, struct cursor *from, uint64_t ip, bool first, struct lwps_access *access)
+static void read_access(struct reader *reader, struct cursor *from, uint64_t ip, struct lwps_access *access)
 {
     access->ip = get_signed(from, ip);
     access->flags = get_byte(from);
@@ -246,7 +246,7 @@ static void read_access(struct reader *reader, struct cursor *from, uint64_t ip,
     if (!(access->flags & LWPS_ACCESS_KNOWN))
         return;
     if (access->home == LWPS_HOME_ADDRESS) {
-        access->address = get_address(from, &reader->delta.address[!first]);
+        access->address = get_address(from, &reader->delta.address);
     } else {
         access->home_id = get_id(from, &reader->delta.home);
         access->home_base = get_address(from, &reader->delta.base);
@@ -266,7 +266,7 @@ static int read_sample(struct reader *reader, struct cursor *from, uint8_t tag)
         reader->delta.context = (uint32_t)get_signed(from, reader->delta.context);
     record.context = reader->delta.context;
     for (unsigned i = 0; i < record.access_count; i++)
-        read_access(reader, from, record.ip, i == 0, &record.access[i]);
+        read_access(reader, from, record.ip, &record.access[i]);
     VISIT(sample, record);
 }
 

@@ -415,7 +415,7 @@ int lwps_put_block(struct lwps_writer *writer, const struct lwps_block *record)
     put_byte(&to, record->kind);
     put_varint(&to, record->context);
     put_time(&to, delta, record->time);
-    put_address(&to, &delta->address[0], record->address);
+    put_address(&to, &delta->address, record->address);
     put_varint(&to, record->size);
     RECORD_END(LWPS_TAG_BLOCK);
 }
@@ -468,8 +468,7 @@ int lwps_put_thread_end(struct lwps_writer *writer, const struct lwps_thread_end
     RECORD_END(LWPS_TAG_THREAD_END);
 }
 
-static void put_access(struct cursor *to, struct lwps_delta *delta, const struct lwps_access *access, uint64_t ip,
-                       bool first)
+static void put_access(struct cursor *to, struct lwps_delta *delta, const struct lwps_access *access, uint64_t ip)
 {
     unsigned width = access->bytes && access->bytes <= 64 && !(access->bytes & (access->bytes - 1))
                          ? 1 + (unsigned)__builtin_ctz(access->bytes)
@@ -484,7 +483,7 @@ static void put_access(struct cursor *to, struct lwps_delta *delta, const struct
     if (!(access->flags & LWPS_ACCESS_KNOWN))
         return;
     if (access->home == LWPS_HOME_ADDRESS) {
-        put_address(to, &delta->address[!first], access->address);
+        put_address(to, &delta->address, access->address);
     } else {
         put_signed(to, access->home_id, delta->home);
         delta->home = access->home_id;
@@ -511,7 +510,7 @@ int lwps_put_sample(struct lwps_writer *writer, const struct lwps_sample *record
         put_signed(&to, record->context, delta->context);
     delta->context = record->context;
     for (unsigned i = 0; i < accesses; i++)
-        put_access(&to, delta, &record->access[i], record->ip, i == 0);
+        put_access(&to, delta, &record->access[i], record->ip);
     writer_append(writer, body + BODY_HEAD, (uint32_t)(to.at - body - BODY_HEAD));
     return 0;
 }
