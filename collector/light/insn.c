@@ -49,13 +49,11 @@ static uint8_t insn_register(ZydisRegister reg)
 static uint8_t insn_operation(const ZydisDecodedInstruction *from, uint8_t *condition)
 {
     switch (from->mnemonic) {
-    case ZYDIS_MNEMONIC_NOP:
     case ZYDIS_MNEMONIC_ENDBR64:
-    case ZYDIS_MNEMONIC_PREFETCHT0:
-    case ZYDIS_MNEMONIC_PREFETCHT1:
-    case ZYDIS_MNEMONIC_PREFETCHT2:
-    case ZYDIS_MNEMONIC_PREFETCHNTA:
-    case ZYDIS_MNEMONIC_PREFETCHW: return LWP_OP_NOP;
+    case ZYDIS_MNEMONIC_CLFLUSH:
+    case ZYDIS_MNEMONIC_CLFLUSHOPT:
+    case ZYDIS_MNEMONIC_CLWB:
+    case ZYDIS_MNEMONIC_CLDEMOTE: return LWP_OP_NOP;
     case ZYDIS_MNEMONIC_MOVZX:
     case ZYDIS_MNEMONIC_MOV: return LWP_OP_MOV;
     case ZYDIS_MNEMONIC_MOVSX:
@@ -75,6 +73,10 @@ static uint8_t insn_operation(const ZydisDecodedInstruction *from, uint8_t *cond
     case ZYDIS_MNEMONIC_SAR: return LWP_OP_SAR;
     case ZYDIS_MNEMONIC_NEG: return LWP_OP_NEG;
     case ZYDIS_MNEMONIC_IMUL: return LWP_OP_IMUL;
+    case ZYDIS_MNEMONIC_NOT: return LWP_OP_NOT;
+    case ZYDIS_MNEMONIC_CBW:
+    case ZYDIS_MNEMONIC_CWDE:
+    case ZYDIS_MNEMONIC_CDQE: return LWP_OP_WIDEN;
     case ZYDIS_MNEMONIC_JMP: return LWP_OP_JMP;
     default: break;
     }
@@ -86,7 +88,13 @@ static uint8_t insn_operation(const ZydisDecodedInstruction *from, uint8_t *cond
         *condition = from->opcode & 15;
         return LWP_OP_JCC;
     }
+    *condition = from->opcode & 15;
     switch (from->meta.category) {
+    case ZYDIS_CATEGORY_NOP:
+    case ZYDIS_CATEGORY_WIDENOP:
+    case ZYDIS_CATEGORY_PREFETCH: return LWP_OP_NOP;
+    case ZYDIS_CATEGORY_CMOV: return LWP_OP_CMOV;
+    case ZYDIS_CATEGORY_SETCC: return LWP_OP_SET;
     case ZYDIS_CATEGORY_CALL:
     case ZYDIS_CATEGORY_RET:
     case ZYDIS_CATEGORY_UNCOND_BR:
@@ -124,7 +132,7 @@ static bool insn_is_string(ZydisMnemonic mnemonic)
 
 static void insn_memory(struct lwp_insn *insn, const ZydisDecodedInstruction *from, const ZydisDecodedOperand *operand)
 {
-    insn->gather = operand->mem.type == ZYDIS_MEMOP_TYPE_VSIB;
+    insn->gather = operand->mem.type != ZYDIS_MEMOP_TYPE_MEM && operand->mem.type != ZYDIS_MEMOP_TYPE_AGEN;
     insn->base = insn_register(operand->mem.base);
     insn->index = insn_register(operand->mem.index);
     insn->scale = operand->mem.scale;
@@ -139,8 +147,11 @@ static void insn_memory(struct lwp_insn *insn, const ZydisDecodedInstruction *fr
     } else if (insn->base == LWP_REG_NONE && operand->mem.base != ZYDIS_REGISTER_NONE) {
         insn->gather = true; /* an address form we do not follow: unknown */
     }
-    if (from->address_width != 64)
-        insn->gather = true;
+    bool bit_string = from->mnemonic == ZYDIS_MNEMONIC_BT || from->mnemonic == ZYDIS_MNEMONIC_BTS ||
+                      from->mnemonic == ZYDIS_MNEMONIC_BTR || from->mnemonic == ZYDIS_MNEMONIC_BTC;
+    bool popped = from->mnemonic == ZYDIS_MNEMONIC_POP && operand->mem.base == ZYDIS_REGISTER_RSP;
+    if (from->address_width != 64 || bit_string || popped)
+        insn->gather = true; /* bit strings reach beyond their operand, pop addresses with the new rsp */
     if (insn->op == LWP_OP_LEA || insn->op == LWP_OP_NOP || operand->mem.type == ZYDIS_MEMOP_TYPE_AGEN)
         return;
     insn->load = operand->actions & ZYDIS_OPERAND_ACTION_MASK_READ;
@@ -158,6 +169,7 @@ void lwp_insn_decode(struct lwp_insn *insn, uint64_t ip, unsigned room)
     }
     insn->length = from.length;
     insn->op = insn_operation(&from, &insn->condition);
+    insn->widened = from.operand_width / 8;
     insn->writes_flags = from.cpu_flags && (from.cpu_flags->modified | from.cpu_flags->set_0 | from.cpu_flags->set_1 |
                                             from.cpu_flags->undefined);
     bool string = insn_is_string(from.mnemonic) ||
@@ -198,7 +210,9 @@ void lwp_insn_decode(struct lwp_insn *insn, uint64_t ip, unsigned room)
                 insn->target = ip + from.length + (uint64_t)operand->imm.value.s;
         }
     }
-    if (insn->op == LWP_OP_JMP && !insn->target)
+    if (insn->op == LWP_OP_JMP && !insn->target) {
         insn->op = LWP_OP_STOP;
+        insn->indirect = true;
+    }
     insn->floating = insn->vector && from.meta.category != ZYDIS_CATEGORY_DATAXFER;
 }

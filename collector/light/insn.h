@@ -27,6 +27,10 @@ enum lwp_insn_op {
     LWP_OP_SAR,
     LWP_OP_IMUL,
     LWP_OP_NEG,
+    LWP_OP_NOT,
+    LWP_OP_WIDEN, /* cbw, cwde, cdqe */
+    LWP_OP_CMOV,
+    LWP_OP_SET,
     LWP_OP_JMP, /* direct */
     LWP_OP_JCC,
     LWP_OP_STOP, /* call, ret, indirect jump, syscall, ...: the path is not known beyond it */
@@ -43,11 +47,13 @@ enum { LWP_REG_NONE = 0xff, LWP_REG_RIP = 0xfe, LWP_SEGMENT_NONE = 0, LWP_SEGMEN
 
 struct lwp_insn {
     uint64_t ip;
-    uint8_t length, op, condition; /* condition: the low four bits of the jcc opcode */
+    uint8_t length, op, condition; /* condition: the low four bits of jcc, cmov, set */
     bool load, store;     /* an explicit data access at the memory operand */
     bool rep_string;      /* accesses at RSI and/or RDI */
     bool vector, floating, gather, invalid;
     bool writes_flags;
+    bool indirect;        /* a jump through a register or memory */
+    uint8_t widened;      /* LWP_OP_WIDEN: bytes of the result */
     uint8_t base, index, scale, segment;
     uint16_t bytes;       /* of the access */
     int64_t displacement; /* RIP-relative: the address itself */

@@ -1,67 +1,52 @@
-/* Function bounds come from the unwind table (.eh_frame_hdr), which stripped programs have too. Within them code is
- * decoded from the start, so that instruction boundaries are certain. Which instruction ran before `ip` is certain when
- * no jump leads there; at a jump target the jump's source may have, and a compare fused with its jump retires as one. */
+/* The instruction in front of ip ran before it, unless a jump led there. The saved flags tell many jumps apart: a jump
+ * whose condition they do not meet was not taken, since no jump changes them. What remains ambiguous is charged by what is
+ * likely (at the head of a loop: its own back edge) and is not sure. A compare fused with its jump retires with it. */
 #define _GNU_SOURCE
 #include "collector/light/place.h"
 
+#include "collector/light/function.h"
 #include "collector/light/insn.h"
+#include "collector/light/walk.h"
 
-#include <dlfcn.h>
 #include <string.h>
 #include <sys/mman.h>
 
-enum { CACHE_INSNS = 2048, CACHE_PLACES = 512, FUNCTION_BYTES_MAX = 96 * 1024, JUMPS_MAX = 64 };
+enum { CACHE_INSNS = 2048, CACHE_PLACES = 512, INSN_BYTES_MAX = 15 };
 
 struct lwp_code_cache {
     struct lwp_insn insn[CACHE_INSNS];
     struct lwp_place place[CACHE_PLACES];
-    struct lwp_insn window[8]; /* while scanning a function */
+    struct lwp_functions *functions;
 };
 
 struct lwp_code_cache *lwp_code_cache_new(void)
 {
-    void *memory = mmap(NULL, sizeof(struct lwp_code_cache), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    return memory == MAP_FAILED ? NULL : memory;
+    struct lwp_code_cache *cache =
+        mmap(NULL, sizeof *cache, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (cache == MAP_FAILED)
+        return NULL;
+    cache->functions = lwp_functions_new();
+    if (cache->functions)
+        return cache;
+    munmap(cache, sizeof *cache);
+    return NULL;
 }
 
 void lwp_code_cache_free(struct lwp_code_cache *cache)
 {
-    if (cache)
-        munmap(cache, sizeof *cache);
+    if (!cache)
+        return;
+    lwp_functions_free(cache->functions);
+    munmap(cache, sizeof *cache);
 }
 
-/* The table's pairs are (function start, FDE), both relative to the header; an FDE is
- * length, CIE pointer, start (pc-relative), size. */
-static bool place_function(uint64_t ip, uint64_t *low, uint64_t *high)
+static void cache_forget(struct lwp_code_cache *cache)
 {
-    struct dl_find_object object;
-    if (_dl_find_object((void *)ip, &object) || !object.dlfo_eh_frame)
-        return false;
-    const uint8_t *header = object.dlfo_eh_frame;
-    enum { PCREL_SDATA4 = 0x1b, UDATA4 = 0x03, DATAREL_SDATA4 = 0x3b };
-    if (header[0] != 1 || header[1] != PCREL_SDATA4 || header[2] != UDATA4 || header[3] != DATAREL_SDATA4)
-        return false;
-    uint32_t count;
-    memcpy(&count, header + 8, 4);
-    const int32_t(*table)[2] = (const void *)(header + 12);
-    uint32_t from = 0, to = count;
-    while (to - from > 1) {
-        uint32_t middle = from + (to - from) / 2;
-        if ((uint64_t)header + (uint64_t)(int64_t)table[middle][0] <= ip)
-            from = middle;
-        else
-            to = middle;
-    }
-    if (!count)
-        return false;
-    *low = (uint64_t)header + (uint64_t)(int64_t)table[from][0];
-    const uint8_t *fde = header + table[from][1];
-    int32_t start;
-    uint32_t size;
-    memcpy(&start, fde + 8, 4);
-    memcpy(&size, fde + 12, 4);
-    *high = *low + size;
-    return (uint64_t)(fde + 8) + (uint64_t)(int64_t)start == *low && ip >= *low && ip < *high;
+    for (unsigned i = 0; i < CACHE_INSNS; i++)
+        cache->insn[i].ip = 0;
+    for (unsigned i = 0; i < CACHE_PLACES; i++)
+        cache->place[i].ip = 0;
+    lwp_functions_forget(cache->functions);
 }
 
 const struct lwp_insn *lwp_code_at(struct lwp_code_cache *cache, uint64_t ip, uint64_t high)
@@ -69,13 +54,17 @@ const struct lwp_insn *lwp_code_at(struct lwp_code_cache *cache, uint64_t ip, ui
     struct lwp_insn *insn = &cache->insn[(ip * 0x9e3779b97f4a7c15u) >> 53];
     _Static_assert(CACHE_INSNS == 2048, "the shift keeps 11 bits");
     if (insn->ip != ip)
-        lwp_insn_decode(insn, ip, high - ip < 15 ? (unsigned)(high - ip) : 15);
+        lwp_insn_decode(insn, ip, high - ip < INSN_BYTES_MAX ? (unsigned)(high - ip) : INSN_BYTES_MAX);
     return insn;
 }
 
-static bool insn_ends_path(const struct lwp_insn *insn)
+/* The start of the instruction in front of `ip`, or 0. */
+static uint64_t place_before(const struct lwp_function *function, uint64_t ip)
 {
-    return insn->op == LWP_OP_JMP || insn->op == LWP_OP_STOP;
+    for (uint64_t at = ip - 1; at >= function->low && ip - at <= INSN_BYTES_MAX; at--)
+        if (lwp_function_bit(function->starts, at - function->low))
+            return at;
+    return 0;
 }
 
 static bool insn_fuses(const struct lwp_insn *insn)
@@ -84,79 +73,147 @@ static bool insn_fuses(const struct lwp_insn *insn)
            insn->op == LWP_OP_AND || insn->op == LWP_OP_INC || insn->op == LWP_OP_DEC;
 }
 
-/* The access charged when `last` ran just before the interrupt and `before` just before it. */
-static uint64_t place_charged(const struct lwp_insn *last, const struct lwp_insn *before)
+/* The access charged when the jump at `at` ran just before the interrupt: that of a compare fused with it. It is certain
+ * to have run only when nothing jumps to the jump itself. */
+static uint64_t place_fused(struct lwp_code_cache *cache, const struct lwp_function *function, uint64_t at)
 {
-    if (lwp_insn_accesses(last))
-        return last->ip;
-    if (last->op == LWP_OP_JCC && before && insn_fuses(before) && lwp_insn_accesses(before))
-        return before->ip;
-    return 0;
+    uint64_t before = place_before(function, at);
+    if (!before || lwp_function_bit(function->entered, at - function->low))
+        return 0;
+    for (uint32_t i = 0; i < function->jump_count; i++)
+        if (function->low + function->jumps[i].to == at)
+            return 0;
+    const struct lwp_insn *insn = lwp_code_at(cache, before, function->high);
+    return insn_fuses(insn) && lwp_insn_accesses(insn) ? before : 0;
 }
 
-struct loop_seen {
-    uint64_t low, high;
-};
-
-static void place_scan(struct lwp_code_cache *cache, struct lwp_place *place)
+static void place_fall(struct lwp_code_cache *cache, const struct lwp_function *function, struct lwp_place *place)
 {
-    uint64_t fall_access = 0, jump_access = 0;
-    bool falls = false, jumps_here = false;
-    struct loop_seen loop = {0, UINT64_MAX};
-    struct lwp_insn *now = &cache->window[0], *before = NULL;
-    unsigned slot = 0;
-    for (uint64_t at = place->low; at < place->high;) {
-        now = &cache->window[slot];
-        lwp_insn_decode(now, at, place->high - at < 15 ? (unsigned)(place->high - at) : 15);
-        if (now->invalid)
-            return;
-        at += now->length;
-        if (at == place->ip && !insn_ends_path(now)) {
-            falls = true;
-            fall_access = place_charged(now, before);
-        }
-        if ((now->op == LWP_OP_JMP || now->op == LWP_OP_JCC)) {
-            if (now->target == place->ip) {
-                jumps_here = true;
-                if (now->ip >= place->ip || !jump_access)
-                    jump_access = place_charged(now, before);
-            }
-            if (now->target <= place->ip && now->ip >= place->ip && now->target >= place->low &&
-                now->ip - now->target < loop.high - loop.low)
-                loop = (struct loop_seen){now->target, now->ip};
-        }
-        before = now;
-        slot = (slot + 1) % 8;
-    }
-    place->access = jumps_here && jump_access ? jump_access : fall_access;
-    place->sure = place->access && !jumps_here && falls;
-    if (loop.high == UINT64_MAX)
+    uint64_t before = place_before(function, place->ip);
+    if (!before)
         return;
-    uint64_t nearest = 0;
-    for (uint64_t at = loop.low; at <= loop.high;) {
-        now = &cache->window[0];
-        lwp_insn_decode(now, at, 15);
-        if (now->invalid || now->load || now->op == LWP_OP_STOP)
+    const struct lwp_insn insn = *lwp_code_at(cache, before, function->high);
+    if (insn.op == LWP_OP_JMP || insn.op == LWP_OP_STOP)
+        return;
+    place->falls = true;
+    if (lwp_insn_accesses(&insn))
+        place->fall_access = before;
+    else if (insn.op == LWP_OP_JCC)
+        place->fall_access = place_fused(cache, function, before);
+}
+
+static void place_jumps(struct lwp_code_cache *cache, const struct lwp_function *function, struct lwp_place *place)
+{
+    uint32_t here = (uint32_t)(place->ip - function->low);
+    place->others = lwp_function_bit(function->entered, here);
+    for (uint32_t i = 0; i < function->jump_count; i++) {
+        const struct lwp_jump *jump = &function->jumps[i];
+        if (jump->to != here)
+            continue;
+        if (place->jump_count == LWP_PLACE_JUMPS) {
+            place->others = true;
             return;
-        if (now->store && (at < place->ip || !nearest))
-            nearest = at;
-        at += now->length;
+        }
+        unsigned n = place->jump_count++;
+        place->jump[n].condition = jump->condition;
+        place->jump[n].back = jump->back;
+        if (jump->condition != LWP_JUMP_ALWAYS)
+            place->jump[n].access = place_fused(cache, function, function->low + jump->from);
     }
-    place->store = nearest;
+}
+
+/* Where the innermost loop around ip stores and loads nothing, its time is that of its stores: the one in front of ip. */
+static uint64_t place_loop_store(struct lwp_code_cache *cache, const struct lwp_function *function, uint64_t ip)
+{
+    uint32_t here = (uint32_t)(ip - function->low), low = 0, high = UINT32_MAX;
+    for (uint32_t i = 0; i < function->jump_count; i++) {
+        const struct lwp_jump *jump = &function->jumps[i];
+        if (jump->back && jump->to <= here && jump->from >= here && jump->from - jump->to < high - low) {
+            low = jump->to;
+            high = jump->from;
+        }
+    }
+    uint64_t nearest = 0;
+    if (high == UINT32_MAX)
+        return 0;
+    for (uint64_t at = function->low + low; at <= function->low + high;) {
+        const struct lwp_insn *insn = lwp_code_at(cache, at, function->high);
+        if (insn->invalid || insn->load || insn->op == LWP_OP_STOP)
+            return 0;
+        if (insn->store && (at < ip || !nearest))
+            nearest = at;
+        at += insn->length;
+    }
+    return nearest;
+}
+
+static bool place_is_current(const struct lwp_place *place)
+{
+    return !memcmp(place->code, (const void *)(place->ip - place->code_before), place->code_bytes);
+}
+
+static void place_keep_code(struct lwp_place *place)
+{
+    uint64_t before = place->ip - place->low < INSN_BYTES_MAX ? place->ip - place->low : INSN_BYTES_MAX;
+    uint64_t after = place->high - place->ip < LWP_PLACE_CODE - INSN_BYTES_MAX ? place->high - place->ip
+                                                                              : LWP_PLACE_CODE - INSN_BYTES_MAX;
+    enum { PAGE_MASK = 4095 };
+    if ((place->ip & PAGE_MASK) < before) /* a page that another library need not have */
+        before = place->ip & PAGE_MASK;
+    if ((place->ip & PAGE_MASK) + after > PAGE_MASK)
+        after = 1;
+    place->code_before = (uint8_t)before;
+    place->code_bytes = (uint8_t)(before + after);
+    memcpy(place->code, (const void *)(place->ip - before), place->code_bytes);
 }
 
 const struct lwp_place *lwp_place_find(struct lwp_code_cache *cache, uint64_t ip)
 {
     struct lwp_place *place = &cache->place[(ip * 0x9e3779b97f4a7c15u) >> 55];
     _Static_assert(CACHE_PLACES == 512, "the shift keeps 9 bits");
-    if (place->ip == ip && ip)
-        return place;
-    *place = (struct lwp_place){.ip = ip};
-    uint64_t low, high;
-    if (place_function(ip, &low, &high) && high - low <= FUNCTION_BYTES_MAX) {
-        place->low = low;
-        place->high = high;
-        place_scan(cache, place);
+    if (place->ip == ip && ip && place->low) {
+        if (place_is_current(place))
+            return place;
+        cache_forget(cache);
     }
+    *place = (struct lwp_place){.ip = ip};
+    const struct lwp_function *function = lwp_function_at(cache->functions, ip);
+    if (!function)
+        return place;
+    place->low = function->low;
+    place->high = function->high;
+    place_keep_code(place);
+    place->decoded = lwp_function_bit(function->starts, ip - function->low);
+    if (!place->decoded) /* data among the code, or a jump past a lock prefix */
+        return place;
+    place_fall(cache, function, place);
+    place_jumps(cache, function, place);
+    place->store = place_loop_store(cache, function, ip);
     return place;
+}
+
+uint64_t lwp_place_access(const struct lwp_place *place, uint64_t flags, bool *sure)
+{
+    int taken = -1, back = -1;
+    unsigned possible = 0;
+    for (unsigned i = 0; i < place->jump_count; i++) {
+        if (place->jump[i].condition != LWP_JUMP_ALWAYS && !lwp_walk_condition(flags, place->jump[i].condition))
+            continue;
+        possible++;
+        taken = (int)i;
+        if (place->jump[i].back && (back < 0 || !place->jump[back].access))
+            back = (int)i;
+    }
+    *sure = false;
+    if (!possible && !place->others) {
+        *sure = place->falls;
+        return place->falls ? place->fall_access : 0;
+    }
+    if (possible == 1 && !place->falls && !place->others)
+        *sure = true;
+    if (back >= 0)
+        return place->jump[back].access;
+    if (place->falls)
+        return place->fall_access;
+    return taken >= 0 ? place->jump[taken].access : 0;
 }

@@ -61,7 +61,7 @@ bool lwp_signals_start(void)
 {
     signals_resolve();
     signals_ours = lwp_sampler_signals()[0];
-    struct sigaction ours = {.sa_sigaction = signals_handle, .sa_flags = SA_SIGINFO | SA_RESTART};
+    struct sigaction ours = {.sa_sigaction = signals_handle, .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
     sigfillset(&ours.sa_mask);
     struct sigaction before;
     if (!signals_ours || next_sigaction(signals_ours, &ours, &before)) {

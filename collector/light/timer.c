@@ -22,10 +22,11 @@ struct lwp_timer {
     timer_t posix;
 };
 
-/* glibc has no name yet for si_perf_data. */
-static uint64_t timer_signal_data(const siginfo_t *info)
+uint64_t lwp_timer_perf_data(const siginfo_t *info)
 {
-    uint64_t data;
+    uint64_t data; /* glibc has no name yet for si_perf_data */
+    if (info->si_code != TRAP_PERF)
+        return 0;
     memcpy(&data, (const char *)&info->si_addr + sizeof(void *), sizeof data);
     return data;
 }
@@ -35,10 +36,18 @@ int lwp_timer_signal(enum lwp_timer_kind kind)
     return kind == LWP_TIMER_SIGTRAP ? SIGTRAP : SIGRTMAX - 5;
 }
 
+bool lwp_timer_is_late(const siginfo_t *info)
+{
+    enum { FLAG_ASYNC = 1 };
+    uint32_t flags; /* si_perf_flags, behind si_perf_data and si_perf_type */
+    memcpy(&flags, (const char *)&info->si_addr + 2 * sizeof(void *) + 4, sizeof flags);
+    return info->si_code == TRAP_PERF && info->si_signo == SIGTRAP && flags & FLAG_ASYNC;
+}
+
 bool lwp_timer_owns(int signal, const siginfo_t *info)
 {
     if (signal == SIGTRAP)
-        return info->si_code == TRAP_PERF && timer_signal_data(info) == TIMER_DATA;
+        return lwp_timer_perf_data(info) == TIMER_DATA;
     return signal == SIGRTMAX - 5 && (info->si_code == POLL_IN || info->si_code == POLL_HUP ||
                                       (info->si_code == SI_TIMER && info->si_value.sival_int == TIMER_DATA));
 }

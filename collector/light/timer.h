@@ -21,6 +21,12 @@ uint64_t lwp_timer_delivery_ns(enum lwp_timer_kind kind);
 int lwp_timer_signal(enum lwp_timer_kind kind);
 bool lwp_timer_owns(int signal, const siginfo_t *info);
 
+/* attr.sig_data of the perf event that sent a SIGTRAP; 0: it comes from elsewhere. */
+uint64_t lwp_timer_perf_data(const siginfo_t *info);
+
+/* The signal was blocked when the timer ran out: the interrupted ip is not where the time went. */
+bool lwp_timer_is_late(const siginfo_t *info);
+
 struct lwp_timer *lwp_timer_start(enum lwp_timer_kind kind, pid_t tid, uint64_t period_ns);
 void lwp_timer_set_period(struct lwp_timer *timer, uint64_t period_ns);
 void lwp_timer_stop(struct lwp_timer *timer);   /* in the process that started it */

@@ -110,7 +110,7 @@ static void walk_set_flags(struct walker *walker, uint64_t result, bool carry, b
     walker->flags_known = true;
 }
 
-static bool walk_condition(uint64_t flags, unsigned condition)
+bool lwp_walk_condition(uint64_t flags, unsigned condition)
 {
     bool cf = flags & FLAG_CF, zf = flags & FLAG_ZF, sf = flags & FLAG_SF, of = flags & FLAG_OF, pf = flags & FLAG_PF, is;
     switch (condition >> 1) {
@@ -212,6 +212,25 @@ static void walk_multiply(struct walker *walker, const struct lwp_insn *insn)
     walker->flags_known = false;
 }
 
+static void walk_conditional(struct walker *walker, const struct lwp_insn *insn)
+{
+    bool met = lwp_walk_condition(walker->flags, insn->condition);
+    struct value value = {met, true};
+    if (insn->op == LWP_OP_CMOV)
+        value = walk_get(walker, insn, met ? 1 : 0);
+    value.known &= walker->flags_known;
+    walk_set(walker, &insn->operand[0], value);
+}
+
+static struct value walk_sign_extend(struct value value, unsigned bytes)
+{
+    if (bytes && bytes < 8) {
+        unsigned shift = 64 - bytes * 8u;
+        value.bits = (uint64_t)((int64_t)(value.bits << shift) >> shift);
+    }
+    return value;
+}
+
 static void walk_step(struct walker *walker, const struct lwp_insn *insn)
 {
     struct value value;
@@ -229,10 +248,19 @@ static void walk_step(struct walker *walker, const struct lwp_insn *insn)
         return;
     case LWP_OP_MOVSX:
         value = walk_get(walker, insn, 1);
-        if (insn->operand[1].bytes && insn->operand[1].bytes < 8) {
-            unsigned shift = 64 - insn->operand[1].bytes * 8u;
-            value.bits = (uint64_t)((int64_t)(value.bits << shift) >> shift);
-        }
+        walk_set(walker, &insn->operand[0], walk_sign_extend(value, insn->operand[1].bytes));
+        return;
+    case LWP_OP_WIDEN: {
+        const struct lwp_operand whole = {LWP_OPERAND_REG, 0, insn->widened, 0};
+        value = (struct value){walker->registers.value[0], walker->registers.known & 1};
+        walk_set(walker, &whole, walk_sign_extend(value, insn->widened / 2));
+        return;
+    }
+    case LWP_OP_CMOV:
+    case LWP_OP_SET: walk_conditional(walker, insn); return;
+    case LWP_OP_NOT:
+        value = walk_get(walker, insn, 0);
+        value.bits = ~value.bits;
         walk_set(walker, &insn->operand[0], value);
         return;
     case LWP_OP_LEA:
@@ -304,7 +332,7 @@ void lwp_walk_forward(struct lwp_code_cache *cache, const struct lwp_place *plac
         } else if (insn->op == LWP_OP_JCC) {
             if (!walker.flags_known)
                 break;
-            if (walk_condition(walker.flags, insn->condition))
+            if (lwp_walk_condition(walker.flags, insn->condition))
                 next = insn->target;
         }
         bool stores = insn->store;
