@@ -26,7 +26,7 @@ enum {
 struct lwp_functions {
     struct lwp_function function[FUNCTIONS_MAX];
     uint32_t count, used; /* of the arena */
-    struct lwp_insn insn;
+    struct lwp_insn_flow insn;
     uint64_t tables[TABLES_MAX]; /* while one function is decoded */
     uint32_t table_count;
     uint64_t siblings[SIBLINGS_MAX][2];
@@ -112,7 +112,7 @@ static void function_enter(struct lwp_function *function, uint64_t target)
 }
 
 /* A jump out of the function that goes into the middle of another one, or depends on a condition, leads to a part of it. */
-static void function_note_sibling(struct lwp_functions *functions, const struct lwp_insn *insn)
+static void function_note_sibling(struct lwp_functions *functions, const struct lwp_insn_flow *insn)
 {
     uint64_t low, high;
     for (uint32_t i = 0; i < functions->sibling_count; i++)
@@ -125,11 +125,8 @@ static void function_note_sibling(struct lwp_functions *functions, const struct 
     functions->siblings[functions->sibling_count++][1] = high;
 }
 
-static void function_note_table(struct lwp_functions *functions, const struct lwp_insn *insn)
+static void function_note_table(struct lwp_functions *functions, uint64_t address)
 {
-    uint64_t address = (uint64_t)insn->displacement;
-    if (insn->base != LWP_REG_NONE || insn->segment != LWP_SEGMENT_NONE || !address || insn->gather)
-        return;
     for (uint32_t i = 0; i < functions->table_count && i < TABLES_MAX; i++)
         if (functions->tables[i] == address)
             return;
@@ -184,17 +181,16 @@ static bool function_scan(struct lwp_functions *functions, struct lwp_function *
 {
     bool own = low == function->low, indirect = false;
     uint32_t room = (ARENA_BYTES - functions->used) / (uint32_t)sizeof *function->jumps;
-    struct lwp_insn *insn = &functions->insn;
+    struct lwp_insn_flow *insn = &functions->insn;
     functions->table_count = 0;
     for (uint64_t at = low; at < high; at += insn->length) {
-        lwp_insn_decode(insn, at, high - at < 15 ? (unsigned)(high - at) : 15);
-        if (insn->invalid)
+        if (!lwp_insn_flow(insn, at, high - at < 15 ? (unsigned)(high - at) : 15))
             break; /* what lies beyond is not known to be code */
         if (own)
             bit_set(function->starts, at - low);
         indirect |= insn->indirect;
-        if (insn->op == LWP_OP_LEA || insn->index != LWP_REG_NONE || insn->indirect)
-            function_note_table(functions, insn);
+        if (insn->table)
+            function_note_table(functions, insn->table);
         if (insn->op != LWP_OP_JMP && insn->op != LWP_OP_JCC)
             continue;
         if (!function_holds(function, insn->target)) {

@@ -7,7 +7,9 @@
 
 static ZyanStatus (*insn_decode_full)(const ZydisDecoder *, const void *, ZyanUSize, ZydisDecodedInstruction *,
                                       ZydisDecodedOperand *);
-static ZydisDecoder insn_decoder;
+static ZyanStatus (*insn_decode_short)(const ZydisDecoder *, ZydisDecoderContext *, const void *, ZyanUSize,
+                                       ZydisDecodedInstruction *);
+static ZydisDecoder insn_decoder, insn_short_decoder;
 
 bool lwp_insn_init(void)
 {
@@ -22,7 +24,53 @@ bool lwp_insn_init(void)
     void *decode = dlsym(library, "ZydisDecoderDecodeFull");
     if (!init || !decode || ZYAN_FAILED(init(&insn_decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64)))
         return false;
+    ZyanStatus (*mode)(ZydisDecoder *, ZydisDecoderMode, ZyanBool) = dlsym(library, "ZydisDecoderEnableMode");
+    insn_decode_short = dlsym(library, "ZydisDecoderDecodeInstruction");
+    insn_short_decoder = insn_decoder;
+    if (!mode || !insn_decode_short)
+        return false;
+    mode(&insn_short_decoder, ZYDIS_DECODER_MODE_MINIMAL, ZYAN_TRUE); /* refused: just slower */
     insn_decode_full = decode;
+    return true;
+}
+
+bool lwp_insn_flow(struct lwp_insn_flow *flow, uint64_t ip, unsigned room)
+{
+    enum { JCC_SHORT = 0x70, JCC_NEAR = 0x80, JMP_SHORT = 0xeb, JMP_NEAR = 0xe9, GROUP_5 = 0xff, LEA = 0x8d };
+    ZydisDecodedInstruction from;
+    *flow = (struct lwp_insn_flow){.op = LWP_OP_OTHER};
+    if (!insn_decode_full ||
+        ZYAN_FAILED(insn_decode_short(&insn_short_decoder, NULL, (const void *)ip, room, &from)))
+        return false;
+    flow->length = from.length;
+    if (from.encoding != ZYDIS_INSTRUCTION_ENCODING_LEGACY)
+        return true;
+    bool one_byte = from.opcode_map == ZYDIS_OPCODE_MAP_DEFAULT, two_bytes = from.opcode_map == ZYDIS_OPCODE_MAP_0F;
+    uint64_t next = ip + from.length;
+    if (one_byte && (from.opcode == JMP_SHORT || from.opcode == JMP_NEAR))
+        flow->op = LWP_OP_JMP;
+    else if ((one_byte && (from.opcode & 0xf0) == JCC_SHORT) || (two_bytes && (from.opcode & 0xf0) == JCC_NEAR))
+        flow->op = LWP_OP_JCC;
+    if (flow->op != LWP_OP_OTHER) {
+        flow->condition = from.opcode & 15;
+        flow->target = next + (uint64_t)from.raw.imm[0].value.s;
+        return true;
+    }
+    enum { LOOP_FIRST = 0xe0, LOOP_LAST = 0xe3 }; /* loopne, loope, loop, jrcxz: may jump, on something not in the flags */
+    if (one_byte && from.opcode >= LOOP_FIRST && from.opcode <= LOOP_LAST) {
+        flow->op = LWP_OP_JMP;
+        flow->target = next + (uint64_t)from.raw.imm[0].value.s;
+        return true;
+    }
+    if (!(from.attributes & ZYDIS_ATTRIB_HAS_MODRM))
+        return true;
+    flow->indirect = one_byte && from.opcode == GROUP_5 && (from.raw.modrm.reg & 6) == 4;
+    bool relative = from.raw.modrm.mod == 0 && from.raw.modrm.rm == 5;
+    bool indexed = from.raw.modrm.mod == 0 && from.raw.modrm.rm == 4 && from.raw.sib.base == 5;
+    if (relative && (one_byte && from.opcode == LEA))
+        flow->table = next + (uint64_t)from.raw.disp.value;
+    else if (indexed || (relative && flow->indirect))
+        flow->table = (uint64_t)from.raw.disp.value + (relative ? next : 0);
     return true;
 }
 
@@ -210,9 +258,7 @@ void lwp_insn_decode(struct lwp_insn *insn, uint64_t ip, unsigned room)
                 insn->target = ip + from.length + (uint64_t)operand->imm.value.s;
         }
     }
-    if (insn->op == LWP_OP_JMP && !insn->target) {
+    if (insn->op == LWP_OP_JMP && !insn->target)
         insn->op = LWP_OP_STOP;
-        insn->indirect = true;
-    }
     insn->floating = insn->vector && from.meta.category != ZYDIS_CATEGORY_DATAXFER;
 }

@@ -52,7 +52,6 @@ struct lwp_insn {
     bool rep_string;      /* accesses at RSI and/or RDI */
     bool vector, floating, gather, invalid;
     bool writes_flags;
-    bool indirect;        /* a jump through a register or memory */
     uint8_t widened;      /* LWP_OP_WIDEN: bytes of the result */
     uint8_t base, index, scale, segment;
     uint16_t bytes;       /* of the access */
@@ -66,6 +65,17 @@ bool lwp_insn_init(void); /* loads Zydis */
 
 /* Decodes the bytes at `ip`, of which `room` are readable. `insn->invalid` when they are no instruction. */
 void lwp_insn_decode(struct lwp_insn *insn, uint64_t ip, unsigned room);
+
+/* Only how long an instruction is and where it may jump: five times as fast, for whole functions. */
+struct lwp_insn_flow {
+    uint8_t length, op, condition; /* op: LWP_OP_JMP, LWP_OP_JCC or LWP_OP_OTHER */
+    bool indirect;                 /* a jump through a register or memory */
+    uint64_t target;               /* of direct jumps */
+    uint64_t table;                /* an address it names that may be a jump table's or a label's; 0: none */
+};
+
+/* False: no instruction. */
+bool lwp_insn_flow(struct lwp_insn_flow *flow, uint64_t ip, unsigned room);
 
 static inline bool lwp_insn_accesses(const struct lwp_insn *insn)
 {

@@ -1,19 +1,25 @@
 #define _GNU_SOURCE
 #include "collector/light/walk.h"
 
+#include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum { WALK_STEPS = 400, WALK_SEEN = 16, WALK_READS = 48 };
+enum { WALK_STEPS = 400, WALK_SEEN = 16, WALK_READS = 32, CHUNKS = 8, CHUNK_BYTES = 256 };
 
 enum { FLAG_CF = 1, FLAG_PF = 4, FLAG_ZF = 0x40, FLAG_SF = 0x80, FLAG_OF = 0x800 };
+enum { FLAGS_ALL = FLAG_CF | FLAG_PF | FLAG_ZF | FLAG_SF | FLAG_OF };
 
 struct walker {
     struct lwp_registers registers;
     uint64_t flags;
-    bool flags_known;
+    unsigned flags_known; /* FLAG_* */
     bool stored;  /* memory may differ from what it will be */
     unsigned reads;
+    struct chunk {
+        uint64_t address; /* 0: empty */
+        uint8_t bytes[CHUNK_BYTES] __attribute__((aligned(8)));
+    } chunk[CHUNKS]; /* what was read, since a system call a value is dear */
 };
 
 struct value {
@@ -50,13 +56,33 @@ static uint64_t mask_of(unsigned bytes)
 }
 
 /* Through the kernel: a path guessed wrong must not fault in the program. */
+static bool walk_copy(struct walker *walker, uint64_t address, void *to, unsigned bytes)
+{
+    if (walker->reads++ >= WALK_READS)
+        return false;
+    struct iovec here = {to, bytes}, there = {(void *)address, bytes};
+    return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == (ssize_t)bytes;
+}
+
 static struct value walk_read(struct walker *walker, uint64_t address, unsigned bytes)
 {
     struct value value = {0, false};
-    if (walker->stored || bytes > 8 || walker->reads++ >= WALK_READS)
+    uint64_t start = address & ~(uint64_t)(CHUNK_BYTES - 1), offset = address - start;
+    if (walker->stored || bytes > 8 || !start)
         return value;
-    struct iovec here = {&value.bits, bytes}, there = {(void *)address, bytes};
-    value.known = process_vm_readv(getpid(), &here, 1, &there, 1, 0) == (ssize_t)bytes;
+    if (offset + bytes > CHUNK_BYTES) {
+        value.known = walk_copy(walker, address, &value.bits, bytes);
+        return value;
+    }
+    struct chunk *chunk = &walker->chunk[start / CHUNK_BYTES % CHUNKS];
+    if (chunk->address != start) {
+        chunk->address = 0;
+        if (!walk_copy(walker, start, chunk->bytes, CHUNK_BYTES))
+            return value;
+        chunk->address = start;
+    }
+    memcpy(&value.bits, chunk->bytes + offset, bytes);
+    value.known = true;
     return value;
 }
 
@@ -107,7 +133,7 @@ static void walk_set_flags(struct walker *walker, uint64_t result, bool carry, b
     result &= mask_of(bytes);
     walker->flags = (carry ? FLAG_CF : 0) | (overflow ? FLAG_OF : 0) | (result ? 0 : FLAG_ZF) |
                     (result & sign ? FLAG_SF : 0) | (__builtin_parity((unsigned)(result & 0xff)) ? 0 : FLAG_PF);
-    walker->flags_known = true;
+    walker->flags_known = FLAGS_ALL;
 }
 
 bool lwp_walk_condition(uint64_t flags, unsigned condition)
@@ -124,6 +150,14 @@ bool lwp_walk_condition(uint64_t flags, unsigned condition)
     default: is = zf || sf != of; break;
     }
     return is != (condition & 1);
+}
+
+/* Whether the flags that a condition looks at are known. */
+static bool walk_condition_known(const struct walker *walker, unsigned condition)
+{
+    static const unsigned looks_at[] = {FLAG_OF, FLAG_CF, FLAG_ZF, FLAG_CF | FLAG_ZF,
+                                        FLAG_SF, FLAG_PF, FLAG_SF | FLAG_OF, FLAG_ZF | FLAG_SF | FLAG_OF};
+    return !(looks_at[condition >> 1] & ~walker->flags_known);
 }
 
 /* Arithmetic of two operands, the first also the destination (but for cmp and test). */
@@ -166,17 +200,14 @@ static void walk_arithmetic(struct walker *walker, const struct lwp_insn *insn)
     case LWP_OP_OR: result.bits = a.bits | b.bits; break;
     default: result.bits = a.bits ^ b.bits; break;
     }
-    bool flags_known = result.known;
-    if (insn->op == LWP_OP_INC || insn->op == LWP_OP_DEC) { /* they leave the carry as it was */
-        flags_known &= walker->flags_known;
+    bool keeps_carry = insn->op == LWP_OP_INC || insn->op == LWP_OP_DEC;
+    unsigned carry_known = keeps_carry ? walker->flags_known & FLAG_CF : FLAG_CF;
+    if (keeps_carry)
         carry = walker->flags & FLAG_CF;
-    }
     if (insn->op != LWP_OP_CMP && insn->op != LWP_OP_TEST)
         walk_set(walker, &insn->operand[0], result);
-    if (flags_known)
-        walk_set_flags(walker, result.bits, carry, overflow, bytes);
-    else
-        walker->flags_known = false;
+    walk_set_flags(walker, result.bits, carry, overflow, bytes);
+    walker->flags_known = (result.known ? FLAGS_ALL & ~FLAG_CF : 0u) | (result.known || keeps_carry ? carry_known : 0u);
 }
 
 static void walk_shift(struct walker *walker, const struct lwp_insn *insn)
@@ -195,7 +226,7 @@ static void walk_shift(struct walker *walker, const struct lwp_insn *insn)
     }
     result.bits &= mask_of(bytes);
     walk_set(walker, &insn->operand[0], result);
-    walker->flags_known = false;
+    walker->flags_known = 0;
 }
 
 static void walk_multiply(struct walker *walker, const struct lwp_insn *insn)
@@ -209,7 +240,7 @@ static void walk_multiply(struct walker *walker, const struct lwp_insn *insn)
     } else {
         walker->registers.known = (uint16_t)(walker->registers.known & ~insn->spoils);
     }
-    walker->flags_known = false;
+    walker->flags_known = 0;
 }
 
 static void walk_conditional(struct walker *walker, const struct lwp_insn *insn)
@@ -218,7 +249,7 @@ static void walk_conditional(struct walker *walker, const struct lwp_insn *insn)
     struct value value = {met, true};
     if (insn->op == LWP_OP_CMOV)
         value = walk_get(walker, insn, met ? 1 : 0);
-    value.known &= walker->flags_known;
+    value.known &= walk_condition_known(walker, insn->condition);
     walk_set(walker, &insn->operand[0], value);
 }
 
@@ -285,7 +316,7 @@ static void walk_step(struct walker *walker, const struct lwp_insn *insn)
     default:
         walker->registers.known = (uint16_t)(walker->registers.known & ~insn->spoils);
         if (insn->writes_flags)
-            walker->flags_known = false;
+            walker->flags_known = 0;
     }
 }
 
@@ -298,7 +329,14 @@ static void walk_keep(struct lwp_walk_access *to, const struct lwp_insn *insn, u
 void lwp_walk_forward(struct lwp_code_cache *cache, const struct lwp_place *place, const struct lwp_registers *start,
                       uint64_t flags, struct lwp_walk *walk, uint32_t *random)
 {
-    struct walker walker = {.registers = *start, .flags = flags, .flags_known = true};
+    struct walker walker; /* its chunks stay unset */
+    walker.registers = *start;
+    walker.flags = flags;
+    walker.flags_known = FLAGS_ALL;
+    walker.stored = false;
+    walker.reads = 0;
+    for (unsigned i = 0; i < CHUNKS; i++)
+        walker.chunk[i].address = 0;
     struct lwp_walk_access seen[WALK_SEEN]; /* a sample of the accesses passed, should the walk end early */
     unsigned passed = 0;
     uint64_t ip = place->ip;
@@ -330,7 +368,7 @@ void lwp_walk_forward(struct lwp_code_cache *cache, const struct lwp_place *plac
         if (insn->op == LWP_OP_JMP) {
             next = insn->target;
         } else if (insn->op == LWP_OP_JCC) {
-            if (!walker.flags_known)
+            if (!walk_condition_known(&walker, insn->condition))
                 break;
             if (lwp_walk_condition(walker.flags, insn->condition))
                 next = insn->target;
