@@ -25,7 +25,7 @@ enum {
     CALLS = 4096,        /* (call site, caller) -> context */
     PATHS = 4096,        /* (call site, caller, size) -> pool */
     SLOW_PART = 128,     /* at most this part of the time goes into unwinding at allocations */
-    SLOW_FIRST_NS = 2000000,
+    SLOW_FIRST_NS = 10000000,
     POOLS_MAX = 1 << 16,
     POOL_SLOTS = 1 << 17,
     SIZES_EACH = 48,     /* distinct sizes of one call path before they share a pool of various sizes */
@@ -210,16 +210,17 @@ static uint32_t site_words(const uint64_t *frame, const struct lwp_thread *self,
     return 0;
 }
 
-/* Programs with ever new call paths would spend their time being unwound: past its part, paths stay unknown. */
+/* Programs with ever new call paths would spend their time being unwound: past its part of the CPU time (waiting for a
+ * processor does not count), paths stay unknown. */
 static bool slow_begin(const struct heap_thread *tables, uint64_t *now)
 {
-    *now = lwp_clock(CLOCK_MONOTONIC);
+    *now = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
     return tables->slow_ns < SLOW_FIRST_NS + (*now - tables->start_ns) / SLOW_PART;
 }
 
 static void slow_end(struct heap_thread *tables, struct lwp_thread *self, uint64_t begun)
 {
-    uint64_t took = lwp_clock(CLOCK_MONOTONIC) - begun;
+    uint64_t took = lwp_clock(CLOCK_THREAD_CPUTIME_ID) - begun;
     tables->slow_ns += took;
     self->own_ns += took;
 }
@@ -265,7 +266,7 @@ static inline struct path *heap_path(struct lwp_thread *self, const uint64_t *fr
         tables = heap_self = heap_map(sizeof *tables);
         if (!tables)
             return NULL;
-        tables->start_ns = lwp_clock(CLOCK_MONOTONIC);
+        tables->start_ns = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
     }
     uint64_t ra = *frame;
     struct site *site = &tables->site[(ra ^ ra >> 12) & (SITES - 1)];
