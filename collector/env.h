@@ -11,5 +11,6 @@
 #define LWP_ENV_DURATION "LWP_DURATION"             /* seconds of sampling; "0": to the end */
 #define LWP_ENV_TIMER "LWP_TIMER"                   /* "auto", or force one for tests: sigtrap, async, posix */
 #define LWP_ENV_DEBUG "LWP_DEBUG"                   /* "1": say on stderr what goes wrong */
+#define LWP_ENV_FIRST "LWP_FIRST"                   /* set by the library when children are not followed: the pid that is */
 
 #endif

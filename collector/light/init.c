@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +29,22 @@ static int process_lock;
 bool lwp_process_try_lock(void)
 {
     return !__atomic_exchange_n(&process_lock, 1, __ATOMIC_ACQUIRE);
+}
+
+bool lwp_process_lock_soon(void)
+{
+    enum { SPINS = 1000, YIELDS = 50 };
+    for (int spin = 0; spin < SPINS; spin++) {
+        if (!__atomic_load_n(&process_lock, __ATOMIC_RELAXED) && lwp_process_try_lock())
+            return true;
+        __builtin_ia32_pause();
+    }
+    for (int yield = 0; yield < YIELDS; yield++) {
+        if (lwp_process_try_lock())
+            return true;
+        sched_yield();
+    }
+    return false;
 }
 
 void lwp_process_unlock(void)
@@ -112,17 +129,17 @@ static uint64_t nanoseconds(struct timeval time)
 
 static void init_finish(void)
 {
-    if (!lwp_process.active)
+    if (!lwp_process.active || getpid() != lwp_process.pid) /* not in the child of a vfork */
         return;
     struct lwp_thread *self = lwp_thread_self();
     if (self)
         self->busy++;
     lwp_process.active = false;
     lwp_threads_finish();
+    lwp_modules_update();
     for (int wait = 0; !lwp_process_try_lock() && wait < 100; wait++)
         usleep(100);
-    lwp_process_unlock();
-    lwp_modules_update();
+    /* kept: other threads run on, but nothing more is written */
     struct lwps_totals totals = {.time = lwp_clock(CLOCK_MONOTONIC), .allocations = lwp_heap_finish()};
     struct lwp_thread_totals counts;
     lwp_threads_totals(&counts);
@@ -161,6 +178,7 @@ static void init_fork_child(void)
     lwp_process.active = false;
     lwps_writer_abandon(&lwp_process.file);
     lwp_threads_after_fork();
+    lwp_heap_after_fork();
     const char *directory = getenv(LWP_ENV_DIR), *follow = getenv(LWP_ENV_FOLLOW_FORK);
     if (!directory || (follow && !strcmp(follow, "0")) || !init_folder(directory) ||
         !lwp_process_open(&lwp_process.file, "process.lwps", 0))
@@ -170,14 +188,37 @@ static void init_fork_child(void)
     lwp_modules_again();
     lwp_heap_again();
     lwp_process.start_own_ns = 0;
+    lwp_process.pid = getpid();
     lwp_process.active = true;
     lwp_threads_start();
+}
+
+/* Children are not to be followed: the first image of the process says which one it is. */
+static bool init_follow(void)
+{
+    const char *follow = getenv(LWP_ENV_FOLLOW_FORK), *first = getenv(LWP_ENV_FIRST);
+    char self[16];
+    if (!follow || strcmp(follow, "0"))
+        return true;
+    snprintf(self, sizeof self, "%d", getpid());
+    if (first)
+        return !strcmp(first, self);
+    setenv(LWP_ENV_FIRST, self, 1);
+    return true;
+}
+
+static void init_window(void)
+{
+    double delay = init_number(LWP_ENV_DELAY, 0), duration = init_number(LWP_ENV_DURATION, 0);
+    uint64_t now = lwp_clock(CLOCK_MONOTONIC);
+    lwp_process.sample_from_ns = delay > 0 ? now + (uint64_t)(delay * 1e9) : 0;
+    lwp_process.sample_until_ns = duration > 0 ? now + (uint64_t)((delay > 0 ? delay + duration : duration) * 1e9) : UINT64_MAX;
 }
 
 __attribute__((constructor)) static void init_start(void)
 {
     const char *directory = getenv(LWP_ENV_DIR);
-    if (!directory || directory[0] != '/')
+    if (!directory || directory[0] != '/' || !init_follow())
         return;
     int saved = errno;
     uint64_t start = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
@@ -190,6 +231,7 @@ __attribute__((constructor)) static void init_start(void)
     lwp_process.heap_threshold = (uint64_t)init_number(LWP_ENV_HEAP_THRESHOLD, 65536);
     if (lwp_process.heap_threshold > 65536)
         lwp_process.heap_threshold = 65536; /* shadow.h's largest block */
+    init_window();
     init_describe();
     if (!lwp_unwind_init())
         lwps_put_note(&lwp_process.file, &(struct lwps_note){"libunwind could not be loaded: there are no call paths"});
@@ -198,6 +240,7 @@ __attribute__((constructor)) static void init_start(void)
     if (!heap)
         lwps_put_note(&lwp_process.file, &(struct lwps_note){"the heap could not be followed (address space limit?)"});
     if (init_sampler()) {
+        lwp_process.pid = getpid();
         lwp_process.active = true;
         lwp_threads_start();
         pthread_atfork(NULL, NULL, init_fork_child);

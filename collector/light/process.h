@@ -7,15 +7,18 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 #include <time.h>
 
 struct lwp_process {
     bool active;              /* between start and finish */
+    pid_t pid;                /* whose it is: the child of a vfork shares it */
     struct lwps_writer file;  /* process.lwps */
     struct lwp_contexts contexts; /* of allocations */
     char folder[400];         /* DIR/p<PID>[.<n>] */
     uint64_t heap_threshold;
     uint64_t start_own_ns;    /* what starting cost */
+    uint64_t sample_from_ns, sample_until_ns; /* CLOCK_MONOTONIC: LWP_DELAY, LWP_DURATION */
 };
 
 extern struct lwp_process lwp_process;
@@ -23,6 +26,8 @@ extern struct lwp_process lwp_process;
 /* process.lwps and its contexts have one user at a time. Never waits: a caller that fails does without, since the
  * holder may be the very thread that a handler interrupted. */
 bool lwp_process_try_lock(void);
+/* Not for handlers: waits for another thread, but not long. */
+bool lwp_process_lock_soon(void);
 void lwp_process_unlock(void);
 
 /* Opens DIR/p<PID>/<name> for writing. */

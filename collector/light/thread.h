@@ -26,6 +26,7 @@ struct lwp_thread {
     struct lwp_timer *timer; /* private to timer.c */
     void *sampler;           /* private to the sampling handler */
     struct lwp_thread *next; /* of all threads (threads.c) */
+    int used;                /* 0: free for a new thread */
 };
 
 /* The calling thread's, or NULL when it is not sampled. Async-signal-safe (initial-exec TLS). */

@@ -3,9 +3,11 @@
 
 #include "collector/light/process.h"
 #include "collector/light/sampler.h"
+#include "collector/light/sites.h"
 
 #include <dirent.h>
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -14,9 +16,11 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <threads.h>
 #include <unistd.h>
 
 static __thread struct lwp_thread *threads_self;
+static __thread bool threads_ended; /* what still runs in it is not sampled */
 static struct lwp_thread *_Atomic threads_all;
 static pthread_key_t threads_key;
 static bool threads_key_made;
@@ -29,7 +33,7 @@ static pid_t threads_tid(void)
 
 struct lwp_thread *lwp_thread_self(void)
 {
-    if (!threads_self && lwp_process.active) {
+    if (!threads_self && lwp_process.active && !threads_ended) {
         /* a thread that was there before us, or was made behind pthread_create's back */
         pid_t tid = threads_tid();
         for (struct lwp_thread *thread = threads_all; thread; thread = thread->next)
@@ -59,26 +63,46 @@ static void threads_name(pid_t tid, char *name, size_t room)
 {
     char path[64];
     snprintf(path, sizeof path, "/proc/self/task/%d/comm", tid);
-    FILE *from = fopen(path, "re");
-    name[0] = '\0';
-    if (from) {
-        if (fgets(name, (int)room, from))
-            name[strcspn(name, "\n")] = '\0';
-        fclose(from);
+    int from = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t length = from < 0 ? 0 : read(from, name, room - 1);
+    if (from >= 0)
+        close(from);
+    name[length > 0 ? length : 0] = '\0';
+    name[strcspn(name, "\n")] = '\0';
+}
+
+/* One that ended, or a new one. They are never unmapped: handlers of other threads may be looking at them. */
+static struct lwp_thread *threads_take(void)
+{
+    for (struct lwp_thread *thread = threads_all; thread; thread = thread->next)
+        if (!__atomic_exchange_n(&thread->used, 1, __ATOMIC_ACQUIRE)) {
+            struct lwp_thread *next = thread->next;
+            memset(thread, 0, offsetof(struct lwp_thread, next));
+            thread->next = next;
+            return thread;
+        }
+    struct lwp_thread *thread = mmap(NULL, sizeof *thread, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (thread == MAP_FAILED)
+        return NULL;
+    thread->used = 1;
+    thread->busy = 1;
+    thread->next = threads_all;
+    while (!atomic_compare_exchange_weak(&threads_all, &thread->next, thread)) {
     }
+    return thread;
 }
 
 static struct lwp_thread *threads_new(pid_t tid, bool own)
 {
-    struct lwp_thread *thread = mmap(NULL, sizeof *thread, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (thread == MAP_FAILED)
+    struct lwp_thread *thread = threads_take();
+    if (!thread)
         return NULL;
     thread->tid = tid;
     thread->busy = 1;
     char name[64];
     snprintf(name, sizeof name, "t%d.lwps", tid);
     if (!lwp_process_open(&thread->file, name, (uint32_t)tid)) {
-        munmap(thread, sizeof *thread);
+        __atomic_store_n(&thread->used, 0, __ATOMIC_RELEASE);
         return NULL;
     }
     thread->contexts.file = &thread->file;
@@ -89,9 +113,6 @@ static struct lwp_thread *threads_new(pid_t tid, bool own)
                                                          .stack_high = thread->stack_high, .name = name});
     if (own)
         thread->last_cpu_ns = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
-    thread->next = threads_all;
-    while (!atomic_compare_exchange_weak(&threads_all, &thread->next, thread)) {
-    }
     thread->attached = lwp_sampler_attach(thread);
     return thread;
 }
@@ -104,6 +125,7 @@ static void threads_start_self(void)
     threads_self = thread;
     if (threads_key_made)
         pthread_setspecific(threads_key, thread);
+    lwp_sites_begin(thread);
     thread->busy = 0;
 }
 
@@ -120,6 +142,7 @@ static void threads_close(struct lwp_thread *thread, bool own)
     threads_gone.samples_with_address += thread->samples_with_address;
     threads_gone.samples_lost += thread->samples_lost;
     threads_gone.own_ns += thread->own_ns;
+    thread->samples = thread->samples_with_address = thread->samples_lost = thread->own_ns = 0;
 }
 
 static void threads_end_self(void *value)
@@ -128,8 +151,11 @@ static void threads_end_self(void *value)
     if (!thread->attached || thread != threads_self || !lwp_process.active)
         return;
     thread->busy++;
+    lwp_sites_end();
     threads_close(thread, true);
-    /* The struct stays in the list: handlers of other threads may be looking at it. 700 bytes a thread. */
+    threads_self = NULL;
+    threads_ended = true;
+    __atomic_store_n(&thread->used, 0, __ATOMIC_RELEASE);
 }
 
 void lwp_threads_start(void)
@@ -223,6 +249,38 @@ __attribute__((visibility("default"))) int pthread_create(pthread_t *thread, con
     *start = (struct thread_start){run, argument};
     int status = next(thread, attributes, threads_run, start);
     if (status)
+        munmap(start, sizeof *start);
+    return status;
+}
+
+/* C11's threads do not come through pthread_create. */
+struct thrd_start {
+    thrd_start_t run;
+    void *argument;
+};
+
+static int threads_run_c11(void *given)
+{
+    struct thrd_start start = *(struct thrd_start *)given;
+    munmap(given, sizeof start);
+    if (lwp_process.active)
+        threads_start_self();
+    return start.run(start.argument);
+}
+
+__attribute__((visibility("default"))) int thrd_create(thrd_t *thread, thrd_start_t run, void *argument)
+{
+    static int (*next)(thrd_t *, thrd_start_t, void *);
+    if (!next)
+        next = dlsym(RTLD_NEXT, "thrd_create");
+    struct thrd_start *start = MAP_FAILED;
+    if (lwp_process.active)
+        start = mmap(NULL, sizeof *start, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (start == MAP_FAILED)
+        return next(thread, run, argument);
+    *start = (struct thrd_start){run, argument};
+    int status = next(thread, threads_run_c11, start);
+    if (status != thrd_success)
         munmap(start, sizeof *start);
     return status;
 }

@@ -1,0 +1,257 @@
+/* A call site is its return address with those of its caller (and of that one's, when the site is a wrapper in a
+ * library). Where they are on the stack is learnt from one unwinding and then read: the distance is the same whenever
+ * the same site runs, but for functions that move their stack pointer about, which are then learnt again and again
+ * until the time for it is used up. Two call paths that differ only further out count as one. */
+#define _GNU_SOURCE
+#include "collector/light/sites.h"
+
+#include "collector/light/heap_life.h"
+#include "collector/light/pools.h"
+#include "collector/light/process.h"
+#include "collector/light/unwind.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum {
+    SLOW_PART = 128, /* at most this part of the time goes into unwinding at allocations */
+    SLOW_FIRST_NS = 10000000,
+    STACK_WORDS = 96, /* how far up a return address is looked for */
+    COUNT_MOST = 1000,
+};
+
+__thread struct lwp_sites *lwp_sites_self;
+static struct lwp_sites *sites_all;
+
+
+/* ---- life ---- */
+
+static struct lwp_sites *sites_take(void)
+{
+    for (struct lwp_sites *sites = __atomic_load_n(&sites_all, __ATOMIC_ACQUIRE); sites; sites = sites->next)
+        if (!__atomic_exchange_n(&sites->used, true, __ATOMIC_ACQUIRE))
+            return sites;
+    long memory = syscall(SYS_mmap, NULL, sizeof(struct lwp_sites), PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == -1)
+        return NULL;
+    struct lwp_sites *sites = (struct lwp_sites *)memory;
+    /* A child that no atfork handler prepared (clone, _Fork) must not write into its parent's files. */
+    madvise(sites, sizeof *sites, MADV_WIPEONFORK);
+    sites->used = true;
+    sites->next = __atomic_load_n(&sites_all, __ATOMIC_RELAXED);
+    while (!__atomic_compare_exchange_n(&sites_all, &sites->next, sites, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
+    }
+    return sites;
+}
+
+void lwp_sites_begin(struct lwp_thread *thread)
+{
+    struct lwp_sites *sites = sites_take();
+    if (!sites)
+        return;
+    sites->start_ns = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
+    sites->thread = thread;
+    lwp_sites_self = sites;
+}
+
+static void sites_add_counts(struct lwp_sites *sites)
+{
+    for (unsigned i = 0; i < LWP_PATHS; i++)
+        if (sites->path[i].count) {
+            lwp_pool_count_in(sites->path[i].pool, sites->path[i].count, 0,
+                              (uint64_t)sites->path[i].count * sites->path[i].size);
+            sites->path[i].count = 0;
+        }
+    for (unsigned i = 1; i <= LWP_SHADOW_HOT; i++)
+        if (sites->frees[i]) {
+            lwp_pool_count_in(lwp_shadow_hot[i], 0, sites->frees[i], 0);
+            sites->frees[i] = 0;
+        }
+}
+
+void lwp_sites_end(void)
+{
+    struct lwp_sites *sites = lwp_sites_self;
+    if (!sites)
+        return;
+    lwp_sites_self = NULL;
+    sites_add_counts(sites);
+    sites->thread = NULL;
+    /* the tables' pages go back; the list's own fields must stay */
+    uint64_t from = ((uint64_t)&sites->site + 4095) & ~(uint64_t)4095, to = ((uint64_t)(sites + 1)) & ~(uint64_t)4095;
+    memset(sites->site, 0, (char *)from - (char *)sites->site);
+    madvise((void *)from, to - from, MADV_DONTNEED);
+    memset((void *)to, 0, (uint64_t)(sites + 1) - to);
+    sites->slow_ns = 0;
+    __atomic_store_n(&sites->used, false, __ATOMIC_RELEASE);
+}
+
+void lwp_sites_finish(void)
+{
+    for (struct lwp_sites *sites = __atomic_load_n(&sites_all, __ATOMIC_ACQUIRE); sites; sites = sites->next)
+        if (sites->thread)
+            sites_add_counts(sites);
+}
+
+void lwp_sites_after_fork(void)
+{
+    sites_all = NULL; /* wiped; the address space is a small loss */
+    lwp_sites_self = NULL;
+}
+
+/* ---- slow paths ---- */
+
+/* Programs with ever new call paths would spend their time being unwound: past its part of the CPU time (waiting for a
+ * processor does not count), paths stay unknown. */
+static bool sites_slow_begin(const struct lwp_sites *sites, uint64_t *now)
+{
+    *now = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
+    return sites->slow_ns < SLOW_FIRST_NS + (*now - sites->start_ns) / SLOW_PART;
+}
+
+static void sites_slow_end(struct lwp_sites *sites, uint64_t begun)
+{
+    uint64_t took = lwp_clock(CLOCK_THREAD_CPUTIME_ID) - begun;
+    sites->slow_ns += took;
+    sites->thread->own_ns += took;
+}
+
+static bool sites_in_program(uint64_t ip)
+{
+    static uint64_t low, high; /* of the executable, where most call sites are */
+    if (!high) {
+        struct dl_find_object object;
+        if (!_dl_find_object((void *)_r_debug.r_map->l_ld, &object)) {
+            low = (uint64_t)object.dlfo_map_start;
+            high = (uint64_t)object.dlfo_map_end;
+        }
+    }
+    return ip >= low && ip < high;
+}
+
+static void sites_put(struct lwp_sites *sites, uint64_t ra, uint32_t words)
+{
+    struct lwp_site *site = lwp_sites_site(sites, ra);
+    uint32_t at = (uint32_t)(ra ^ ra >> 11);
+    for (uint32_t way = 0; !site && way < LWP_SITE_WAYS; way++)
+        if (!sites->site[(at + way) & (LWP_SITES - 1)].ra)
+            site = &sites->site[(at + way) & (LWP_SITES - 1)];
+    if (!site)
+        site = &sites->site[at & (LWP_SITES - 1)];
+    *site = (struct lwp_site){ra, words, !sites_in_program(ra)};
+}
+
+static uint32_t sites_distance(const struct lwp_sites *sites, const uint64_t *frame, uint64_t wanted)
+{
+    for (uint32_t words = 1; words < STACK_WORDS && (uint64_t)(frame + words + 1) <= sites->thread->stack_high; words++)
+        if (frame[words] == wanted)
+            return words;
+    return 0;
+}
+
+__attribute__((noinline)) struct lwp_site *lwp_sites_learn(struct lwp_sites *sites, const uint64_t *frame)
+{
+    uint64_t begun, ips[10];
+    if (!sites_slow_begin(sites, &begun))
+        return NULL;
+    int saved = errno;
+    unsigned count = lwp_unwind_here(ips, 10, 0), own = 0;
+    while (own < count && ips[own] != *frame)
+        own++;
+    uint32_t words = own + 1 < count ? sites_distance(sites, frame, ips[own + 1]) : 0;
+    sites_put(sites, *frame, words);
+    if (words && own + 2 < count && !lwp_sites_site(sites, ips[own + 1]))
+        sites_put(sites, ips[own + 1], sites_distance(sites, frame + words, ips[own + 2]));
+    sites_slow_end(sites, begun);
+    errno = saved;
+    return lwp_sites_site(sites, *frame);
+}
+
+/* The call path from `ra`, the return address of the interposed function, outwards: our own frames are left out. */
+static uint32_t sites_unwind(uint64_t ra)
+{
+    uint64_t ips[LWP_FRAMES_MAX];
+    unsigned count = lwp_unwind_here(ips, LWP_FRAMES_MAX, 0), own = 0;
+    while (own < count && ips[own] != ra)
+        own++;
+    if (own == count) /* not unwindable through us: the call site alone */
+        return lwp_contexts_intern(&lwp_process.contexts, &ra, 1);
+    return lwp_contexts_intern(&lwp_process.contexts, ips + own, count - own);
+}
+
+static struct lwp_call *sites_call(struct lwp_sites *sites, uint64_t ra, uint64_t caller, uint64_t above)
+{
+    uint64_t hash = (ra ^ caller << 17 ^ above << 29) * 0x9e3779b97f4a7c15u;
+    return &sites->call[hash >> 54];
+}
+
+_Static_assert(LWP_CALLS == 1 << 10, "the hash's upper 10 bits");
+
+/* With the process lock held. */
+static uint32_t sites_context(struct lwp_sites *sites, uint64_t ra, uint64_t caller, uint64_t above)
+{
+    struct lwp_call *call = sites_call(sites, ra, caller, above);
+    uint64_t begun;
+    if (call->ra == ra && call->caller == caller && call->above == above)
+        return call->context;
+    if (!sites_slow_begin(sites, &begun))
+        return 0;
+    *call = (struct lwp_call){ra, caller, above, sites_unwind(ra)};
+    sites_slow_end(sites, begun);
+    return call->context;
+}
+
+uint32_t lwp_sites_context(struct lwp_sites *sites, const uint64_t *frame)
+{
+    uint64_t caller, above;
+    if (!lwp_sites_callers(sites, frame, &caller, &above) && lwp_sites_learn(sites, frame))
+        lwp_sites_callers(sites, frame, &caller, &above);
+    return sites_context(sites, *frame, caller, above);
+}
+
+__attribute__((noinline)) struct lwp_path *lwp_sites_path_slow(struct lwp_sites *sites, const uint64_t *frame,
+                                                               uint64_t caller, uint64_t above, uint32_t size,
+                                                               struct lwp_path *path)
+{
+    if (!lwp_process_lock_soon())
+        return NULL;
+    int saved = errno;
+    uint32_t context = sites_context(sites, *frame, caller, above);
+    uint32_t pool = context ? lwp_pool_intern(context, size, lwp_heap_is_glibc()) : 0;
+    lwp_process_unlock();
+    errno = saved;
+    if (!pool)
+        return NULL;
+    if (path->count)
+        lwp_pool_count_in(path->pool, path->count, 0, (uint64_t)path->count * path->size);
+    *path = (struct lwp_path){.ra = *frame, .caller = caller, .above = above, .size = size, .pool = pool,
+                              .most = 1, .hot = lwp_pools[pool].hot};
+    return path;
+}
+
+/* Counts in early while a pool is small, so that its peak is exact, and seldom later. */
+__attribute__((noinline)) void lwp_sites_count(struct lwp_sites *sites, struct lwp_path *path)
+{
+    const struct lwp_pool *pool = &lwp_pools[path->pool];
+    uint32_t frees = sites->frees[path->hot];
+    if (path->hot)
+        sites->frees[path->hot] = 0;
+    lwp_pool_count_in(path->pool, path->count, path->hot ? frees : 0, (uint64_t)path->count * path->size);
+    uint64_t most = (pool->allocations - pool->frees) / 16 + pool->allocations / 1024;
+    path->count = 0;
+    path->most = (uint16_t)(most < 1 ? 1 : most > COUNT_MOST ? COUNT_MOST : most);
+    path->hot = pool->hot;
+}
+
+__attribute__((noinline)) void lwp_sites_freed(struct lwp_sites *sites, uint8_t hot)
+{
+    lwp_pool_count_in(lwp_shadow_hot[hot], 0, sites->frees[hot], 0);
+    sites->frees[hot] = 0;
+}
