@@ -70,7 +70,8 @@ static int option_check(const struct lwp_command *command, const struct lwp_opti
     if (row->kind == LWP_OPT_NUMBER) {
         char *end;
         double number = strtod(value, &end);
-        if (!strspn(value, "-.0123456789") || strpbrk(value, "xX") || *end || !isfinite(number) || number < row->min || number > row->max)
+        bool decimal = strspn(value, "-.0123456789") && !strpbrk(value, "xX") && *end == '\0';
+        if (!decimal || !isfinite(number) || number < row->min || number > row->max)
             return lwp_error_set(err, LWP_ERR_USAGE, "%s: --%s wants a number from %.15g to %.15g, not '%s'",
                                  command->name, row->name, row->min, row->max, value);
     } else if (row->kind == LWP_OPT_CHOICE) {

@@ -633,6 +633,49 @@ static void test_columns(void **state)
     free(bytes);
 }
 
+/* Damage that the checksums do not tell: what records say is not trusted either. */
+static void test_wrong_contents(void **state)
+{
+    (void)state;
+    struct lwps_writer writer;
+    struct log expected;
+    assert_int_equal(lwps_writer_open(&writer, path, &head), 0);
+    log_begin(&expected);
+    for (int i = 0; i < 600; i++)
+        put_any(&writer, &expected);
+    lwps_writer_close(&writer);
+    log_end(&expected);
+    free(expected.text);
+    size_t size, before = LWPS_HEADER_BYTES, bad = 0;
+    char *bytes = slurp(&size);
+    for (int round = 0; round < 4000; round++) {
+        char *copy = malloc(size); /* of the exact length, so that reading past it is caught by the sanitizer */
+        memcpy(copy, bytes, size);
+        for (uint64_t flips = 1 + random_number() % 4; flips; flips--) {
+            size_t at = before + random_number() % (size - before);
+            copy[at] = (char)(random_number() % 3 ? random_number() : 0xff);
+        }
+        struct lwps_disk_block block;
+        for (size_t at = before; size - at >= sizeof block; at += sizeof block + block.bytes) {
+            memcpy(&block, copy + at, sizeof block);
+            if (block.bytes > size - at - sizeof block)
+                break;
+            block.crc = lwps_crc32c(lwps_crc32c(0, copy + at + sizeof block, block.bytes), &block,
+                                    offsetof(struct lwps_disk_block, crc));
+            memcpy(copy + at, &block, sizeof block);
+        }
+        struct log got;
+        struct lwps_damage damage;
+        int status;
+        read_quietly(copy, size, &got, &damage, &status);
+        assert_int_equal(status, 0);
+        bad += damage.bad_blocks;
+        free(copy);
+    }
+    assert_true(bad > 1000); /* many of them could be told */
+    free(bytes);
+}
+
 /* The bytes that docs/format.md shows. */
 static void test_documented_example(void **state)
 {
@@ -723,6 +766,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_long_strings, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_columns, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_damage_inside, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_wrong_contents, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_documented_example, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
