@@ -348,6 +348,7 @@ void lwp_sampler_handler(int signal, siginfo_t *info, void *ucontext)
         sampler_on_own_stack(&interrupt);
         self->busy--;
     } else if (self && !interrupt.hit) {
+        self->own_ns += lwp_timer_delivery_ns(sampler_kind);
         self->samples_lost++;
         self->lost_in_heap += self->busy != 0;
     }

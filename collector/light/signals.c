@@ -89,8 +89,16 @@ void lwp_signals_finish(void)
 EXPORT int sigaction(int signal, const struct sigaction *action, struct sigaction *before)
 {
     signals_resolve();
-    if (!signals_ours || signal != signals_ours)
+    if (!signals_ours || signal != signals_ours) {
+        /* ours stays open while their handler runs: a blocked synchronous trap kills on some kernels */
+        struct sigaction open;
+        if (signals_ours && action) {
+            open = *action;
+            sigdelset(&open.sa_mask, signals_ours);
+            action = &open;
+        }
         return next_sigaction(signal, action, before);
+    }
     struct sigaction old = signals_theirs;
     if (action)
         signals_theirs = *action;
