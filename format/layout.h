@@ -15,7 +15,7 @@ enum {
     LWPS_BLOCK_PAYLOAD = 16 * 1024, /* a block is ended when it has grown beyond this */
     LWPS_RECORD_MAX = 12 * 1024,    /* longest encoded record */
     LWPS_STRING_MAX = 8 * 1024,     /* longer strings are cut when written */
-    LWPS_PACK_RAW_MAX = 1 << 20,    /* decompressed size of a pack, also by column */
+    LWPS_PACK_RAW_MAX = 1 << 20,    /* decompressed size of a pack */
 };
 
 struct lwps_disk_header {
@@ -40,7 +40,6 @@ enum lwps_block_type {
     LWPS_BLOCK_RECORDS = 1, /* tagged records */
     LWPS_BLOCK_PACK = 2,    /* one zstd frame holding whole blocks (sealed files) */
     LWPS_BLOCK_TRAILER = 3, /* empty: the writer was closed in order */
-    LWPS_BLOCK_COLUMNS = 4, /* one zstd frame holding whole blocks by column (columns.h) */
 };
 
 struct lwps_disk_block {
@@ -71,27 +70,15 @@ enum lwps_tag {
     LWPS_TAG_SAME_CONTEXT = 0x40,
 };
 
-/* The last code addresses of a kind. A new one is stored as the place of the nearest of them and the difference to it:
- * hot loops and recursion come back to the same ones. */
-enum { LWPS_RECENT = 64 };
-
-struct lwps_recent {
-    uint64_t value[LWPS_RECENT];
-    uint32_t oldest;
-};
-
 /* What numbers are stored relative to; zero at the start of each block. */
 struct lwps_delta {
     uint64_t time;    /* in time_scale */
     uint64_t weight;  /* in weight_scale */
-    uint64_t pace;    /* time between the last two samples */
-    uint64_t address, module;
-    uint64_t base[2]; /* of pools' blocks, of frames */
-    uint32_t home[2], context, id;
-    struct lwps_recent ips, callers; /* of samples and of contexts */
+    uint64_t ip, address, base; /* address: one chain, as the accesses of a sample mostly lie close together */
+    uint32_t context, home, id;
 };
 
-/* An access: its ip, flags, then this byte (and the width when its code is 0). */
+/* An access: its ip relative to the sample's, flags, then this byte (and the width when its code is 0). */
 enum { LWPS_ACCESS_SOURCE_BITS = 3, LWPS_ACCESS_HOME_BITS = 2 };
 
 static inline uint64_t lwps_zigzag(int64_t value)
@@ -102,22 +89,6 @@ static inline uint64_t lwps_zigzag(int64_t value)
 static inline int64_t lwps_unzigzag(uint64_t value)
 {
     return (int64_t)(value >> 1 ^ -(value & 1));
-}
-
-static inline unsigned lwps_recent_nearest(const struct lwps_recent *recent, uint64_t value)
-{
-    unsigned best = 0;
-    for (unsigned i = 1; i < LWPS_RECENT; i++)
-        if (lwps_zigzag((int64_t)(value - recent->value[i])) < lwps_zigzag((int64_t)(value - recent->value[best])))
-            best = i;
-    return best;
-}
-
-/* What is not among them takes the oldest place. Writer and reader do the same. */
-static inline void lwps_recent_note(struct lwps_recent *recent, unsigned nearest, uint64_t value)
-{
-    if (recent->value[nearest] != value)
-        recent->value[recent->oldest++ % LWPS_RECENT] = value;
 }
 
 #endif

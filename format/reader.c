@@ -1,9 +1,8 @@
 /* The reader: maps a file, walks its blocks, checks each checksum, decodes record by record into the visitor.
- * Every length is checked against what is left, nothing is allocated but two buffers of LWPS_PACK_RAW_MAX for packs, and
+ * Every length is checked against what is left, nothing is allocated but one buffer for a pack (LWPS_PACK_RAW_MAX), and
  * each step consumes at least a byte, so that no input can make it hang. */
 #include "format/reader.h"
 
-#include "format/columns.h"
 #include "format/crc32c.h"
 #include "format/layout.h"
 
@@ -24,7 +23,7 @@ struct reader {
     struct lwp_error *err;
     uint32_t weight_scale, time_scale;
     struct lwps_delta delta;
-    uint8_t *pack, *rows; /* decompressed, and put together from columns; allocated when first needed */
+    uint8_t *pack; /* decompressed, allocated at the first pack */
     bool trailer;
 };
 
@@ -81,14 +80,6 @@ static const uint8_t *get_bytes(struct cursor *from, uint64_t most, uint64_t *si
     return bytes;
 }
 
-static uint64_t get_recent(struct cursor *from, struct lwps_recent *recent)
-{
-    unsigned nearest = get_byte(from) % LWPS_RECENT;
-    uint64_t value = get_signed(from, recent->value[nearest]);
-    lwps_recent_note(recent, nearest, value);
-    return value;
-}
-
 /* Ends the string in `buffer` (LWPS_STRING_MAX + 1 bytes). */
 static const char *get_string(struct cursor *from, char *buffer)
 {
@@ -133,7 +124,7 @@ static int read_module(struct reader *reader, struct cursor *from)
 {
     struct lwps_module record = {.id = get_id(from, &reader->delta.id)};
     record.time = get_time(from, reader);
-    record.start = get_address(from, &reader->delta.module);
+    record.start = get_address(from, &reader->delta.base);
     record.end = record.start + get_varint(from);
     record.bias = get_signed(from, record.start);
     uint64_t size;
@@ -158,7 +149,7 @@ static int read_context(struct reader *reader, struct cursor *from)
 {
     struct lwps_context record = {.id = get_id(from, &reader->delta.context)};
     record.parent = (uint32_t)get_signed(from, record.id);
-    record.ip = get_recent(from, &reader->delta.callers);
+    record.ip = get_address(from, &reader->delta.ip);
     if (record.parent >= record.id)
         return LWP_ERR_FORMAT;
     VISIT(context, record);
@@ -257,9 +248,8 @@ static void read_access(struct reader *reader, struct cursor *from, uint64_t ip,
     if (access->home == LWPS_HOME_ADDRESS) {
         access->address = get_address(from, &reader->delta.address);
     } else {
-        unsigned kind = access->home == LWPS_HOME_STACK;
-        access->home_id = get_id(from, &reader->delta.home[kind]);
-        access->home_base = get_address(from, &reader->delta.base[kind]);
+        access->home_id = get_id(from, &reader->delta.home);
+        access->home_base = get_address(from, &reader->delta.base);
         access->address = get_signed(from, access->home_base);
     }
 }
@@ -269,16 +259,14 @@ static int read_sample(struct reader *reader, struct cursor *from, uint8_t tag)
     struct lwps_sample record = {.kind = tag & 3, .access_count = tag >> 2 & 15};
     if (record.access_count > LWPS_ACCESSES_MAX)
         return LWP_ERR_FORMAT;
-    reader->delta.pace = get_signed(from, reader->delta.pace);
-    reader->delta.time += reader->delta.pace;
-    record.time = reader->delta.time * reader->time_scale;
+    record.time = get_time(from, reader);
     record.weight = get_address(from, &reader->delta.weight) * reader->weight_scale;
-    record.ip = get_recent(from, &reader->delta.ips);
+    record.ip = get_address(from, &reader->delta.ip);
     if (!(tag & LWPS_TAG_SAME_CONTEXT))
         reader->delta.context = (uint32_t)get_signed(from, reader->delta.context);
     record.context = reader->delta.context;
     for (unsigned i = 0; i < record.access_count; i++)
-        read_access(reader, from, i ? record.access[i - 1].ip : record.ip, &record.access[i]);
+        read_access(reader, from, record.ip, &record.access[i]);
     VISIT(sample, record);
 }
 
@@ -327,20 +315,16 @@ static int read_records(struct reader *reader, const uint8_t *bytes, size_t size
 
 static int read_blocks(struct reader *reader, const uint8_t *bytes, size_t size, bool inside_pack);
 
-static int read_pack(struct reader *reader, const uint8_t *bytes, size_t size, bool by_column)
+static int read_pack(struct reader *reader, const uint8_t *bytes, size_t size)
 {
-    if ((!reader->pack && !(reader->pack = malloc(LWPS_PACK_RAW_MAX))) ||
-        (by_column && !reader->rows && !(reader->rows = malloc(LWPS_PACK_RAW_MAX))))
+    if (!reader->pack && !(reader->pack = malloc(LWPS_PACK_RAW_MAX)))
         return lwp_error_set(reader->err, LWP_ERR_MEMORY, "%s: out of memory", reader->name);
     size_t raw = ZSTD_decompress(reader->pack, LWPS_PACK_RAW_MAX, bytes, size);
-    if (!ZSTD_isError(raw) && !by_column)
-        return read_blocks(reader, reader->pack, raw, true);
-    size_t joined = ZSTD_isError(raw) ? 0 : lwps_columns_join(reader->pack, raw, reader->rows, LWPS_PACK_RAW_MAX);
-    if (!joined) {
+    if (ZSTD_isError(raw)) {
         reader->damage->bad_blocks++;
         return LWP_OK;
     }
-    return read_blocks(reader, reader->rows, joined, true);
+    return read_blocks(reader, reader->pack, raw, true);
 }
 
 static int read_blocks(struct reader *reader, const uint8_t *bytes, size_t size, bool inside_pack)
@@ -368,8 +352,8 @@ static int read_blocks(struct reader *reader, const uint8_t *bytes, size_t size,
             reader->damage->bad_blocks++;
         else if (head.type == LWPS_BLOCK_RECORDS)
             status = read_records(reader, payload, head.bytes, &stopped);
-        else if ((head.type == LWPS_BLOCK_PACK || head.type == LWPS_BLOCK_COLUMNS) && !inside_pack)
-            status = read_pack(reader, payload, head.bytes, head.type == LWPS_BLOCK_COLUMNS);
+        else if (head.type == LWPS_BLOCK_PACK && !inside_pack)
+            status = read_pack(reader, payload, head.bytes);
         else if (head.type == LWPS_BLOCK_TRAILER && !inside_pack) {
             /* What follows may be cut off at this moment by a writer that closes. */
             reader->trailer = true;
@@ -447,7 +431,6 @@ int lwps_read_memory(const char *name, const uint8_t *bytes, size_t size, const 
         status = read_blocks(&reader, bytes + header_bytes, size - (size_t)header_bytes, false);
     reader.damage->incomplete = !reader.trailer;
     free(reader.pack);
-    free(reader.rows);
     return status;
 }
 

@@ -1,6 +1,5 @@
 #include "format/seal.h"
 
-#include "format/columns.h"
 #include "format/crc32c.h"
 #include "format/layout.h"
 
@@ -15,8 +14,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
-/* Short runs cost nothing to pack hard; long ones must not keep people waiting. */
-enum { SEAL_LEVEL = 19, SEAL_LEVEL_LARGE = 12, SEAL_LARGE = 4 << 20, SEAL_ROOM = LWPS_PACK_RAW_MAX - LWPS_COLUMNS_EXTRA };
+enum { SEAL_LEVEL = 9, SEAL_LEVEL_SMALL = 19, SEAL_SMALL = 256 * 1024 }; /* a small file takes no time at any level */
 
 /* Length of the whole blocks at the start of `bytes`, at most `room`: what one pack takes. Zero: no more. A damaged block
  * among them is kept as it is: the reader counts it. */
@@ -51,31 +49,6 @@ static bool seal_block(FILE *to, uint16_t type, uint32_t count, const void *payl
     return fwrite(&head, sizeof head, 1, to) == 1 && (bytes == 0 || fwrite(payload, bytes, 1, to) == 1);
 }
 
-struct sealer {
-    int level;
-    uint8_t *packed, *columns, *rows;
-    size_t bound; /* of packed */
-};
-
-static void sealer_free(struct sealer *sealer)
-{
-    free(sealer->packed);
-    free(sealer->columns);
-    free(sealer->rows);
-}
-
-/* By column when that gives the same bytes back, else as they are: a newer writer's records may not split. */
-static bool seal_pack(struct sealer *sealer, FILE *to, const uint8_t *blocks, size_t run, uint32_t count)
-{
-    size_t split = lwps_columns_split(blocks, run, sealer->columns, LWPS_PACK_RAW_MAX);
-    bool by_column = split && lwps_columns_join(sealer->columns, split, sealer->rows, LWPS_PACK_RAW_MAX) == run &&
-                     memcmp(sealer->rows, blocks, run) == 0;
-    size_t bytes = by_column ? ZSTD_compress(sealer->packed, sealer->bound, sealer->columns, split, sealer->level)
-                             : ZSTD_compress(sealer->packed, sealer->bound, blocks, run, sealer->level);
-    return !ZSTD_isError(bytes) &&
-           seal_block(to, by_column ? LWPS_BLOCK_COLUMNS : LWPS_BLOCK_PACK, count, sealer->packed, bytes);
-}
-
 static int seal_write(FILE *to, const char *path, const uint8_t *bytes, size_t size, struct lwp_error *err)
 {
     struct lwps_disk_header head;
@@ -85,21 +58,18 @@ static int seal_write(FILE *to, const char *path, const uint8_t *bytes, size_t s
     head.sealed = 1;
     head.header_bytes = sizeof head;
     head.crc = lwps_crc32c(0, &head, offsetof(struct lwps_disk_header, lost_records));
-    struct sealer sealer = {.level = size > SEAL_LARGE ? SEAL_LEVEL_LARGE : SEAL_LEVEL,
-                            .bound = ZSTD_compressBound(LWPS_PACK_RAW_MAX)};
-    sealer.packed = malloc(sealer.bound);
-    sealer.columns = malloc(LWPS_PACK_RAW_MAX);
-    sealer.rows = malloc(LWPS_PACK_RAW_MAX);
-    if (!sealer.packed || !sealer.columns || !sealer.rows) {
-        sealer_free(&sealer);
+    size_t bound = ZSTD_compressBound(LWPS_PACK_RAW_MAX);
+    void *packed = malloc(bound);
+    if (!packed)
         return lwp_error_set(err, LWP_ERR_MEMORY, "%s: out of memory while sealing", path);
-    }
     bool good = fwrite(&head, sizeof head, 1, to) == 1, trailer = false;
     while (good && !trailer) {
         uint32_t count;
-        size_t run = seal_run(blocks, left, SEAL_ROOM, &count, &trailer);
+        size_t run = seal_run(blocks, left, LWPS_PACK_RAW_MAX, &count, &trailer);
         if (run) {
-            good = seal_pack(&sealer, to, blocks, run, count);
+            size_t bytes_packed =
+                ZSTD_compress(packed, bound, blocks, run, run <= SEAL_SMALL ? SEAL_LEVEL_SMALL : SEAL_LEVEL);
+            good = !ZSTD_isError(bytes_packed) && seal_block(to, LWPS_BLOCK_PACK, count, packed, bytes_packed);
         } else if (!trailer) {
             break; /* a torn tail, or a file cut in order without one */
         }
@@ -108,7 +78,7 @@ static int seal_write(FILE *to, const char *path, const uint8_t *bytes, size_t s
     }
     if (good && trailer)
         good = seal_block(to, LWPS_BLOCK_TRAILER, 0, NULL, 0);
-    sealer_free(&sealer);
+    free(packed);
     return good && fflush(to) == 0 ? LWP_OK : lwp_error_errno(err, "cannot write the sealed %s", path);
 }
 

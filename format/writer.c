@@ -354,14 +354,6 @@ static void put_address(struct cursor *to, uint64_t *before, uint64_t address)
     *before = address;
 }
 
-static void put_recent(struct cursor *to, struct lwps_recent *recent, uint64_t value)
-{
-    unsigned nearest = lwps_recent_nearest(recent, value);
-    put_byte(to, (uint8_t)nearest);
-    put_signed(to, value, recent->value[nearest]);
-    lwps_recent_note(recent, nearest, value);
-}
-
 int lwps_put_process(struct lwps_writer *writer, const struct lwps_process *record)
 {
     RECORD_BEGIN(LWPS_STRING_MAX + 64);
@@ -378,7 +370,7 @@ int lwps_put_module(struct lwps_writer *writer, const struct lwps_module *record
     RECORD_BEGIN(LWPS_STRING_MAX + 128);
     put_id(&to, delta, record->id);
     put_time(&to, delta, record->time);
-    put_address(&to, &delta->module, record->start);
+    put_address(&to, &delta->base, record->start);
     put_varint(&to, record->end - record->start);
     put_signed(&to, record->bias, record->start);
     put_bytes(&to, record->build_id, record->build_id_bytes <= 32 ? record->build_id_bytes : 32);
@@ -399,7 +391,7 @@ int lwps_put_context(struct lwps_writer *writer, const struct lwps_context *reco
     RECORD_BEGIN(32);
     put_signed(&to, record->id, delta->context);
     put_signed(&to, record->parent, record->id);
-    put_recent(&to, &delta->callers, record->ip);
+    put_address(&to, &delta->ip, record->ip);
     delta->context = record->id;
     RECORD_END(LWPS_TAG_CONTEXT);
 }
@@ -501,10 +493,9 @@ static void put_access(struct cursor *to, struct lwps_delta *delta, const struct
     if (access->home == LWPS_HOME_ADDRESS) {
         put_address(to, &delta->address, access->address);
     } else {
-        unsigned kind = access->home == LWPS_HOME_STACK;
-        put_signed(to, access->home_id, delta->home[kind]);
-        delta->home[kind] = access->home_id;
-        put_address(to, &delta->base[kind], access->home_base);
+        put_signed(to, access->home_id, delta->home);
+        delta->home = access->home_id;
+        put_address(to, &delta->base, access->home_base);
         put_signed(to, access->address, access->home_base);
     }
 }
@@ -519,18 +510,15 @@ int lwps_put_sample(struct lwps_writer *writer, const struct lwps_sample *record
     weight /= writer->weight_scale;
 
     put_byte(&to, (uint8_t)(LWPS_TAG_SAMPLE | (same ? LWPS_TAG_SAME_CONTEXT : 0) | accesses << 2 | (record->kind & 3)));
-    uint64_t time = record->time / 1000, pace = time - delta->time;
-    put_signed(&to, pace, delta->pace);
-    delta->time = time;
-    delta->pace = pace;
+    put_time(&to, delta, record->time);
     put_signed(&to, weight, delta->weight);
     delta->weight = weight;
-    put_recent(&to, &delta->ips, record->ip);
+    put_address(&to, &delta->ip, record->ip);
     if (!same)
         put_signed(&to, record->context, delta->context);
     delta->context = record->context;
     for (unsigned i = 0; i < accesses; i++)
-        put_access(&to, delta, &record->access[i], i ? record->access[i - 1].ip : record->ip);
+        put_access(&to, delta, &record->access[i], record->ip);
     writer_append(writer, body + BODY_HEAD, (uint32_t)(to.at - body - BODY_HEAD));
     return 0;
 }
