@@ -1,23 +1,31 @@
 /* The program may install a handler for our signal, ignore or block it: it is told that it did, its handler gets what is
- * not ours, and the signal stays ours and open. A signal that is not ours and has no handler does what it would have. */
+ * not ours, and the signal stays ours and open. A signal that is not ours and has no handler does what it would have.
+ * Not covered: sigwait and signalfd for our signal, masks set by bare system calls, masks inherited through exec. */
 #define _GNU_SOURCE
 #include "collector/light/signals.h"
 
+#include "collector/light/process.h"
 #include "collector/light/sampler.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #define EXPORT __attribute__((visibility("default")))
 
 static int signals_ours;                /* 0: none */
 static struct sigaction signals_theirs; /* what the program believes is installed */
+static bool signals_in_mask[NSIG];      /* handlers during which the program wanted ours blocked */
+static __thread bool signals_blocked;   /* what the program believes of its mask */
+static __thread bool signals_pending;   /* one of theirs came while so */
 
 static int (*next_sigaction)(int, const struct sigaction *, struct sigaction *);
+static sighandler_t (*next_signal)(int, sighandler_t);
 static int (*next_sigprocmask)(int, const sigset_t *, sigset_t *);
 static int (*next_pthread_sigmask)(int, const sigset_t *, sigset_t *);
 
@@ -27,12 +35,31 @@ static void signals_resolve(void)
         return;
     next_sigprocmask = dlsym(RTLD_NEXT, "sigprocmask");
     next_pthread_sigmask = dlsym(RTLD_NEXT, "pthread_sigmask");
+    next_signal = dlsym(RTLD_NEXT, "signal");
     next_sigaction = dlsym(RTLD_NEXT, "sigaction");
+}
+
+/* The mask that the program's own handler would have run with: it may jump out of it. */
+static void signals_mask_as_theirs(const struct sigaction *theirs, const ucontext_t *context)
+{
+    sigset_t mask;
+    sigorset(&mask, &context->uc_sigmask, &theirs->sa_mask);
+    sigdelset(&mask, signals_ours);
+    next_pthread_sigmask(SIG_SETMASK, &mask, NULL);
 }
 
 static void signals_pass_on(int signal, siginfo_t *info, void *context)
 {
     struct sigaction theirs = signals_theirs;
+    if (signals_blocked && info->si_code <= 0) { /* sent, not trapped: waits */
+        signals_pending = true;
+        return;
+    }
+    if (theirs.sa_handler != SIG_DFL && theirs.sa_handler != SIG_IGN) {
+        if (theirs.sa_flags & SA_RESETHAND)
+            signals_theirs.sa_handler = SIG_DFL;
+        signals_mask_as_theirs(&theirs, context);
+    }
     if (theirs.sa_flags & SA_SIGINFO) {
         theirs.sa_sigaction(signal, info, context);
     } else if (theirs.sa_handler == SIG_DFL) {
@@ -49,12 +76,32 @@ static void signals_pass_on(int signal, siginfo_t *info, void *context)
     }
 }
 
+/* Before LWP_DELAY nothing is sampled; after LWP_DURATION the thread's timer goes. */
+static bool signals_in_window(void)
+{
+    if (!lwp_process.sample_from_ns && lwp_process.sample_until_ns == UINT64_MAX)
+        return true;
+    uint64_t now = lwp_clock(CLOCK_MONOTONIC);
+    if (now >= lwp_process.sample_from_ns && now < lwp_process.sample_until_ns)
+        return true;
+    struct lwp_thread *self = lwp_thread_self();
+    if (!self || self->busy)
+        return false;
+    self->last_cpu_ns = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
+    if (now >= lwp_process.sample_until_ns) {
+        self->busy++;
+        lwp_sampler_detach(self);
+        self->busy--;
+    }
+    return false;
+}
+
 static void signals_handle(int signal, siginfo_t *info, void *context)
 {
-    if (lwp_sampler_owns(signal, info))
-        lwp_sampler_handler(signal, info, context);
-    else
+    if (!lwp_sampler_owns(signal, info))
         signals_pass_on(signal, info, context);
+    else if (signals_in_window())
+        lwp_sampler_handler(signal, info, context);
 }
 
 bool lwp_signals_start(void)
@@ -63,7 +110,7 @@ bool lwp_signals_start(void)
     signals_ours = lwp_sampler_signals()[0];
     struct sigaction ours = {.sa_sigaction = signals_handle, .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
     sigfillset(&ours.sa_mask);
-    struct sigaction before;
+    struct sigaction before = {0};
     if (!signals_ours || next_sigaction(signals_ours, &ours, &before)) {
         signals_ours = 0;
         return false;
@@ -86,30 +133,42 @@ void lwp_signals_finish(void)
         next_sigaction(signals_ours, &signals_theirs, NULL);
 }
 
+/* ---- actions ---- */
+
 EXPORT int sigaction(int signal, const struct sigaction *action, struct sigaction *before)
 {
     signals_resolve();
-    if (!signals_ours || signal != signals_ours) {
-        /* ours stays open while their handler runs: a blocked synchronous trap kills on some kernels */
-        struct sigaction open;
-        if (signals_ours && action) {
-            open = *action;
-            sigdelset(&open.sa_mask, signals_ours);
-            action = &open;
-        }
+    if (!signals_ours || signal <= 0 || signal >= NSIG)
         return next_sigaction(signal, action, before);
+    if (signal == signals_ours) {
+        struct sigaction old = signals_theirs;
+        if (action)
+            signals_theirs = *action;
+        if (before)
+            *before = old;
+        return 0;
     }
-    struct sigaction old = signals_theirs;
-    if (action)
-        signals_theirs = *action;
-    if (before)
-        *before = old;
-    return 0;
+    bool was = signals_in_mask[signal];
+    struct sigaction open;
+    if (action) {
+        open = *action;
+        signals_in_mask[signal] = sigismember(&open.sa_mask, signals_ours) == 1;
+        sigdelset(&open.sa_mask, signals_ours);
+    }
+    int status = next_sigaction(signal, action ? &open : NULL, before);
+    if (status)
+        signals_in_mask[signal] = was;
+    else if (before && was)
+        sigaddset(&before->sa_mask, signals_ours);
+    return status;
 }
 
-EXPORT sighandler_t signal(int number, sighandler_t handler)
+EXPORT int __sigaction(int signal, const struct sigaction *action, struct sigaction *before)
+    __THROW __attribute__((alias("sigaction")));
+
+static sighandler_t signals_install(int number, sighandler_t handler, int flags)
 {
-    struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART}, before;
+    struct sigaction action = {.sa_handler = handler, .sa_flags = flags}, before;
     sigemptyset(&action.sa_mask);
     if (handler == SIG_ERR) {
         errno = EINVAL;
@@ -118,25 +177,90 @@ EXPORT sighandler_t signal(int number, sighandler_t handler)
     return sigaction(number, &action, &before) ? SIG_ERR : before.sa_handler;
 }
 
-static const sigset_t *signals_open(int how, const sigset_t *set, sigset_t *copy)
+EXPORT sighandler_t signal(int number, sighandler_t handler)
 {
-    if (!set || !signals_ours || how == SIG_UNBLOCK)
-        return set;
-    *copy = *set;
-    sigdelset(copy, signals_ours);
-    return copy;
+    signals_resolve();
+    if (number != signals_ours && next_signal) /* glibc's own knows of siginterrupt */
+        return next_signal(number, handler);
+    return signals_install(number, handler, SA_RESTART);
+}
+
+EXPORT sighandler_t bsd_signal(int number, sighandler_t handler) __THROW __attribute__((alias("signal")));
+EXPORT sighandler_t ssignal(int number, sighandler_t handler) __THROW __attribute__((alias("signal")));
+
+EXPORT sighandler_t sysv_signal(int number, sighandler_t handler)
+{
+    return signals_install(number, handler, SA_RESETHAND | SA_NODEFER);
+}
+
+EXPORT sighandler_t __sysv_signal(int number, sighandler_t handler) __attribute__((alias("sysv_signal")));
+
+EXPORT int sigignore(int number)
+{
+    return signals_install(number, SIG_IGN, 0) == SIG_ERR ? -1 : 0;
+}
+
+/* ---- masks ---- */
+
+/* Carries out what the program asks for but for our signal, of which only a note is taken. */
+static int signals_mask(int (*next)(int, const sigset_t *, sigset_t *), int how, const sigset_t *set, sigset_t *before)
+{
+    struct lwp_thread *self = signals_ours ? lwp_thread_self() : NULL;
+    if (!signals_ours || (self && self->busy)) /* not the program but a library of ours, libunwind */
+        return next(how, set, before);
+    sigset_t open;
+    bool was = signals_blocked, named = set && sigismember(set, signals_ours) == 1;
+    if (set) {
+        open = *set;
+        sigdelset(&open, signals_ours);
+    }
+    int status = next(how, set ? &open : NULL, before);
+    if (status)
+        return status;
+    if (before && was)
+        sigaddset(before, signals_ours);
+    if (set)
+        signals_blocked = how == SIG_SETMASK ? named : how == SIG_BLOCK ? was || named : was && !named;
+    if (signals_pending && !signals_blocked) {
+        signals_pending = false;
+        syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), signals_ours);
+    }
+    return 0;
 }
 
 EXPORT int sigprocmask(int how, const sigset_t *set, sigset_t *before)
 {
     signals_resolve();
-    sigset_t copy;
-    return next_sigprocmask(how, signals_open(how, set, &copy), before);
+    return signals_mask(next_sigprocmask, how, set, before);
 }
 
 EXPORT int pthread_sigmask(int how, const sigset_t *set, sigset_t *before)
 {
     signals_resolve();
-    sigset_t copy;
-    return next_pthread_sigmask(how, signals_open(how, set, &copy), before);
+    return signals_mask(next_pthread_sigmask, how, set, before);
+}
+
+bool lwp_signals_blocked(void)
+{
+    return signals_blocked;
+}
+
+void lwp_signals_inherit(bool blocked)
+{
+    signals_blocked = blocked;
+    signals_pending = false;
+}
+
+EXPORT int sighold(int number)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    return sigaddset(&set, number) ? -1 : sigprocmask(SIG_BLOCK, &set, NULL);
+}
+
+EXPORT int sigrelse(int number)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    return sigaddset(&set, number) ? -1 : sigprocmask(SIG_UNBLOCK, &set, NULL);
 }

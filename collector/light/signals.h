@@ -7,4 +7,8 @@
 bool lwp_signals_start(void); /* installs the sampler's handler */
 void lwp_signals_finish(void); /* gives the signal back to the program */
 
+/* Whether the calling thread believes that it blocks our signal; its new threads believe so, too. */
+bool lwp_signals_blocked(void);
+void lwp_signals_inherit(bool blocked);
+
 #endif

@@ -3,6 +3,7 @@
 
 #include "collector/light/process.h"
 #include "collector/light/sampler.h"
+#include "collector/light/signals.h"
 #include "collector/light/sites.h"
 
 #include <dirent.h>
@@ -224,12 +225,14 @@ void lwp_threads_totals(struct lwp_thread_totals *totals)
 struct thread_start {
     void *(*run)(void *);
     void *argument;
+    bool blocked;
 };
 
 static void *threads_run(void *given)
 {
     struct thread_start start = *(struct thread_start *)given;
     munmap(given, sizeof start);
+    lwp_signals_inherit(start.blocked);
     if (lwp_process.active)
         threads_start_self();
     return start.run(start.argument);
@@ -246,7 +249,7 @@ __attribute__((visibility("default"))) int pthread_create(pthread_t *thread, con
         start = mmap(NULL, sizeof *start, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (start == MAP_FAILED)
         return next(thread, attributes, run, argument);
-    *start = (struct thread_start){run, argument};
+    *start = (struct thread_start){run, argument, lwp_signals_blocked()};
     int status = next(thread, attributes, threads_run, start);
     if (status)
         munmap(start, sizeof *start);
@@ -257,12 +260,14 @@ __attribute__((visibility("default"))) int pthread_create(pthread_t *thread, con
 struct thrd_start {
     thrd_start_t run;
     void *argument;
+    bool blocked;
 };
 
 static int threads_run_c11(void *given)
 {
     struct thrd_start start = *(struct thrd_start *)given;
     munmap(given, sizeof start);
+    lwp_signals_inherit(start.blocked);
     if (lwp_process.active)
         threads_start_self();
     return start.run(start.argument);
@@ -278,7 +283,7 @@ __attribute__((visibility("default"))) int thrd_create(thrd_t *thread, thrd_star
         start = mmap(NULL, sizeof *start, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (start == MAP_FAILED)
         return next(thread, run, argument);
-    *start = (struct thrd_start){run, argument};
+    *start = (struct thrd_start){run, argument, lwp_signals_blocked()};
     int status = next(thread, threads_run_c11, start);
     if (status != thrd_success)
         munmap(start, sizeof *start);

@@ -1,0 +1,144 @@
+/* A program that does with its signals whatever it likes, and prints what it sees of it: with and without lwp the same. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t traps, profs, alarms, users, on_alternate;
+static volatile unsigned long sink;
+static sigjmp_buf back;
+static char alternate[64 * 1024];
+
+static double now(void)
+{
+    struct timespec at;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &at);
+    return (double)at.tv_sec + (double)at.tv_nsec / 1e9;
+}
+
+static void spin(double seconds)
+{
+    for (double until = now() + seconds; now() < until;)
+        for (int i = 0; i < 10000; i++)
+            sink += (unsigned long)i * sink + 1;
+}
+
+static void on_trap(int signal) { traps += signal == SIGTRAP; }
+static void on_prof(int signal) { profs += signal == SIGPROF; }
+static void on_alarm(int signal) { alarms += signal == SIGALRM; }
+static void on_trap_jump(int signal) { (void)signal; siglongjmp(back, 1); }
+
+static void on_user(int signal, siginfo_t *info, void *context)
+{
+    (void)context;
+    char here;
+    users += signal == SIGUSR1 && info->si_pid == getpid();
+    on_alternate = &here >= alternate && &here < alternate + sizeof alternate;
+    spin(0.05);
+}
+
+static int is_blocked(int signal)
+{
+    sigset_t mask;
+    sigprocmask(SIG_BLOCK, NULL, &mask);
+    return sigismember(&mask, signal);
+}
+
+static void *in_thread(void *given)
+{
+    spin(0.1);
+    *(int *)given = is_blocked(SIGTRAP);
+    return NULL;
+}
+
+int main(void)
+{
+    struct sigaction action = {.sa_handler = on_trap}, seen;
+    sigaction(SIGTRAP, &action, &seen);
+    printf("trap was default: %d\n", seen.sa_handler == SIG_DFL);
+    sigaction(SIGTRAP, NULL, &seen);
+    printf("trap is mine: %d\n", seen.sa_handler == on_trap);
+    spin(0.1);
+    raise(SIGTRAP);
+    __asm__ volatile("int3");
+    kill(getpid(), SIGTRAP);
+    printf("traps %d\n", (int)traps);
+
+    signal(SIGTRAP, SIG_IGN);
+    spin(0.1);
+    raise(SIGTRAP);
+    printf("ignored, traps %d\n", (int)traps);
+    printf("was ignored: %d\n", signal(SIGTRAP, on_trap) == SIG_IGN);
+
+    struct itimerval timer = {{0, 5000}, {0, 5000}}, none = {{0, 0}, {0, 0}};
+    signal(SIGPROF, on_prof);
+    setitimer(ITIMER_PROF, &timer, NULL);
+    spin(0.3);
+    setitimer(ITIMER_PROF, &none, NULL);
+    printf("profs %s\n", profs > 20 ? "many" : "few");
+
+    sigset_t all, old;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &old);
+    printf("blocked before %d, now %d\n", sigismember(&old, SIGTRAP), is_blocked(SIGTRAP));
+    raise(SIGTRAP);
+    raise(SIGUSR2);
+    printf("while blocked, traps %d\n", (int)traps);
+    int inherited = 0;
+    pthread_t thread;
+    pthread_create(&thread, NULL, in_thread, &inherited);
+    pthread_join(thread, NULL);
+    spin(0.1);
+    printf("thread inherits %d\n", inherited);
+    sigset_t two;
+    sigemptyset(&two);
+    sigaddset(&two, SIGUSR2);
+    int got = 0;
+    printf("sigwait %d", sigwait(&two, &got));
+    printf(" %d\n", got == SIGUSR2);
+    sigprocmask(SIG_SETMASK, &old, NULL);
+    printf("after unblocking, traps %d, blocked %d\n", (int)traps, is_blocked(SIGTRAP));
+
+    stack_t stack = {.ss_sp = alternate, .ss_size = sizeof alternate};
+    sigaltstack(&stack, NULL);
+    struct sigaction user = {.sa_sigaction = on_user, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+    sigfillset(&user.sa_mask);
+    sigaction(SIGUSR1, &user, NULL);
+    sigaction(SIGUSR1, NULL, &seen);
+    printf("mask kept: %d\n", sigismember(&seen.sa_mask, SIGTRAP));
+    raise(SIGUSR1);
+    printf("users %d, alternate %d\n", (int)users, (int)on_alternate);
+
+    signal(SIGTRAP, on_trap_jump);
+    int jumps = 0;
+    for (volatile int i = 0; i < 3; i++) {
+        if (!sigsetjmp(back, 1))
+            raise(SIGTRAP);
+        jumps++;
+        spin(0.02);
+    }
+    printf("jumps %d, blocked %d %d\n", jumps, is_blocked(SIGTRAP), is_blocked(SIGINT));
+
+    struct sigaction quick = {.sa_handler = on_alarm};
+    sigaction(SIGALRM, &quick, NULL);
+    struct itimerval once = {{0, 0}, {0, 100000}};
+    setitimer(ITIMER_REAL, &once, NULL);
+    struct timespec second = {2, 0};
+    int status = nanosleep(&second, NULL);
+    printf("sleep %d %s, alarms %d\n", status, status ? strerror(errno) : "", (int)alarms);
+    errno = 77;
+    spin(0.2);
+    printf("errno %d\n", errno);
+    signal(SIGTRAP, SIG_DFL);
+    spin(0.1);
+    fflush(stdout);
+    raise(SIGTRAP);
+    printf("not reached\n");
+    return 0;
+}
