@@ -3,12 +3,13 @@
 #include "format/reader.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { MOST = 64, SAMPLES_LEAST = 100, CODE_BYTES = 256 };
-static const double share_least = 0.95, share_of_most = 0.85;
+static const double share_least = 0.95, share_of_most = 0.90;
 
 struct loop {
     char name[32], kind[16];
@@ -131,6 +132,12 @@ static void print_ips(const struct loop *loop, uint64_t of)
             printf("    at +%x: %.1f%%\n", i, 100 * (double)loop->at[i] / (double)of);
 }
 
+/* Below `least` by more than chance explains (two standard deviations of that many samples). */
+static bool falls_short(double on_hot, double least, uint64_t samples)
+{
+    return on_hot < least - 2 * sqrt(least * (1 - least) / (double)samples);
+}
+
 static double share(uint64_t part, uint64_t all)
 {
     return all ? (double)part / (double)all : 0;
@@ -161,9 +168,10 @@ int main(int count, char **arguments)
             fault = "wrong addresses";
         else if (loop->strange)
             fault = "not an access";
-        else if ((!strcmp(loop->kind, "load") || !strcmp(loop->kind, "store")) && on_hot < share_least)
+        else if ((!strcmp(loop->kind, "load") || !strcmp(loop->kind, "store")) &&
+                 falls_short(on_hot, share_least, loop->samples))
             fault = "weight went astray";
-        else if (!strcmp(loop->kind, "most") && on_hot < share_of_most)
+        else if (!strcmp(loop->kind, "most") && falls_short(on_hot, share_of_most, loop->samples))
             fault = "weight went astray";
         else if (!strcmp(loop->kind, "compute") && charged > 1 - share_least)
             fault = "charged without a stall";
