@@ -20,4 +20,14 @@ check-san:
 check-long: all examples
 	$(run_tests) --timeout 2400 $(long)
 
-.PHONY: check check-unit check-e2e check-san check-long
+# Needs clang. Starts from the files of one run; what crashes the reader is left in obj-san/fuzz.
+FUZZ_SECONDS = 60
+fuzz: all
+	@mkdir -p obj-san/fuzz/corpus
+	clang $(filter-out -MMD -MP,$(cflags)) -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined -o obj-san/fuzz/reader \
+	    $(srcdir)/tests/fuzz/fuzz_reader.c $(srcdir)/format/reader.c $(srcdir)/base/error.c $(tool_libs)
+	./lwp collect --force -o obj-san/fuzz/result -- sort $(srcdir)/Makefile.in > obj-san/fuzz/output
+	cp obj-san/fuzz/result/p*/*.lwps obj-san/fuzz/corpus
+	cd obj-san/fuzz && ./reader -max_total_time=$(FUZZ_SECONDS) -max_len=20000 corpus
+
+.PHONY: check check-unit check-e2e check-san check-long fuzz
