@@ -1,9 +1,14 @@
 /* dlopen is not interposed: it looks at its caller's RUNPATH. New images are noticed when code of theirs is sampled
- * (_dl_find_object takes no lock), and once more at the end. */
+ * (_dl_find_object takes no lock), and once more at the end.
+ *
+ * dl_iterate_phdr is interposed for our own unwinding: the loader's lock may be held by a thread that waits for a lock
+ * of the thread we interrupted. Inside the collector it answers from the table here, which is only added to; anywhere
+ * else it is the loader's own. */
 #define _GNU_SOURCE
 #include "collector/light/modules.h"
 
 #include "collector/light/process.h"
+#include "collector/light/thread.h"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -11,16 +16,20 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MODULES_MAX = 4096 };
+enum { MODULES_MAX = 4096, HEADERS_MAX = 16 };
 
 struct module {
-    uint64_t start, end;
+    uint64_t start, end; /* 0, 0: gone */
+    uint64_t bias;
     const struct link_map *map;
-    const char *name;
+    unsigned header_count;
+    ElfW(Phdr) headers[HEADERS_MAX]; /* a copy: the image may go while another thread is unwinding */
 };
 
 static struct module modules[MODULES_MAX];
-static volatile uint32_t modules_count;
+static uint32_t modules_count;
+
+static int (*next_iterate)(int (*)(struct dl_phdr_info *, size_t, void *), void *);
 
 static void module_build_id(struct lwps_module *record, const ElfW(Phdr) * headers, unsigned count, uint64_t bias)
 {
@@ -43,26 +52,26 @@ static void module_build_id(struct lwps_module *record, const ElfW(Phdr) * heade
 }
 
 /* With the process lock held. */
-static void module_write(const struct module *module, uint32_t id, const ElfW(Phdr) * headers, unsigned count,
-                         uint64_t bias)
+static void module_write(const struct module *module, uint32_t id)
 {
     char path[4096];
-    const char *name = module->name;
+    const char *name = module->map->l_name;
     if (!name || !*name) { /* the program itself */
         ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
         path[length > 0 ? length : 0] = '\0';
         name = path;
     }
     struct lwps_module record = {.id = id, .time = lwp_clock(CLOCK_MONOTONIC), .start = module->start,
-                                 .end = module->end, .bias = bias, .path = name};
-    module_build_id(&record, headers, count, bias);
+                                 .end = module->end, .bias = module->bias, .path = name};
+    module_build_id(&record, module->headers, module->header_count, module->bias);
     lwps_put_module(&lwp_process.file, &record);
 }
 
-static bool module_known(uint64_t start, const struct link_map *map)
+static bool module_known(uint64_t start, uint64_t end, const struct link_map *map)
 {
-    for (uint32_t i = 0; i < modules_count; i++)
-        if (modules[i].start == start && modules[i].map == map)
+    uint32_t count = __atomic_load_n(&modules_count, __ATOMIC_ACQUIRE);
+    for (uint32_t i = 0; i < count; i++)
+        if (modules[i].start == start && modules[i].end == end && modules[i].map == map)
             return true;
     return false;
 }
@@ -78,16 +87,18 @@ static void module_displace(uint64_t start, uint64_t end)
         }
 }
 
-static void module_add(uint64_t start, uint64_t end, const struct link_map *map, const char *name,
-                       const ElfW(Phdr) * headers, unsigned count, uint64_t bias)
+static void module_add(uint64_t start, uint64_t end, const struct link_map *map)
 {
-    if (modules_count >= MODULES_MAX)
+    const ElfW(Ehdr) *elf = (const void *)start;
+    if (modules_count >= MODULES_MAX || memcmp(elf->e_ident, ELFMAG, SELFMAG))
         return;
     module_displace(start, end);
-    uint32_t i = modules_count;
-    modules[i] = (struct module){start, end, map, name};
-    module_write(&modules[i], i + 1, headers, count, bias);
-    modules_count = i + 1;
+    struct module *module = &modules[modules_count];
+    *module = (struct module){.start = start, .end = end, .bias = map->l_addr, .map = map};
+    module->header_count = elf->e_phnum < HEADERS_MAX ? elf->e_phnum : HEADERS_MAX;
+    memcpy(module->headers, (const void *)(start + elf->e_phoff), module->header_count * sizeof *module->headers);
+    module_write(module, modules_count + 1);
+    __atomic_store_n(&modules_count, modules_count + 1, __ATOMIC_RELEASE);
 }
 
 void lwp_modules_see(uint64_t ip)
@@ -96,13 +107,40 @@ void lwp_modules_see(uint64_t ip)
     if (_dl_find_object((void *)ip, &object))
         return;
     uint64_t start = (uint64_t)object.dlfo_map_start, end = (uint64_t)object.dlfo_map_end;
-    if (module_known(start, object.dlfo_link_map) || !lwp_process_try_lock())
+    if (module_known(start, end, object.dlfo_link_map) || !lwp_process_try_lock())
         return;
-    const ElfW(Ehdr) *elf = object.dlfo_map_start;
-    if (!module_known(start, object.dlfo_link_map) && memcmp(elf->e_ident, ELFMAG, SELFMAG) == 0)
-        module_add(start, end, object.dlfo_link_map, object.dlfo_link_map->l_name,
-                   (const void *)(start + elf->e_phoff), elf->e_phnum, object.dlfo_link_map->l_addr);
+    if (!module_known(start, end, object.dlfo_link_map))
+        module_add(start, end, object.dlfo_link_map);
     lwp_process_unlock();
+}
+
+static int modules_iterate(int (*visit)(struct dl_phdr_info *, size_t, void *), void *data)
+{
+    int status = 0;
+    uint32_t count = __atomic_load_n(&modules_count, __ATOMIC_ACQUIRE);
+    for (uint32_t i = 0; i < count && !status; i++) {
+        if (!modules[i].end)
+            continue;
+        struct dl_phdr_info info = {.dlpi_addr = modules[i].bias, .dlpi_name = "", .dlpi_phdr = modules[i].headers,
+                                    .dlpi_phnum = (ElfW(Half))modules[i].header_count};
+        status = visit(&info, sizeof info, data);
+    }
+    return status;
+}
+
+static bool modules_resolve(void)
+{
+    if (!next_iterate)
+        next_iterate = dlsym(RTLD_NEXT, "dl_iterate_phdr");
+    return next_iterate != NULL;
+}
+
+__attribute__((visibility("default"))) int dl_iterate_phdr(int (*visit)(struct dl_phdr_info *, size_t, void *), void *data)
+{
+    const struct lwp_thread *self = lwp_process.active ? lwp_thread_self() : NULL;
+    if (self && self->busy)
+        return modules_iterate(visit, data);
+    return modules_resolve() ? next_iterate(visit, data) : 0;
 }
 
 static int module_visit(struct dl_phdr_info *info, size_t size, void *data)
@@ -125,7 +163,8 @@ static int module_visit(struct dl_phdr_info *info, size_t size, void *data)
 
 void lwp_modules_update(void)
 {
-    dl_iterate_phdr(module_visit, NULL);
+    if (modules_resolve())
+        next_iterate(module_visit, NULL);
 }
 
 void lwp_modules_again(void)

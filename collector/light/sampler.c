@@ -159,6 +159,8 @@ static uint64_t sample_take(struct lwp_thread *self, struct sampler *sampler, uc
 
     sampler->ips[0] = sample->ip;
     frames.count = lwp_unwind_signal(context, sampler->ips + 1, sampler->cfas, LWP_FRAMES_MAX);
+    if (frames.count)
+        lwp_modules_see(sampler->ips[frames.count]); /* unwinding ends in an image not known yet: it will be next time */
     sample->context = lwp_contexts_intern(&self->contexts, sampler->ips + 1, frames.count);
     if (!place->decoded)
         return 0;
