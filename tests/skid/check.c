@@ -155,6 +155,10 @@ int main(int count, char **arguments)
             fprintf(stderr, "%s\n", error.text);
             return 2;
         }
+        if (damage.bad_blocks || damage.unknown_blocks || damage.torn_bytes) {
+            fprintf(stderr, "%s: damaged\n", arguments[i]);
+            return 2;
+        }
     }
     bool good = true;
     printf("%-10s %7s %8s %8s %8s %9s %6s\n", "loop", "samples", "on hot", "charged", "known", "addresses", "wrong");
