@@ -22,6 +22,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+enum { INIT_LOW_FILES = 200 };
+
 struct lwp_process lwp_process;
 
 static int process_lock;
@@ -207,6 +209,24 @@ static bool init_follow(void)
     return true;
 }
 
+/* libunwind keeps a pipe open for good, on the lowest numbers free, and writes into it: were they the program's one day,
+ * its file would get those bytes. So the low ones are taken while it starts. */
+static bool init_unwind(void)
+{
+    int taken[INIT_LOW_FILES], count = 0;
+    int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    while (fd >= 0 && fd < INIT_LOW_FILES && count < INIT_LOW_FILES) {
+        taken[count++] = fd;
+        fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    }
+    if (fd >= INIT_LOW_FILES)
+        close(fd);
+    bool good = lwp_unwind_init();
+    while (count)
+        close(taken[--count]);
+    return good;
+}
+
 static void init_window(void)
 {
     double delay = init_number(LWP_ENV_DELAY, 0), duration = init_number(LWP_ENV_DURATION, 0);
@@ -233,7 +253,7 @@ __attribute__((constructor)) static void init_start(void)
         lwp_process.heap_threshold = 65536; /* shadow.h's largest block */
     init_window();
     init_describe();
-    if (!lwp_unwind_init())
+    if (!init_unwind())
         lwps_put_note(&lwp_process.file, &(struct lwps_note){"libunwind could not be loaded: there are no call paths"});
     lwp_modules_update();
     bool heap = lwp_heap_start();

@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { TIMER_DATA = 0x6c777074, TIMER_FD_MIN = 200 };
+enum { TIMER_DATA = 0x6c777074, TIMER_FD_MIN = 200, PERF_PAGE_BYTES = 4096 };
 
 #ifndef TRAP_PERF
 #define TRAP_PERF 6
@@ -19,6 +19,7 @@ enum { TIMER_DATA = 0x6c777074, TIMER_FD_MIN = 200 };
 struct lwp_timer {
     enum lwp_timer_kind kind;
     int fd;
+    void *page; /* of the event: keeps it alive when the program closes all files it does not know */
     timer_t posix;
 };
 
@@ -96,6 +97,7 @@ static bool timer_start_perf(struct lwp_timer *timer, pid_t tid, uint64_t period
             return false;
         }
     }
+    timer->page = mmap(NULL, PERF_PAGE_BYTES, PROT_READ, MAP_SHARED, timer->fd, 0); /* refused: does without */
     ioctl(timer->fd, PERF_EVENT_IOC_ENABLE, 0);
     return true;
 }
@@ -138,6 +140,13 @@ void lwp_timer_set_period(struct lwp_timer *timer, uint64_t period_ns)
     }
 }
 
+static void timer_unmap(struct lwp_timer *timer)
+{
+    if (timer->page && timer->page != MAP_FAILED)
+        munmap(timer->page, PERF_PAGE_BYTES);
+    munmap(timer, sizeof *timer);
+}
+
 void lwp_timer_stop(struct lwp_timer *timer)
 {
     if (timer->kind == LWP_TIMER_POSIX) {
@@ -145,14 +154,15 @@ void lwp_timer_stop(struct lwp_timer *timer)
     } else if (ioctl(timer->fd, PERF_EVENT_IOC_DISABLE, 0) == 0) {
         close(timer->fd); /* only when it still is ours: the ioctl fails on the program's own files */
     }
-    munmap(timer, sizeof *timer);
+    timer_unmap(timer);
 }
 
 void lwp_timer_forget(struct lwp_timer *timer)
 {
-    if (timer->kind != LWP_TIMER_POSIX && timer->fd >= 0)
-        close(timer->fd);
-    munmap(timer, sizeof *timer);
+    uint64_t id;
+    if (timer->kind != LWP_TIMER_POSIX && ioctl(timer->fd, PERF_EVENT_IOC_ID, &id) == 0)
+        close(timer->fd); /* still ours */
+    munmap(timer, sizeof *timer); /* the event's page is not copied to a child */
 }
 
 enum lwp_timer_kind lwp_timer_probe(const char *forced)

@@ -1,0 +1,35 @@
+#!/bin/bash
+# Every small block that a sampled address is said to lie in is one the program really has there, of that size and from
+# that allocation; blocks of all kinds are found.
+set -u
+cd "$TMP" || exit 1
+${CXX:-g++} -O1 -g -pthread -o heap "$SRC/tests/programs/heap.cc" || { echo "no C++ compiler"; exit 77; }
+"$LWP" collect -F 2000 --max-overhead 20 -o r -- ./heap truth 150 > out 2> err || { cat err; exit 1; }
+"$LWP" dump r/p*/process.lwps > process 2> err
+cat r/p*/t*.lwps > /dev/null
+for file in r/p*/t*.lwps; do "$LWP" dump "$file"; done > samples 2> err
+awk '
+    FILENAME == "truth" && $1 == "from" { from = $2; next }
+    FILENAME == "truth" { size[$1] = $2; line[$1] = $3; next }
+    FILENAME == "process" && $1 == "pool" { for (i = 1; i < NF; i++) if ($i == "size") pool[$2] = $(i + 1); next }
+    FILENAME == "samples" && $1 == "sample" { for (i = 1; i < NF; i++) if ($i == "time") time = $(i + 1); next }
+    FILENAME == "samples" && $1 == "access" && time >= from {
+        id = base = address = ""
+        for (i = 1; i < NF; i++) { if ($i == "pool") id = $(i + 1); if ($i == "base") base = $(i + 1); if ($i == "address") address = $(i + 1) }
+        if (address == "") next
+        if (id == "") { other++; next }
+        checked++
+        if (!(base in size)) { wrong++; print "no such block: " $0; next }
+        if (pool[id] != 0 && pool[id] != size[base]) { wrong++; print "size " size[base] ", not " pool[id] ": " $0; next }
+        where = line[base] " " id
+        lines[line[base]] = 1
+        if (pool[id] != 0 && (id in from_line) && from_line[id] != line[base]) { wrong++; print "line " line[base] ", not " from_line[id] ": " $0 }
+        from_line[id] = line[base]
+    }
+    END {
+        for (l in lines) kinds++
+        printf "%d accesses in blocks, %d elsewhere, %d wrong, %d kinds of block\n", checked, other, wrong, kinds
+        exit wrong > 0 || checked < 300 || kinds < 10
+    }' truth process samples > found || { tail -n 20 found; head -n 3 samples; exit 1; }
+cat found
+exit 0

@@ -1,0 +1,29 @@
+#!/bin/bash
+# Children by fork, vfork, exec, posix_spawn, system and bare clone end as they would, have a folder each with samples,
+# and leave their parent's files whole.
+set -u
+cd "$TMP" || exit 1
+$CC -O1 -g -o processes "$SRC/tests/programs/processes.c" || exit 1
+./processes > plain 2> err < /dev/null
+[ $? = 10 ] || { echo "FAILED: without lwp"; exit 1; }
+failed=0
+"$LWP" collect --no-analyze -o r -- ./processes > with 2> err < /dev/null
+[ $? = 10 ] || { echo "FAILED: status"; cat err; failed=1; }
+diff plain with || { echo "FAILED: another output"; failed=1; }
+good=0
+for folder in r/p*; do
+    for file in "$folder"/*.lwps; do
+        "$LWP" dump "$file" > dump 2> warnings # complains of those whose process was killed or exec'ed
+        grep -q '[1-9][0-9]* damaged' warnings && { echo "FAILED: $file is damaged"; cat warnings; failed=1; }
+        case $file in *t[0-9]*) [ "$(grep -c '^sample' dump)" -gt 20 ] && good=$((good + 1)) ;; esac
+    done
+done
+# the parent, six forked, vfork's and posix_spawn's images, the latter twice; not the two that closed all files
+[ $good -ge 9 ] || { echo "FAILED: only $good images have samples"; ls -R r; failed=1; }
+ls -d r/p*.1 > list || { echo "FAILED: no second image of one process"; failed=1; }
+"$LWP" report r > report 2> err || { echo "FAILED: no report"; cat err; failed=1; }
+
+"$LWP" collect --no-analyze --no-follow-fork -o r-first -- ./processes > with 2> err < /dev/null
+diff plain with || { echo "FAILED: another output when children are not followed"; failed=1; }
+[ "$(ls -d r-first/p* | wc -l)" = 1 ] || { echo "FAILED: children were followed"; ls r-first; failed=1; }
+exit $failed
