@@ -1,5 +1,6 @@
 /* dlopen is not interposed: it looks at its caller's RUNPATH. New images are noticed when code of theirs is sampled
- * (_dl_find_object takes no lock), and once more at the end.
+ * (_dl_find_object takes no lock), before any is unloaded, and once more at the end. Unloading is seen, since the next
+ * image may get the same addresses and even the same struct link_map. Not seen: unloading by libc itself (NSS, iconv).
  *
  * dl_iterate_phdr is interposed for our own unwinding: the loader's lock may be held by a thread that waits for a lock
  * of the thread we interrupted. Inside the collector it answers from the table here, which is only added to; anywhere
@@ -16,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MODULES_MAX = 4096, HEADERS_MAX = 16 };
+enum { MODULES_MAX = 4096, HEADERS_MAX = 16, MODULE_ALIGN = 4096 };
 
 struct module {
     uint64_t start, end; /* 0, 0: gone */
@@ -146,7 +147,7 @@ __attribute__((visibility("default"))) int dl_iterate_phdr(int (*visit)(struct d
 static int module_visit(struct dl_phdr_info *info, size_t size, void *data)
 {
     (void)size;
-    (void)data;
+    bool *seen = data; /* NULL: record what is new */
     uint64_t low = UINT64_MAX, code = 0;
     for (unsigned i = 0; i < info->dlpi_phnum; i++)
         if (info->dlpi_phdr[i].p_type == PT_LOAD) {
@@ -156,8 +157,10 @@ static int module_visit(struct dl_phdr_info *info, size_t size, void *data)
             if (info->dlpi_phdr[i].p_flags & PF_X)
                 code = at;
         }
-    if (code)
+    if (code && !seen)
         lwp_modules_see(code);
+    for (uint32_t i = 0; seen && i < modules_count; i++)
+        seen[i] = seen[i] || low / MODULE_ALIGN == modules[i].start / MODULE_ALIGN;
     return 0;
 }
 
@@ -171,4 +174,39 @@ void lwp_modules_again(void)
 {
     modules_count = 0;
     lwp_modules_update();
+}
+
+static void modules_end_missing(void)
+{
+    static bool seen[MODULES_MAX];
+    if (!modules_resolve() || !lwp_process_lock_soon())
+        return;
+    memset(seen, 0, sizeof seen);
+    next_iterate(module_visit, seen);
+    for (uint32_t i = 0; i < modules_count; i++)
+        if (modules[i].end && !seen[i])
+            module_displace(modules[i].start, modules[i].end);
+    lwp_process_unlock();
+}
+
+__attribute__((visibility("default"))) int dlclose(void *library)
+{
+    static int (*next)(void *);
+    if (!next)
+        next = dlsym(RTLD_NEXT, "dlclose");
+    if (!lwp_process.active || getpid() != lwp_process.pid)
+        return next(library);
+    struct lwp_thread *self = lwp_thread_self();
+    if (self)
+        self->busy++;
+    lwp_modules_update();
+    if (self)
+        self->busy--;
+    int status = next(library); /* destructors in it are the program's */
+    if (self)
+        self->busy++;
+    modules_end_missing();
+    if (self)
+        self->busy--;
+    return status;
 }
