@@ -28,7 +28,7 @@ enum { STACK_BYTES = 64 * 1024, BREAKPOINT_ARM_NS = 12000 };
 enum { DITHER_MOST = 48, REVIEW_SAMPLES = 64, FREQUENCY_FIRST = 1000, FREQUENCY_LEAST = 20, RED_ZONE = 128 };
 
 /* How much of the budget samples may use: the rest is for the heap, start-up and what cannot be measured. */
-static const double budget_part = 0.7;
+static const double budget_part = 0.5;
 
 struct sampler {
     struct lwp_code_cache *cache;
