@@ -18,7 +18,6 @@ struct lwps_writer {
     uint32_t block_start;      /* of the open block in the window */
     uint32_t block_type, block_count;
     uint32_t crc;              /* running CRC-32C of the open block's payload */
-    uint32_t window_limit;     /* first window is small, later ones grow up to this */
     bool failed;
     uint32_t retry;
     uint32_t weight_scale, weight_rest;

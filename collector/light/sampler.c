@@ -34,7 +34,7 @@ struct sampler {
     struct lwp_code_cache *cache;
     struct lwp_timer *timer;
     uint64_t period_ns, base_period_ns;
-    uint64_t review_own_ns, review_cpu_ns;
+    uint64_t review_own_ns;
     uint64_t heap_ns; /* spent in recording allocations */
     unsigned since_review;
     struct lwp_breakpoint breakpoint;
@@ -265,7 +265,6 @@ static void sampler_review(struct lwp_thread *self, struct sampler *sampler, uin
     sampler_review_heap(self, sampler, cpu_ns);
     uint64_t cost = (self->own_ns - sampler->review_own_ns) / sampler->since_review;
     sampler->review_own_ns = self->own_ns;
-    sampler->review_cpu_ns = cpu_ns;
     sampler->since_review = 0;
     uint64_t period = (uint64_t)((double)cost / (sampler_options.max_overhead * budget_part));
     if (period < sampler->base_period_ns)

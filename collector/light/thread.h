@@ -23,7 +23,6 @@ struct lwp_thread {
     uint32_t heap_thinning;  /* 2^n - 1: of so many and one allocations one is recorded */
     uint32_t heap_turn;
     uint32_t random;         /* state of the dither */
-    struct lwp_timer *timer; /* private to timer.c */
     void *sampler;           /* private to the sampling handler */
     struct lwp_thread *next; /* of all threads (threads.c) */
     int used;                /* 0: free for a new thread */
