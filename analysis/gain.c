@@ -40,43 +40,86 @@ uint64_t lwp_gain_pack(const struct lwp_layout *layout, const int *group, int wh
     return (size + alignment - 1) / alignment * alignment;
 }
 
-static uint64_t gain_chunk(uint64_t bytes)
+uint64_t lwp_gain_chunk(uint64_t bytes)
 {
-    uint64_t chunk = (bytes + 8 + 15) / 16 * 16; /* glibc's malloc */
+    uint64_t chunk = (bytes + 8 + 15) / 16 * 16;
     return chunk < 32 ? 32 : chunk;
 }
 
-/* Lines touched per element, elements `spacing` apart, the ranges given by offsets and sizes of used fields. */
+/* The lines [from, to] of elements that lie `spacing` apart, without those counted already. */
+struct gain_seen {
+    uint64_t lines[2 * LWP_FIELDS_MAX];
+    size_t count;
+    uint64_t next; /* all lines below it are known from elements before; 0: none */
+};
+
+static uint64_t gain_touch(struct gain_seen *seen, uint64_t first, uint64_t last)
+{
+    uint64_t fresh = 0;
+    for (uint64_t at = first; at <= last; at++) {
+        bool known = at < seen->next;
+        for (size_t i = 0; i < seen->count && !known; i++)
+            known = seen->lines[i] == at;
+        if (known || seen->count == sizeof seen->lines / sizeof *seen->lines)
+            continue;
+        seen->lines[seen->count++] = at;
+        fresh++;
+    }
+    return fresh;
+}
+
+double lwp_gain_lines(const struct lwp_gain_placement *placement, const bool *uses, uint64_t line, bool jumping)
+{
+    enum { ELEMENTS = 64 }; /* elements of any whole size start at each place of a line they can within so many */
+    double total = 0;
+    for (size_t g = 0; g < placement->groups; g++) {
+        uint64_t step = placement->alignment && placement->alignment[g] ? placement->alignment[g] : line;
+        uint64_t starts = step < line ? line / step : 1, touched = 0;
+        for (uint64_t s = 0; s < starts; s++) {
+            struct gain_seen seen = {0};
+            for (uint64_t e = 0; e < ELEMENTS; e++) {
+                uint64_t base = s * step + e * placement->spacing[g], highest = 0;
+                seen.count = 0;
+                if (jumping)
+                    seen.next = 0;
+                for (size_t f = 0; f < placement->field_count; f++) {
+                    if (!uses[f] || !placement->bytes[f] || (placement->group ? placement->group[f] : 0) != (int)g)
+                        continue;
+                    uint64_t from = (base + placement->offsets[f]) / line;
+                    uint64_t to = (base + placement->offsets[f] + placement->bytes[f] - 1) / line;
+                    /* A big array member is hardly ever read whole for one visit: two lines of it count. */
+                    if (to > from + 1)
+                        to = from + 1;
+                    touched += gain_touch(&seen, from, to);
+                    if (to + 1 > highest)
+                        highest = to + 1;
+                }
+                if (highest > seen.next)
+                    seen.next = highest;
+            }
+        }
+        total += (double)touched / (double)(ELEMENTS * starts);
+    }
+    return total;
+}
+
+/* One group of a split, elements `spacing` apart. */
 static double gain_lines(const struct lwp_layout *layout, const bool *uses, const int *group, int which,
                          const uint64_t *offsets, uint64_t spacing, uint64_t line, bool random)
 {
-    enum { ELEMENTS = 64 };
-    uint64_t total = 0, last = UINT64_MAX;
-    for (uint64_t e = 0; e < ELEMENTS; e++) {
-        uint64_t start = e * spacing, seen[LWP_FIELDS_MAX];
-        size_t count = 0;
-        for (size_t f = 0; f < layout->field_count; f++) {
-            if (!uses[f] || (group && group[f] != which))
-                continue;
-            uint64_t from = (start + offsets[f]) / line, to = (start + offsets[f] + layout->fields[f].bytes - 1) / line;
-            /* A big array member is hardly ever read whole for one visit: two lines of it count. */
-            if (to > from + 1)
-                to = from + 1;
-            for (uint64_t at = from; at <= to; at++) {
-                bool known = !random && last != UINT64_MAX && at <= last;
-                for (size_t i = 0; i < count && !known; i++)
-                    known = seen[i] == at;
-                if (known || count == LWP_FIELDS_MAX)
-                    continue;
-                seen[count++] = at;
-                total++;
-            }
-        }
-        for (size_t i = 0; i < count; i++)
-            if (last == UINT64_MAX || seen[i] > last)
-                last = seen[i];
+    uint64_t bytes[LWP_FIELDS_MAX];
+    int part[LWP_FIELDS_MAX];
+    for (size_t f = 0; f < layout->field_count; f++) {
+        bytes[f] = layout->fields[f].bytes;
+        part[f] = !group || group[f] == which ? 0 : -1;
     }
-    return (double)total / ELEMENTS;
+    struct lwp_gain_placement placement = {.field_count = layout->field_count,
+                                           .offsets = offsets,
+                                           .bytes = bytes,
+                                           .group = part,
+                                           .groups = 1,
+                                           .spacing = &spacing};
+    return lwp_gain_lines(&placement, uses, line, random);
 }
 
 static bool gain_uses_group(const struct lwp_layout *layout, const struct lwp_layout_loop *loop, const int *group,
@@ -95,7 +138,7 @@ static double gain_before(const struct lwp_layout *layout, const struct lwp_layo
     for (size_t f = 0; f < layout->field_count; f++)
         offsets[f] = layout->fields[f].offset;
     return gain_lines(layout, loop->uses, NULL, 0, offsets,
-                      layout->single ? gain_chunk(layout->element_bytes) : layout->element_bytes, line, random);
+                      layout->single ? lwp_gain_chunk(layout->element_bytes) : layout->element_bytes, line, random);
 }
 
 /* The share of visits that miss a cache of `cache` bytes when they go anywhere in `bytes`. */
@@ -110,11 +153,11 @@ static double gain_density(const struct lwp_layout *layout, const struct lwp_lay
 {
     uint64_t offsets[LWP_FIELDS_MAX];
     double elements = footprint / (double)layout->element_bytes, after = 0;
-    double spacing = (double)(layout->single ? gain_chunk(layout->element_bytes) : layout->element_bytes);
+    double spacing = (double)(layout->single ? lwp_gain_chunk(layout->element_bytes) : layout->element_bytes);
     for (int g = -1; g < (int)groups; g++)
         if (gain_uses_group(layout, loop, group, g)) {
             uint64_t size = lwp_gain_pack(layout, group, g, layout->single && g == 0, offsets);
-            after += elements * (double)(layout->single ? gain_chunk(size) : size);
+            after += elements * (double)(layout->single ? lwp_gain_chunk(size) : size);
         }
     double before = elements * fmin(spacing, lines_before * line);
     return gain_misses(fmin(after, before), cache) / gain_misses(before, cache);
@@ -131,7 +174,7 @@ static double gain_after(const struct lwp_layout *layout, const struct lwp_layou
     for (int g = cold ? -1 : 0; g < (int)groups; g++) {
         size_t links = layout->single && g == 0 ? groups - 1 + cold : 0;
         uint64_t size = lwp_gain_pack(layout, group, g, links, offsets);
-        uint64_t spacing = layout->single && !packed ? gain_chunk(size) : size;
+        uint64_t spacing = layout->single && !packed ? lwp_gain_chunk(size) : size;
         if (gain_uses_group(layout, loop, group, g))
             lines += gain_lines(layout, loop->uses, group, g, offsets, spacing, line, random);
         else if (layout->single && g == 0) /* the way to the other parts leads through the first */
@@ -184,7 +227,7 @@ void lwp_gain_estimate(struct lwp_profile *profile, const struct lwp_layout *lay
         better[1] *= density;
         if (layout->single) /* a chain of nodes waits for each one, in order or not */
             better[0] *= fmax(0.5, density);
-        double spacing = (double)(layout->single ? gain_chunk(layout->element_bytes) : layout->element_bytes);
+        double spacing = (double)(layout->single ? lwp_gain_chunk(layout->element_bytes) : layout->element_bytes);
         double fetched = layout->single ? fmax(b[0], fmin(2 * b[0], spacing / (double)line)) : b[0];
         double low_of[2] = {1 - worse[0] / b[0], 1 - worse[1] / b[1]};
         double high_of[2] = {1 - better[0] / fetched, 1 - better[1] / b[1]};

@@ -4,6 +4,25 @@
 
 #include "analysis/layout.h"
 
+/* Fields anywhere: the layout as it is, split, reordered, padded, or arrays side by side (each a group of one field).
+ */
+struct lwp_gain_placement {
+    size_t field_count;
+    const uint64_t *offsets, *bytes; /* of each field, in its group's element */
+    const int *group;                /* of each field, 0 to groups - 1; -1: it does not count. NULL: all in group 0 */
+    size_t groups;
+    const uint64_t *spacing;   /* by group: from one element to the next */
+    const uint64_t *alignment; /* by group: the first element lies on a multiple of it; NULL or 0: of a whole line */
+};
+
+/* The mean count of cache lines of `line` bytes fetched for a visit of one element that touches the fields in `uses`.
+ * Visits go from each element to the next and share lines with it, or, `jumping`, anywhere and share nothing. Of a
+ * field longer than two lines two are counted. */
+double lwp_gain_lines(const struct lwp_gain_placement *placement, const bool *uses, uint64_t line, bool jumping);
+
+/* What glibc's malloc takes for a block: the spacing of elements that are allocated one by one. */
+uint64_t lwp_gain_chunk(uint64_t bytes);
+
 struct lwp_gain_loop {
     uint32_t region;
     double before, after; /* cache lines for each element visited */
