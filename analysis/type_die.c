@@ -59,6 +59,39 @@ bool type_die_strip(Dwarf_Die *type, Dwarf_Die *alias)
     return false;
 }
 
+enum lwp_language type_die_language(Dwarf_Die *unit)
+{
+    switch (dwarf_srclang(unit)) {
+    case DW_LANG_C:
+    case DW_LANG_C89:
+    case DW_LANG_C99:
+    case DW_LANG_C11:
+    case DW_LANG_ObjC:
+    case 0x2c: /* C17 */
+        return LWP_LANGUAGE_C;
+    case DW_LANG_C_plus_plus:
+    case DW_LANG_C_plus_plus_03:
+    case DW_LANG_C_plus_plus_11:
+    case DW_LANG_C_plus_plus_14:
+    case DW_LANG_ObjC_plus_plus:
+    case 0x2b: /* C++17 */
+    case 0x2e: /* C++20 */
+        return LWP_LANGUAGE_CXX;
+    case DW_LANG_Fortran77:
+    case DW_LANG_Fortran90:
+    case DW_LANG_Fortran95:
+    case DW_LANG_Fortran03:
+    case DW_LANG_Fortran08:
+    case 0x2d: /* Fortran 18 */
+        return LWP_LANGUAGE_FORTRAN;
+    case DW_LANG_Rust:
+    case 0x9000: /* rustc before DWARF had a number for it */
+        return LWP_LANGUAGE_RUST;
+    default:
+        return LWP_LANGUAGE_OTHER;
+    }
+}
+
 bool type_die_is_pointer(Dwarf_Die *die)
 {
     int tag = dwarf_tag(die);

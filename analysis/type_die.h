@@ -3,6 +3,7 @@
 #define LWP_ANALYSIS_TYPE_DIE_H
 
 #include "analysis/die.h"
+#include "analysis/types.h"
 
 /* The DIE that DW_AT_type of a variable, member, pointer … leads to; false: void or damaged. */
 bool type_die_of(Dwarf_Die *die, Dwarf_Die *type);
@@ -10,6 +11,8 @@ bool type_die_of(Dwarf_Die *die, Dwarf_Die *type);
 /* Without const, volatile, restrict, atomic and typedefs; `alias` (may be NULL) gets the first typedef's DIE, addr NULL
  * when there is none. A declaration is replaced by its definition in a type unit. False: cyclic or void. */
 bool type_die_strip(Dwarf_Die *type, Dwarf_Die *alias);
+
+enum lwp_language type_die_language(Dwarf_Die *unit);
 
 bool type_die_is_pointer(Dwarf_Die *stripped);
 bool type_die_flag(Dwarf_Die *die, unsigned attribute);

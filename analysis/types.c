@@ -231,6 +231,23 @@ static void type_place(struct lwp_code *code, struct lwp_type *type, Dwarf_Die *
         type->line = (uint32_t)line;
 }
 
+/* A program that is itself built there (a package of the distribution) is a project like others. */
+static enum lwp_type_owner type_owner(const char *file, Dwarf_Die *unit)
+{
+    static const char *const folders[] = {
+        "/usr/include/", "/usr/lib/", "/usr/local/include/", "/usr/local/lib/", "/opt/",
+        "/nix/store/",   "/rustc/",   "/.cargo/registry/",   "/lib/gcc/",       "/lib/rustlib/"};
+    const char *source = dwarf_diename(unit);
+    if (!file || *file != '/')
+        return LWP_TYPE_OWNER_UNKNOWN;
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        const char *found = strstr(file, folders[i]);
+        if (found && (found == file || i >= 6) && !(source && strstr(source, folders[i])))
+            return LWP_TYPE_OF_SYSTEM;
+    }
+    return LWP_TYPE_OF_PROJECT;
+}
+
 static bool type_read_struct(struct lwp_code *code, struct lwp_type *type, Dwarf_Die *die)
 {
     struct flatten flat = {.code = code};
@@ -284,7 +301,13 @@ static uint32_t type_read(struct code_module *module, Dwarf_Die *stripped, Dwarf
     if (is_struct && !alias->addr && !dwarf_diename(stripped))
         type_find_alias(code_types_of(module), stripped, alias);
     Dwarf_Die *named = alias->addr ? alias : stripped;
+    Dwarf_Die unit;
+    bool in_unit = dwarf_diecu(stripped, &unit, NULL, NULL) != NULL;
     type_place(code, &type, is_struct ? stripped : named);
+    type.language = in_unit ? type_die_language(&unit) : LWP_LANGUAGE_OTHER;
+    type.owner = in_unit ? type_owner(type.file, &unit) : LWP_TYPE_OWNER_UNKNOWN;
+    type.alignment = type_die_alignment(named);
+    type.aligned = dwarf_hasattr(stripped, DW_AT_alignment) || dwarf_hasattr(named, DW_AT_alignment);
     if (is_struct) {
         type.tag = code_die_name(code, named);
         if (!type.tag)

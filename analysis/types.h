@@ -15,6 +15,13 @@ struct lwp_field {
     uint64_t alignment;
 };
 
+/* Of the unit that declares a type: which language its names and declarations are in. */
+enum lwp_language { LWP_LANGUAGE_C, LWP_LANGUAGE_CXX, LWP_LANGUAGE_FORTRAN, LWP_LANGUAGE_RUST, LWP_LANGUAGE_OTHER };
+
+/* Whose declaration it is: `file` under the system's or the tool chain's folders (/usr/include, a compiler's own
+ * headers, Rust's library and packages) is not the project's to change. */
+enum lwp_type_owner { LWP_TYPE_OWNER_UNKNOWN, LWP_TYPE_OF_PROJECT, LWP_TYPE_OF_SYSTEM };
+
 enum lwp_type_kind { LWP_TYPE_STRUCT, LWP_TYPE_UNION, LWP_TYPE_SCALAR, LWP_TYPE_OTHER };
 
 struct lwp_type {
@@ -24,7 +31,11 @@ struct lwp_type {
     bool is_typedef;    /* `name` needs no "struct" (typedef, or C++ class) */
     bool is_class;      /* C++ with bases or methods: a C declaration would not be the whole truth */
     uint64_t bytes;
-    const char *file;   /* where it is declared; NULL: unknown */
+    uint64_t alignment; /* what its members need, or it was declared with; 1: unknown */
+    bool aligned;       /* declared with an alignment of its own (alignas, __attribute__((aligned))) */
+    enum lwp_language language;
+    enum lwp_type_owner owner;
+    const char *file;   /* where it is declared, with its folder; NULL: unknown */
     uint32_t line;
     const struct lwp_field *fields; /* of a struct, union or class, in order of offset; bases flattened */
     uint32_t field_count;

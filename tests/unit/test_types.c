@@ -102,6 +102,10 @@ static void test_struct(void **state)
         assert_false(type->is_class);
         assert_non_null(strstr(type->file, "types.c"));
         assert_int_equal(type->line, 10);
+        assert_int_equal(type->language, LWP_LANGUAGE_C);
+        assert_int_equal(type->owner, LWP_TYPE_OF_PROJECT);
+        assert_int_equal(type->alignment, 8);
+        assert_false(type->aligned);
         static struct expected_field own[12];
         memcpy(own, fields, sizeof own);
         if (!strcmp(builds[b].compiler, "gcc") || strstr(builds[b].flags, "flto"))
