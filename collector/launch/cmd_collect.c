@@ -3,8 +3,10 @@
 #include "base/command.h"
 #include "base/log.h"
 #include "collector/env.h"
+#include "collector/launch/closing.h"
 #include "collector/launch/launch.h"
 #include "collector/launch/preload.h"
+#include "collector/launch/rank.h"
 #include "collector/launch/result.h"
 #include "collector/launch/run_json.h"
 #include "collector/launch/target.h"
@@ -21,7 +23,7 @@ enum { EXIT_LWP = 125, EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 };
 
 static const struct lwp_option collect_options[] = {
     {.name = "output", .letter = 'o', .kind = LWP_OPT_TEXT, .argument = "DIR",
-     .help = "result directory, lwp-<app>.<pid> if not given; must not exist"},
+     .help = "result directory, lwp-<app>.<pid> if not given; must not exist. Ranks of one job share it"},
     {.name = "force", .kind = LWP_OPT_FLAG, .help = "replace an older result in DIR"},
     {.name = "engine", .letter = 'e', .kind = LWP_OPT_TEXT, .argument = "ENGINE", .initial = "auto",
      .help = "auto or timer; pmu and exact are not in this version"},
@@ -115,12 +117,13 @@ static json_t *collect_options_json(const struct lwp_options *options)
     return json;
 }
 
-/* lwp-<app>.<pid> with nothing in it that would trouble a shell or a terminal. */
-static char *collect_default_dir(const char *app)
+/* lwp-<app>.<pid>, or of a parallel job lwp-<app>.<job>, with nothing in it that would trouble a shell or a terminal. */
+static char *collect_default_dir(const char *app, const char *job)
 {
     const char *base = strrchr(app, '/');
-    char *dir;
-    if (asprintf(&dir, "lwp-%.100s.%d", base ? base + 1 : app, (int)getpid()) < 0)
+    char *dir, pid[16];
+    snprintf(pid, sizeof pid, "%d", (int)getpid());
+    if (asprintf(&dir, "lwp-%.100s.%.100s", base ? base + 1 : app, job ? job : pid) < 0)
         return NULL;
     for (char *c = dir; *c; c++)
         if (!strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._+-", *c))
@@ -154,89 +157,63 @@ out:
     return environment;
 }
 
-static void collect_no_samples(const struct lwp_result *result, const struct lwp_ended *ended, bool duration)
+/* Where a run is written. Alone, `shown` and `own` are one folder; a rank of a parallel job has its own inside. */
+struct collect_place {
+    const char *shown; /* as the user knows it */
+    const char *own;   /* as the user knows it too */
+    char *absolute;    /* of `own` */
+    const struct lwp_rank *rank; /* NULL: alone */
+};
+
+static void collect_say(const struct lwp_options *options, const struct collect_place *place,
+                        const struct lwp_ended *ended, const struct lwp_result *result)
 {
-    double cpu_s = (double)ended->usage.ru_utime.tv_sec + (double)ended->usage.ru_utime.tv_usec * 1e-6;
-    if (result->processes == 0)
-        lwp_log(LWP_LOG_WARNING, "no samples: lwp's library was not loaded into the program; it may clear LD_PRELOAD "
-                                 "(env -i, sudo, snap, flatpak), or start a static or setuid program");
-    else if (cpu_s < 0.05)
-        lwp_log(LWP_LOG_WARNING, "no samples: the program used only %.0f ms of CPU time; give it more work, or sample "
-                                 "faster with -F 10000 --max-overhead 50",
-                cpu_s * 1e3);
-    else if (result->note[0])
-        lwp_log(LWP_LOG_WARNING, "no samples: %s", result->note);
-    else if (duration)
-        lwp_log(LWP_LOG_WARNING, "no samples: the program may have been idle while --delay and --duration let lwp sample");
-    else
-        lwp_log(LWP_LOG_WARNING, "no samples, although the program used %.2f s of CPU time; it may block all signals; "
-                                 "'lwp doctor' says what works on this machine",
-                cpu_s);
+    lwp_closing_say(&(struct lwp_closing){.dir = place->shown,
+                                          .ended = ended,
+                                          .timed = lwp_options_number(options, "duration") > 0 ||
+                                                   lwp_options_number(options, "delay") > 0,
+                                          .quiet = lwp_options_flag(options, "quiet"),
+                                          .analyze = !lwp_options_flag(options, "no-analyze"),
+                                          .counts = !place->rank},
+                    result);
 }
 
-static void collect_losses(const char *dir, const struct lwp_result *result)
+/* A rank has ended: its part joins the others'. Rank 0 waits for them and speaks for all. */
+static void collect_close_rank(const struct lwp_options *options, const struct collect_place *place,
+                               struct lwp_run *run, const struct lwp_ended *ended, struct lwp_result *result)
 {
-    if (result->lost_records)
-        lwp_log(LWP_LOG_WARNING, "%llu records were lost: the disk of %s was full, or a file limit reached; "
-                                 "the rest is used",
-                (unsigned long long)result->lost_records, dir);
-    if (result->running)
-        lwp_log(LWP_LOG_NOTE, "%u %s still running (pid %u%s) and go%s on writing; for all of it, run 'lwp analyze %s' "
-                              "when ended",
-                result->running, result->running == 1 ? "process is" : "processes are", result->running_pid,
-                result->running == 1 ? "" : " and others", result->running == 1 ? "es" : "", dir);
-    if (result->problem[0])
-        lwp_log(LWP_LOG_WARNING, "%s", result->problem);
-}
-
-static void collect_counts(const struct lwp_result *result)
-{
-    char overhead[32] = "unknown";
-    if (result->cpu_ns)
-        snprintf(overhead, sizeof overhead, "%.1f %%", 100.0 * (double)result->own_ns / (double)result->cpu_ns);
-    lwp_log(LWP_LOG_NOTE, "%llu samples, %llu with an address, %llu lost; %u %s, %u %s; overhead %s of CPU time",
-            (unsigned long long)result->samples, (unsigned long long)result->samples_with_address,
-            (unsigned long long)result->samples_lost, result->processes,
-            result->processes == 1 ? "process" : "processes", result->threads,
-            result->threads == 1 ? "thread" : "threads", overhead);
-}
-
-static void collect_findings(const char *dir)
-{
-    char *shown = (char *)dir;
-    if (lwp_launch_self((char *[]){(char *)"lwp", (char *)"analyze", (char *)"--quiet", shown, NULL})) {
-        lwp_log(LWP_LOG_WARNING, "the analysis did not succeed; the samples are kept: lwp analyze %s", dir);
+    enum { WAIT_S = 10 };
+    struct lwp_error err;
+    char name[32];
+    const struct lwp_rank *rank = place->rank;
+    if (!result->running) { /* else the folder stays: somebody still writes there */
+        run->folders = lwp_rank_move_up(place->shown, place->own);
+        snprintf(name, sizeof name, "run.%u.json", rank->rank);
+        if (lwp_run_json_write(run, place->shown, name, &err))
+            lwp_log(LWP_LOG_WARNING, "%s; which processes were rank %u's is lost", err.text, rank->rank);
+        json_decref(run->folders);
+        run->folders = NULL;
+        lwp_result_discard(place->own);
+    }
+    if (rank->rank) {
+        if (result->samples == 0 || result->running || result->problem[0] || WIFSIGNALED(ended->wait_status)) {
+            struct lwp_closing closing = {.dir = place->shown, .ended = ended};
+            closing.quiet = result->samples != 0;
+            lwp_closing_say(&closing, result);
+        }
         return;
     }
-    lwp_launch_self((char *[]){(char *)"lwp", (char *)"report", (char *)"--brief", shown, NULL});
-    lwp_log(LWP_LOG_NOTE, "next: lwp report %s   (or lwp serve %s, lwp export %s)", dir, dir, dir);
-}
-
-/* What is said after the run. */
-static void collect_close(const struct lwp_options *options, const char *dir, const struct lwp_ended *ended)
-{
-    struct lwp_result result;
-    bool quiet = lwp_options_flag(options, "quiet");
-    lwp_log_progress("sealing %s", dir);
-    lwp_result_finish(dir, &result);
+    lwp_log_progress("waiting for the other ranks");
+    unsigned left = lwp_rank_wait(place->shown, WAIT_S) - (result->running ? 1 : 0);
     lwp_log_progress(NULL);
-    if (WIFSIGNALED(ended->wait_status) && !quiet)
-        lwp_log(LWP_LOG_NOTE, "the program was ended by signal %d (%s)", WTERMSIG(ended->wait_status),
-                strsignal(WTERMSIG(ended->wait_status)));
-    collect_losses(dir, &result);
-    if (result.samples == 0)
-        collect_no_samples(&result, ended,
-                           lwp_options_number(options, "duration") > 0 || lwp_options_number(options, "delay") > 0);
-    else if (!quiet)
-        collect_counts(&result);
-    if (result.samples && !quiet && !lwp_options_flag(options, "no-analyze"))
-        collect_findings(dir);
-    else if (!quiet)
-        lwp_log(LWP_LOG_NOTE, "the result is in %s", dir);
+    if (left)
+        lwp_log(LWP_LOG_NOTE, "%u of %u ranks have not ended; for all of them, run 'lwp analyze %s' later", left,
+                rank->size, place->shown);
+    collect_say(options, place, ended, result);
 }
 
 /* Runs the program into the directory that was made for it. */
-static int collect_into(const struct lwp_options *options, const char *dir, const char *absolute,
+static int collect_into(const struct lwp_options *options, const struct collect_place *place,
                         const struct lwp_target *target, const char *library, char **command, struct lwp_error *err)
 {
     char cwd[PATH_MAX], host[256] = "";
@@ -248,7 +225,12 @@ static int collect_into(const struct lwp_options *options, const char *dir, cons
                           .event = "task-clock",
                           .weight_unit = "ns",
                           .options = collect_options_json(options)};
-    char **environment = collect_environment(options, library, absolute);
+    if (place->rank) {
+        run.ranks = place->rank->size;
+        run.rank = place->rank->rank;
+    }
+    bool speaks = place->rank && (place->rank->rank == 0 || place->rank->first); /* for the whole job */
+    char **environment = collect_environment(options, library, place->absolute);
     gethostname(host, sizeof host - 1);
     lwp_machine_read(&run.machine, "");
     clock_gettime(CLOCK_REALTIME, &run.started);
@@ -256,7 +238,8 @@ static int collect_into(const struct lwp_options *options, const char *dir, cons
         lwp_error_set(err, LWP_ERR_MEMORY, "out of memory");
         goto out;
     }
-    if (lwp_run_json_write(&run, absolute, err))
+    if (lwp_run_json_write(&run, place->absolute, "run.json", err) ||
+        (speaks && lwp_run_json_write(&run, place->shown, "run.json", err)))
         goto out;
 
     struct lwp_launch launch = {
@@ -281,9 +264,18 @@ static int collect_into(const struct lwp_options *options, const char *dir, cons
     run.exit_code = WIFEXITED(ended.wait_status) ? WEXITSTATUS(ended.wait_status) : -1;
     run.exit_signal = WIFSIGNALED(ended.wait_status) ? WTERMSIG(ended.wait_status) : 0;
     struct lwp_error late; /* the program's status stands, whatever becomes of the result */
-    if (lwp_run_json_write(&run, absolute, &late))
+    if (lwp_run_json_write(&run, place->absolute, "run.json", &late) ||
+        (place->rank && place->rank->rank == 0 && lwp_run_json_write(&run, place->shown, "run.json", &late)))
         lwp_log(LWP_LOG_WARNING, "%s; the result lacks its end time and exit status", late.text);
-    collect_close(options, dir, &ended);
+
+    struct lwp_result result;
+    lwp_log_progress("sealing %s", place->own);
+    lwp_result_finish(place->own, &result);
+    lwp_log_progress(NULL);
+    if (place->rank)
+        collect_close_rank(options, place, &run, &ended, &result);
+    else
+        collect_say(options, place, &ended, &result);
 out:
     json_decref(run.options);
     lwp_preload_environment_free(environment);
@@ -295,7 +287,9 @@ static int collect_run(int argc, char **argv, const struct lwp_command *self)
     struct lwp_options options;
     struct lwp_error err = {0};
     struct lwp_target target = {0};
-    char *library = NULL, *usable = NULL, *dir = NULL, *absolute = NULL;
+    struct lwp_rank rank;
+    struct collect_place place = {0};
+    char *library = NULL, *usable = NULL, *dir = NULL, *own = NULL;
     int exit_status;
     if (!lwp_command_begin(&options, self, argc, argv, EXIT_LWP, &exit_status))
         return exit_status;
@@ -316,17 +310,24 @@ static int collect_run(int argc, char **argv, const struct lwp_command *self)
     if (!usable)
         goto out;
     const char *wanted = lwp_options_text(&options, "output");
-    dir = wanted ? strdup(wanted) : collect_default_dir(*command);
-    if (!dir || lwp_result_create(dir, lwp_options_flag(&options, "force"), &err))
+    bool ranked = lwp_rank_find(&rank), force = lwp_options_flag(&options, "force");
+    dir = wanted ? strdup(wanted) : collect_default_dir(*command, ranked ? rank.job : NULL);
+    if (!dir || (ranked ? lwp_rank_join(&rank, dir, force, &own, &err) : lwp_result_create(dir, force, &err)))
         goto out;
-    absolute = realpath(dir, NULL);
-    if (!absolute) {
-        lwp_error_errno(&err, "cannot find %s", dir);
+    place.shown = dir;
+    place.own = ranked ? own : dir;
+    place.rank = ranked ? &rank : NULL;
+    place.absolute = realpath(place.own, NULL);
+    if (!place.absolute) {
+        lwp_error_errno(&err, "cannot find %s", place.own);
         goto out;
     }
-    exit_status = collect_into(&options, dir, absolute, &target, usable, command, &err);
-    if (err.text[0])
-        lwp_result_discard(absolute);
+    exit_status = collect_into(&options, &place, &target, usable, command, &err);
+    if (err.text[0]) {
+        lwp_result_discard(place.own);
+        if (ranked)
+            lwp_rank_discard(dir);
+    }
 out:
     if (err.text[0])
         lwp_log(LWP_LOG_ERROR, "%s", err.text);
@@ -334,7 +335,8 @@ out:
     lwp_target_fini(&target);
     free(library);
     free(dir);
-    free(absolute);
+    free(own);
+    free(place.absolute);
     return exit_status;
 }
 
@@ -345,7 +347,8 @@ const struct lwp_command lwp_cmd_collect = {
     .details =
         "APP runs as it is: same input, output, signals and exit status. It must be a dynamically linked 64-bit x86\n"
         "program using glibc, or a script whose interpreter is one; debug information (-g) gives fields their names.\n"
-        "The programs it starts are sampled too.\n\n"
+        "The programs it starts are sampled too. Started by mpirun or srun (mpirun -n 4 lwp collect ./app), all ranks\n"
+        "write one result; without -o it is lwp-<app>.<job>.\n\n"
         "The exit status is APP's, 128+n when signal n ended it; 125 when lwp itself failed, 126 when APP cannot be\n"
         "executed, 127 when it was not found.",
     .options = collect_options,

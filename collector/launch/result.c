@@ -1,4 +1,5 @@
-/* DIR/run.json, DIR/analysis.json, DIR/p<PID>[.<n>]/{process,t<TID>}.lwps: nothing else is ever taken for lwp's. */
+/* DIR/run.json, DIR/analysis.json, DIR/p<PID>[.<n>]/{process,t<TID>}.lwps, and of parallel jobs DIR/job,
+ * DIR/run.<RANK>.json, DIR/r<RANK>/{run.json,p<PID>[.<n>]}: nothing else is ever taken for lwp's. */
 #include "collector/launch/result.h"
 
 #include "format/reader.h"
@@ -20,12 +21,17 @@ static const char *result_digits(const char *text)
     return end > text && end - text <= 10 ? end : NULL;
 }
 
-/* p<PID> or p<PID>.<n> */
-static bool result_is_process(const char *name)
+bool lwp_result_is_process(const char *name)
 {
     const char *end = *name == 'p' ? result_digits(name + 1) : NULL;
     if (end && *end == '.')
         end = result_digits(end + 1);
+    return end && *end == '\0';
+}
+
+bool lwp_result_is_rank(const char *name)
+{
+    const char *end = *name == 'r' ? result_digits(name + 1) : NULL;
     return end && *end == '\0';
 }
 
@@ -46,11 +52,13 @@ static bool result_is_samples(const char *name, bool aside)
 
 static bool result_is_top(const char *name)
 {
-    static const char *const names[] = {"run.json", "run.json.new", "analysis.json"};
+    static const char *const names[] = {"run.json", "run.json.new", "analysis.json", "job", "job.new"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(name, names[i]) == 0)
             return true;
-    return strncmp(name, "analysis.json.", 14) == 0;
+    const char *end = strncmp(name, "run.", 4) == 0 ? result_digits(name + 4) : NULL;
+    return (end && (strcmp(end, ".json") == 0 || strcmp(end, ".json.new") == 0)) ||
+           strncmp(name, "analysis.json.", 14) == 0;
 }
 
 static DIR *result_open(int at, const char *name)
@@ -62,9 +70,11 @@ static DIR *result_open(int at, const char *name)
     return folder;
 }
 
-/* Goes through a result; with `remove` takes away what is lwp's. Returns false, with its name in `foreign`, when there
+enum result_depth { RESULT_TOP, RESULT_RANK, RESULT_PROCESS };
+
+/* Goes through a result; with `take` takes away what is lwp's. Returns false, with its name in `foreign`, when there
  * is something else. */
-static bool result_clear(int at, bool inside, bool take, char *foreign, size_t size)
+static bool result_clear(int at, enum result_depth depth, bool take, char *foreign, size_t size)
 {
     DIR *folder = result_open(at, ".");
     if (!folder) {
@@ -79,9 +89,10 @@ static bool result_clear(int at, bool inside, bool take, char *foreign, size_t s
             continue;
         if (fstatat(dirfd(folder), name, &st, AT_SYMLINK_NOFOLLOW))
             continue;
-        if (!inside && S_ISDIR(st.st_mode) && result_is_process(name)) {
+        bool process = depth != RESULT_PROCESS && lwp_result_is_process(name);
+        if (S_ISDIR(st.st_mode) && (process || (depth == RESULT_TOP && lwp_result_is_rank(name)))) {
             int fd = openat(dirfd(folder), name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-            ours = fd >= 0 && result_clear(fd, true, take, foreign, size);
+            ours = fd >= 0 && result_clear(fd, process ? RESULT_PROCESS : RESULT_RANK, take, foreign, size);
             if (fd >= 0)
                 close(fd);
             else
@@ -90,7 +101,7 @@ static bool result_clear(int at, bool inside, bool take, char *foreign, size_t s
                 unlinkat(dirfd(folder), name, AT_REMOVEDIR);
             continue;
         }
-        ours = S_ISREG(st.st_mode) && (inside ? result_is_samples(name, true) : result_is_top(name));
+        ours = S_ISREG(st.st_mode) && (depth == RESULT_PROCESS ? result_is_samples(name, true) : result_is_top(name));
         if (!ours)
             snprintf(foreign, size, "%s", name);
         else if (take)
@@ -114,11 +125,11 @@ int lwp_result_create(const char *dir, bool force, struct lwp_error *err)
         return lwp_error_errno(err, "cannot replace %s", dir);
     char foreign[NAME_MAX + 1] = "";
     int status = LWP_OK;
-    if (!result_clear(fd, false, false, foreign, sizeof foreign))
+    if (!result_clear(fd, RESULT_TOP, false, foreign, sizeof foreign))
         status = lwp_error_set(err, LWP_ERR_USAGE,
                                "%s is not replaced: it holds '%s', which lwp did not write; choose another -o", dir,
                                foreign);
-    else if (!result_clear(fd, false, true, foreign, sizeof foreign))
+    else if (!result_clear(fd, RESULT_TOP, true, foreign, sizeof foreign))
         status = lwp_error_set(err, LWP_ERR_SYSTEM, "cannot replace %s: '%s' cannot be removed", dir, foreign);
     close(fd);
     return status;
@@ -253,7 +264,7 @@ void lwp_result_finish(const char *dir, struct lwp_result *result)
     if (!folder)
         return;
     for (struct dirent *entry; (entry = readdir(folder));)
-        if (result_is_process(entry->d_name))
+        if (lwp_result_is_process(entry->d_name))
             result_process(result, dir, dirfd(folder), entry->d_name);
     closedir(folder);
 }

@@ -14,6 +14,9 @@ int lwp_result_create(const char *dir, bool force, struct lwp_error *err);
 /* Removes the directory again when nothing was run; only if it is what lwp_result_create left. */
 void lwp_result_discard(const char *dir);
 
+bool lwp_result_is_process(const char *name); /* p<PID> or p<PID>.<n> */
+bool lwp_result_is_rank(const char *name);    /* r<RANK> */
+
 /* Summed over the processes of a result. */
 struct lwp_result {
     unsigned processes, threads;

@@ -62,6 +62,12 @@ static json_t *run_json_build(const struct lwp_run *run)
                              lwp_run_json_text(run->host), "engine", run->engine, "event", run->event, "weight_unit",
                              run->weight_unit, "options", run->options, "machine", run_json_machine(&run->machine),
                              "started", run_json_time(&run->started));
+    if (root && run->ranks)
+        json_object_set_new(root, "ranks", json_integer(run->ranks));
+    if (root && run->ranks && run->folders) {
+        json_object_set_new(root, "rank", json_integer(run->rank));
+        json_object_set(root, "folders", run->folders);
+    }
     if (!root || !run->ended)
         return root;
     json_t *end = json_pack("{s:o,s:f,s:f,s:{s:o,s:o}}", "ended", run_json_time(&run->end), "wall_s", run->wall_s,
@@ -76,7 +82,7 @@ static json_t *run_json_build(const struct lwp_run *run)
     return root;
 }
 
-int lwp_run_json_write(const struct lwp_run *run, const char *dir, struct lwp_error *err)
+int lwp_run_json_write(const struct lwp_run *run, const char *dir, const char *name, struct lwp_error *err)
 {
     int status = LWP_OK;
     char *path = NULL, *aside = NULL, *text = NULL;
@@ -84,8 +90,8 @@ int lwp_run_json_write(const struct lwp_run *run, const char *dir, struct lwp_er
     json_t *root = run_json_build(run);
     if (root)
         text = json_dumps(root, JSON_INDENT(2));
-    if (!text || asprintf(&path, "%s/run.json", dir) < 0 || asprintf(&aside, "%s/run.json.new", dir) < 0) {
-        status = lwp_error_set(err, LWP_ERR_MEMORY, "out of memory while writing run.json");
+    if (!text || asprintf(&path, "%s/%s", dir, name) < 0 || asprintf(&aside, "%s/%s.new", dir, name) < 0) {
+        status = lwp_error_set(err, LWP_ERR_MEMORY, "out of memory while writing %s", name);
         goto out;
     }
     file = fopen(aside, "we");

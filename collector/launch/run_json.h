@@ -22,10 +22,14 @@ struct lwp_run {
     double wall_s, cpu_s;
     int exit_code;   /* -1: ended by a signal */
     int exit_signal; /* 0: none */
+
+    unsigned ranks; /* of the parallel job; 0: none */
+    unsigned rank;
+    json_t *folders; /* borrowed; NULL: not known. The process folders of this rank */
 };
 
-/* Writes DIR/run.json aside and renames it, so that there is always a whole one. */
-int lwp_run_json_write(const struct lwp_run *run, const char *dir, struct lwp_error *err);
+/* Writes DIR/`name` ("run.json") aside and renames it, so that there is always a whole one. */
+int lwp_run_json_write(const struct lwp_run *run, const char *dir, const char *name, struct lwp_error *err);
 
 /* A JSON string of any bytes: what is not UTF-8 becomes U+FFFD. New reference; NULL when memory is out. */
 json_t *lwp_run_json_text(const char *text);

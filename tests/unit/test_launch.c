@@ -215,7 +215,7 @@ static void test_run_bytes(void **state)
     run.command = (char *const *)command;
     run.cwd = "/tmp/\xe4";
     run.options = json_pack("{s:i}", "rate", 700);
-    assert_int_equal(lwp_run_json_write(&run, folder, &err), LWP_OK);
+    assert_int_equal(lwp_run_json_write(&run, folder, "run.json", &err), LWP_OK);
     assert_int_equal(run.options->refcount, 1); /* borrowed, given back */
     json_decref(run.options);
 
@@ -253,13 +253,13 @@ static void test_run_ends(void **state)
     run.options = json_object();
     run.machine.caches[0] = (struct lwp_cache){.level = 1, .bytes = 32768, .ways = 8};
     run.machine.cache_count = 1;
-    assert_int_equal(lwp_run_json_write(&run, folder, &err), LWP_OK);
+    assert_int_equal(lwp_run_json_write(&run, folder, "run.json", &err), LWP_OK);
     run.ended = true;
     run.end = (struct timespec){.tv_sec = 86400};
     run.wall_s = 1.5;
     run.cpu_s = 2.25;
     run.exit_code = 3;
-    assert_int_equal(lwp_run_json_write(&run, folder, &err), LWP_OK); /* over the first one */
+    assert_int_equal(lwp_run_json_write(&run, folder, "run.json", &err), LWP_OK); /* over the first one */
     json_t *root = read_run(), *end = json_object_get(root, "exit");
     assert_string_equal(text_at(root, "ended"), "1970-01-02T00:00:00.000Z");
     assert_true(json_real_value(json_object_get(root, "wall_s")) == 1.5);
@@ -273,7 +273,7 @@ static void test_run_ends(void **state)
 
     run.exit_code = -1;
     run.exit_signal = 11;
-    assert_int_equal(lwp_run_json_write(&run, folder, &err), LWP_OK);
+    assert_int_equal(lwp_run_json_write(&run, folder, "run.json", &err), LWP_OK);
     root = read_run();
     end = json_object_get(root, "exit");
     assert_true(json_is_null(json_object_get(end, "code")));
@@ -292,11 +292,11 @@ static void test_run_cannot_write(void **state)
     run.command = (char *const *)command;
     run.options = json_object();
     snprintf(missing, sizeof missing, "%s/missing", folder);
-    assert_int_not_equal(lwp_run_json_write(&run, missing, &err), LWP_OK);
+    assert_int_not_equal(lwp_run_json_write(&run, missing, "run.json", &err), LWP_OK);
     assert_non_null(strstr(err.text, missing));
 
     put("run.json/in-the-way", ""); /* a folder cannot be renamed over: nothing may stay behind */
-    assert_int_not_equal(lwp_run_json_write(&run, folder, &err), LWP_OK);
+    assert_int_not_equal(lwp_run_json_write(&run, folder, "run.json", &err), LWP_OK);
     snprintf(path, sizeof path, "%s/run.json.new", folder);
     assert_int_not_equal(access(path, F_OK), 0);
     json_decref(run.options);

@@ -1,0 +1,88 @@
+/* Says what became of the run: losses first, then what was found and the next command. */
+#include "collector/launch/closing.h"
+
+#include "base/log.h"
+#include "collector/launch/launch.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+static void closing_no_samples(const struct lwp_result *result, const struct lwp_ended *ended, bool timed)
+{
+    double cpu_s = (double)ended->usage.ru_utime.tv_sec + (double)ended->usage.ru_utime.tv_usec * 1e-6;
+    if (result->processes == 0)
+        lwp_log(LWP_LOG_WARNING, "no samples: lwp's library was not loaded into the program; it may clear LD_PRELOAD "
+                                 "(env -i, sudo, snap, flatpak), or start a static or setuid program");
+    else if (cpu_s < 0.05)
+        lwp_log(LWP_LOG_WARNING,
+                "no samples: the program used only %.0f ms of CPU time; give it more work, or sample "
+                "faster with -F 10000 --max-overhead 50",
+                cpu_s * 1e3);
+    else if (result->note[0])
+        lwp_log(LWP_LOG_WARNING, "no samples: %s", result->note);
+    else if (timed)
+        lwp_log(LWP_LOG_WARNING,
+                "no samples: the program may have been idle while --delay and --duration let lwp sample");
+    else
+        lwp_log(LWP_LOG_WARNING,
+                "no samples, although the program used %.2f s of CPU time; it may block all signals; "
+                "'lwp doctor' says what works on this machine",
+                cpu_s);
+}
+
+static void closing_losses(const char *dir, const struct lwp_result *result)
+{
+    if (result->lost_records)
+        lwp_log(LWP_LOG_WARNING,
+                "%llu records were lost: the disk of %s was full, or a file limit reached; "
+                "the rest is used",
+                (unsigned long long)result->lost_records, dir);
+    if (result->running)
+        lwp_log(LWP_LOG_NOTE,
+                "%u %s still running (pid %u%s) and go%s on writing; for all of it, run 'lwp analyze %s' "
+                "when ended",
+                result->running, result->running == 1 ? "process is" : "processes are", result->running_pid,
+                result->running == 1 ? "" : " and others", result->running == 1 ? "es" : "", dir);
+    if (result->problem[0])
+        lwp_log(LWP_LOG_WARNING, "%s", result->problem);
+}
+
+static void closing_counts(const struct lwp_result *result)
+{
+    char overhead[32] = "unknown";
+    if (result->cpu_ns)
+        snprintf(overhead, sizeof overhead, "%.1f %%", 100.0 * (double)result->own_ns / (double)result->cpu_ns);
+    lwp_log(LWP_LOG_NOTE, "%llu samples, %llu with an address, %llu lost; %u %s, %u %s; overhead %s of CPU time",
+            (unsigned long long)result->samples, (unsigned long long)result->samples_with_address,
+            (unsigned long long)result->samples_lost, result->processes,
+            result->processes == 1 ? "process" : "processes", result->threads,
+            result->threads == 1 ? "thread" : "threads", overhead);
+}
+
+static void closing_findings(const char *dir)
+{
+    char *shown = (char *)dir;
+    if (lwp_launch_self((char *[]){(char *)"lwp", (char *)"analyze", (char *)"--quiet", shown, NULL})) {
+        lwp_log(LWP_LOG_WARNING, "the analysis did not succeed; the samples are kept: lwp analyze %s", dir);
+        return;
+    }
+    lwp_launch_self((char *[]){(char *)"lwp", (char *)"report", (char *)"--brief", shown, NULL});
+    lwp_log(LWP_LOG_NOTE, "next: lwp report %s   (or lwp serve %s, lwp export %s)", dir, dir, dir);
+}
+
+void lwp_closing_say(const struct lwp_closing *closing, const struct lwp_result *result)
+{
+    int status = closing->ended->wait_status;
+    if (WIFSIGNALED(status) && !closing->quiet)
+        lwp_log(LWP_LOG_NOTE, "the program was ended by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
+    closing_losses(closing->dir, result);
+    if (result->samples == 0)
+        closing_no_samples(result, closing->ended, closing->timed);
+    else if (!closing->quiet && closing->counts)
+        closing_counts(result);
+    if (result->samples && !closing->quiet && closing->analyze)
+        closing_findings(closing->dir);
+    else if (!closing->quiet)
+        lwp_log(LWP_LOG_NOTE, "the result is in %s", closing->dir);
+}

@@ -1,0 +1,18 @@
+/* The closing lines of lwp collect. */
+#ifndef LWP_LAUNCH_CLOSING_H
+#define LWP_LAUNCH_CLOSING_H
+
+#include "collector/launch/launch.h"
+#include "collector/launch/result.h"
+
+struct lwp_closing {
+    const char *dir; /* as the user knows it */
+    const struct lwp_ended *ended;
+    bool timed; /* --delay or --duration were given */
+    bool quiet, analyze;
+    bool counts; /* the result is all of the run, so its counts are worth a line */
+};
+
+void lwp_closing_say(const struct lwp_closing *closing, const struct lwp_result *result);
+
+#endif
