@@ -99,17 +99,25 @@ function gainBar(range, most) {
 }
 
 function findingLink(finding) {
-  return finding.kind === 'split' && finding.refs && Number.isInteger(finding.refs.split) ? '#split/' + finding.refs.split : null;
+  const index = finding.refs && finding.refs[finding.kind];
+  return ['split', 'regroup'].includes(finding.kind) && Number.isInteger(index) ? `#${finding.kind}/${index}` : null;
+}
+
+/* What the advice is about: a split or a group of arrays. */
+function findingAdvice(finding) {
+  const index = finding.refs && finding.refs[finding.kind];
+  return finding.kind === 'split' ? at(data.splits, index) : finding.kind === 'regroup' ? at(data.regroups, index) : null;
 }
 
 function findingCard(finding, rank, most) {
-  const link = findingLink(finding), split = finding.kind === 'split' ? at(data.splits, finding.refs && finding.refs.split) : null;
+  const link = findingLink(finding), advice = findingAdvice(finding), split = finding.kind === 'split' ? advice : null;
   const object = split && at(data.objects, split.object);
   return el('li.finding', {id: null}, el('div.rank', {'aria-hidden': 'true'}, String(rank)),
     el('div.finding-body', null,
       el('h2', null, link ? el('a', {href: link}, prose(finding.title)) : prose(finding.title)),
-      el('p.meta', null, severity(finding.severity), ' ', split && el('span.soft', null, `${split.confidence || 'unknown'} confidence`)),
+      el('p.meta', null, severity(finding.severity), ' ', advice && el('span.soft', null, `${advice.confidence || 'unknown'} confidence`)),
       split && partChips(split),
+      advice && !split && el('p.chips', {'aria-label': 'the arrays'}, list(advice.names).slice(0, 12).map((name, i) => el('span.chip', null, groupMark({index: i, letter: groupLetter(i)}), ' ', clip(name, 30)))),
       el('p', null, prose(finding.next_step)),
       link && el('p', null, el('a.button', {href: link}, 'See the layout and the new declaration'))),
     el('dl.finding-numbers', null,
@@ -349,6 +357,7 @@ function viewIndex() {
 const VIEWS = {
   findings: {title: 'Findings', draw: viewFindings, menu: () => list(data.findings).length},
   split: {under: 'findings', draw: viewSplit, item: true},
+  regroup: {under: 'findings', draw: viewRegroup, item: true},
   objects: {title: 'Data', draw: viewObjects, menu: () => list(data.objects).length},
   object: {under: 'objects', draw: viewObject, item: true},
   loops: {title: 'Loops', draw: viewLoops, menu: () => list(data.loops).length},

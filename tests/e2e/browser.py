@@ -3,7 +3,7 @@
 and dark; nothing is logged, nothing is loaded from elsewhere, hostile text stays text, and copying copies.
 
 Screenshots go to $LWP_SCREENSHOTS, or are dropped."""
-import json, os, re, shutil, signal, subprocess, sys
+import json, os, re, shutil, signal, subprocess, sys, time
 from pathlib import Path
 
 CHROMIUM, DRIVER = "/usr/bin/chromium", "/usr/bin/chromedriver"
@@ -76,6 +76,7 @@ def make_hostile(analysis):
     split["cold"] = {"fields": [], "offsets": [], "bytes": 0}
     split["affinity"] = [{"a": a, "b": b, "value": 0.5} for a, b in zip(HOSTILE, HOSTILE[1:])]
     split["traffic"]["loops"] = [{"loop": 0, "before": 1, "after": 0.5}]
+    group_arrays(analysis, tuple(HOSTILE[:4]))
     analysis["findings"] = [dict(analysis["findings"][0], id=f"split-{i}", title=t, next_step=t) for i, t in enumerate(HOSTILE) if t]
 
 
@@ -111,6 +112,15 @@ class Browser:
 
     def text(self, what="main"):
         return self.driver.find_element(By.CSS_SELECTOR, what).text.replace("\u00a0", " ")
+
+    def follow(self, act):
+        """Does what leads to another view of the page, and waits until it is drawn."""
+        before = self.text("h1")
+        act()
+        for _ in range(100):
+            if self.text("h1") != before:
+                return
+            time.sleep(0.05)
 
     def shot(self, name):
         if not SHOTS:
@@ -183,14 +193,14 @@ def interaction(browser, base, analysis):
         [b.querySelector('.box-name').textContent, b.getBoundingClientRect().width / b.parentNode.clientWidth * 64])""")
     drawn = [(name, round(width)) for name, width in boxes]
     check(drawn == [("x", 8), ("y", 8), ("z", 8), ("", 8), ("mass", 8), ("name", 24), ("name", 16)], f"the strip is not to scale: {drawn}")
-    driver.find_element(By.CSS_SELECTOR, "nav a[href='#loops']").click()
+    browser.follow(driver.find_element(By.CSS_SELECTOR, "nav a[href='#loops']").click)
     check("Where the time is spent" in browser.text(), "the menu does not lead to the loops")
     first = lambda: driver.find_element(By.CSS_SELECTOR, "tbody tr td").text
     check(first().startswith("total_mass"), "loops do not begin with the hottest")
     driver.find_elements(By.CSS_SELECTOR, "th button")[1].click()
     driver.find_elements(By.CSS_SELECTOR, "th button")[1].click()
     check(first().startswith("unknown function"), f"sorting upwards begins with {first()}")
-    driver.back()
+    browser.follow(driver.back)
     check("struct particle" in browser.text("h1"), "the back button does not lead back")
 
 
@@ -213,12 +223,46 @@ def schemes(browser, base):
     browser.size(1280)
 
 
+def group_arrays(analysis, names=("north", "south", "west")):
+    """Makes the first objects a group of arrays, and the last one rejected."""
+    objects = analysis["objects"]
+    for object, name in zip(objects, names):
+        object.update(name=name, element_bytes=4, elements=1000)
+    analysis["regroups"] = [{"objects": list(range(len(names))), "names": list(names), "affinity": [{"a": names[0], "b": names[1], "value": 0.93}],
+                             "rejected": [{"object": len(objects) - 1, "name": names[-1] + "_back", "reason": "order"}], "confidence": "high",
+                             "traffic": {"before": len(names), "after": 1, "loops": [{"loop": 0, "before": len(names), "after": 1}]},
+                             "expected_speedup": [1.21, 1.48], "declaration": "struct compass { float north; float south; float west; };"}]
+    analysis["findings"].insert(0, {"id": "regroup-compass-0001", "kind": "regroup", "title": "Make one array of north, south and west", "severity": "high", "share": 0.4,
+                                    "expected_speedup": [1.21, 1.48], "refs": {"regroup": 0}, "next_step": "Allocate one array of the structure below."})
+
+
+def regrouped(browser):
+    file = export(result("grouped", group_arrays)[0])
+    browser.open(f"file://{file}")
+    text = browser.text()
+    for word in ("Make one array of north, south and west", "1.21× – 1.48×", "high confidence"):
+        check(word in text, f"findings: '{word}' is not there")
+    browser.follow(browser.driver.find_element(By.CSS_SELECTOR, "a[href='#regroup/0']").click)
+    text = browser.text()
+    for word in ("north, south, west", "3.00 → 1.00", "struct compass", "west_back", "walked in another order", "0.93", "particles.c:14–15"):
+        check(word in text, f"regroup: '{word}' is not there")
+    check("cannot be drawn" not in text, f"regroup: {text[:200]}")
+    browser.shot("regroup")
+    browser.open(f"file://{file}#regroup/7")
+    check("There is no such group" in browser.text(), "a group that is not there")
+    browser.size(400, 800)
+    browser.open(f"file://{file}#regroup/0")
+    check(browser.driver.execute_script("return document.documentElement.scrollWidth") <= 400, "#regroup is wider than a phone")
+    browser.size(1280)
+    browser.is_quiet("regrouped", f"file://{file}")
+
+
 def hostile(browser):
     folder, analysis = result("hostile", make_hostile)
     file = export(folder, "--source=all")
     page = file.read_text()
     check(page.lower().count("</script") == 2, "the data ends its script element")
-    for view in ("findings", "split/0", "objects", "object/0", "loops", "loop/0", "loop/3", "run"):
+    for view in ("findings", "split/0", "regroup/0", "objects", "object/0", "loops", "loop/0", "loop/3", "run"):
         browser.open(f"file://{file}#{view}")
         text = browser.text()
         check("cannot be drawn" not in text, f"hostile #{view}: {text[:300]}")
@@ -307,6 +351,7 @@ def main():
             index.send_signal(signal.SIGINT)
             check(index.wait(10) == 0, "the index server does not end well")
         other_results(browser)
+        regrouped(browser)
         hostile(browser)
     finally:
         if browser:
