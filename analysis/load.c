@@ -52,6 +52,7 @@ struct load_thread {
 static int load_process_file(void *to, const struct lwps_file *file)
 {
     ((struct load_process *)to)->file = *file;
+    lwp_space_start(((struct load_process *)to)->space, file->start_ns);
     return 0;
 }
 
@@ -275,6 +276,11 @@ static void load_access_seen(struct load_thread *thread, uint32_t index, const s
     object->accesses++;
     object->loads += (access->flags & LWPS_ACCESS_LOAD) != 0;
     object->stores += (access->flags & LWPS_ACCESS_STORE) != 0;
+    uint64_t time = lwp_space_time(thread->process->space, sample->time);
+    if (time < object->first_ns)
+        object->first_ns = time;
+    if (time > object->last_ns)
+        object->last_ns = time;
     if (access->flags & LWPS_ACCESS_WEIGHTED)
         lwp_tally_add(&object->weight, (double)sample->weight);
     if (!object->accessed) {

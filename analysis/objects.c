@@ -21,6 +21,10 @@ static uint32_t object_intern(struct lwp_profile *profile, uint64_t key, const s
         profile->objects[profile->object_count] = *made;
         profile->objects[profile->object_count].key = key;
         profile->objects[profile->object_count].reported = LWP_NONE;
+        profile->objects[profile->object_count].first_ns = UINT64_MAX;
+        bool dated = made->kind == LWP_OBJECT_HEAP || made->kind == LWP_OBJECT_MMAP; /* by its blocks (space.c) */
+        profile->objects[profile->object_count].born_ns = dated ? UINT64_MAX : 0;
+        profile->objects[profile->object_count].died_ns = dated ? 0 : UINT64_MAX;
         profile->object_count++;
     }
     return *at;

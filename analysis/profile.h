@@ -33,6 +33,8 @@ struct lwp_object {
     uint32_t common;                  /* function-level context all its accesses share */
     uint32_t last_access;             /* context of the access before: spares work */
     bool accessed;
+    uint64_t born_ns, died_ns;  /* from its first allocation to its last free (or its process's end), and */
+    uint64_t first_ns, last_ns; /* the first and last access seen; all since the start of their process */
 
     /* elements.c */
     const char *name;     /* for people */

@@ -36,6 +36,7 @@ struct space_start {
 
 struct lwp_space {
     struct lwp_profile *profile;
+    uint64_t start_ns;
     struct space_module *modules;
     size_t module_count, module_room, module_last;
     uint32_t *contexts; /* local id -> profile context */
@@ -75,6 +76,16 @@ void lwp_space_free(struct lwp_space *space)
     lwp_map_free(space->pools);
     lwp_map_free(space->block_index);
     lwp_map_free(space->alive);
+}
+
+void lwp_space_start(struct lwp_space *space, uint64_t start_ns)
+{
+    space->start_ns = start_ns;
+}
+
+uint64_t lwp_space_time(const struct lwp_space *space, uint64_t time)
+{
+    return time > space->start_ns ? time - space->start_ns : 0;
 }
 
 void lwp_space_module(struct lwp_space *space, const struct lwps_module *record)
@@ -155,7 +166,10 @@ static uint32_t space_heap_object(struct lwp_space *space, enum lwp_object_kind 
 
 void lwp_space_pool(struct lwp_space *space, const struct lwps_pool *record)
 {
-    *lwp_map_at(space->pools, record->id) = space_heap_object(space, LWP_OBJECT_HEAP, record->context, record->size);
+    uint32_t id = space_heap_object(space, LWP_OBJECT_HEAP, record->context, record->size);
+    *lwp_map_at(space->pools, record->id) = id;
+    space->profile->objects[id].born_ns = 0; /* its blocks have no records of their own */
+    space->profile->objects[id].died_ns = UINT64_MAX;
 }
 
 uint32_t lwp_space_pool_object(struct lwp_space *space, uint32_t pool)
@@ -256,6 +270,13 @@ void lwp_space_ready(struct lwp_space *space)
 {
     struct lwp_profile *profile = space->profile;
     for (size_t i = 0; i < space->block_count; i++) {
+        struct lwp_object *object = &profile->objects[space->blocks[i].object];
+        uint64_t born = lwp_space_time(space, space->blocks[i].time), end = space->blocks[i].end_time;
+        uint64_t died = end == UINT64_MAX ? end : lwp_space_time(space, end);
+        if (born < object->born_ns)
+            object->born_ns = born;
+        if (died > object->died_ns)
+            object->died_ns = died;
         uint32_t *at = lwp_map_at(space->alive, space->blocks[i].object);
         uint64_t peak = *at == LWP_MAP_NONE ? 0 : space->live[*at].peak;
         if (peak > profile->objects[space->blocks[i].object].bytes)

@@ -10,7 +10,9 @@ struct lwp_space;
 struct lwp_space *lwp_space_new(struct lwp_profile *profile);
 void lwp_space_free(struct lwp_space *space);
 
-/* The records of process.lwps, in order. */
+/* The records of process.lwps, in order; lwp_space_start first: what times are counted from. */
+void lwp_space_start(struct lwp_space *space, uint64_t start_ns);
+uint64_t lwp_space_time(const struct lwp_space *space, uint64_t time);
 void lwp_space_module(struct lwp_space *space, const struct lwps_module *record);
 void lwp_space_module_end(struct lwp_space *space, const struct lwps_module_end *record);
 void lwp_space_context(struct lwp_space *space, const struct lwps_context *record);
