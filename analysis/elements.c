@@ -60,6 +60,21 @@ double lwp_elements_residue(const struct lwp_stream *stream, uint64_t element_by
     return count ? (double)best / (double)count : 0;
 }
 
+bool lwp_elements_place(const struct lwp_object *object, uint64_t offset, uint64_t *place)
+{
+    *place = offset < object->element_start ? 0 : (offset - object->element_start) % object->element_bytes;
+    return offset >= object->element_start;
+}
+
+double lwp_elements_stream_place(const struct lwp_profile *profile, const struct lwp_stream *stream, uint64_t *place)
+{
+    const struct lwp_object *object = &profile->objects[stream->object];
+    uint64_t residue;
+    double keeps = lwp_elements_residue(stream, object->element_bytes, &residue);
+    *place = (residue + object->element_bytes - object->element_start % object->element_bytes) % object->element_bytes;
+    return keeps;
+}
+
 static bool element_same_type(const struct lwp_type *a, const struct lwp_type *b)
 {
     return a == b ||

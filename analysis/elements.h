@@ -7,7 +7,14 @@
 /* Fills stride of each stream and type, variable, element_bytes, single of each object worth the work. */
 void lwp_elements_find(struct lwp_profile *profile);
 
-/* The offset within its element an array stream keeps to, and the share of its samples that do. */
+/* Where in its element an offset from the start of the block lies. False: before the first one, in a header. */
+bool lwp_elements_place(const struct lwp_object *object, uint64_t offset, uint64_t *place);
+
+/* The place in its element a stream of an object of known element size keeps to, and the share of its samples that do.
+ */
+double lwp_elements_stream_place(const struct lwp_profile *profile, const struct lwp_stream *stream, uint64_t *place);
+
+/* The offset modulo any size a stream keeps to, and the share of its samples that do; headers are not looked at. */
 double lwp_elements_residue(const struct lwp_stream *stream, uint64_t element_bytes, uint64_t *residue);
 
 #endif

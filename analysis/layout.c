@@ -102,8 +102,7 @@ static bool layout_from_offsets(struct lwp_profile *profile, struct lwp_layout *
             const struct lwp_stream *stream = &profile->streams[i];
             uint64_t residue;
             if (lwp_objects_library_code(profile, stream->module) || stream->bytes == 0 ||
-                stream->accesses * 500 < layout->accesses ||
-                lwp_elements_residue(stream, layout->element_bytes, &residue) < 0.5)
+                stream->accesses * 500 < layout->accesses || lwp_elements_stream_place(profile, stream, &residue) < 0.5)
                 continue;
             uint64_t end = residue + stream->bytes;
             ranges[count++] = (struct layout_range){residue, end < layout->element_bytes ? end : layout->element_bytes};
@@ -161,7 +160,7 @@ static void layout_siblings(struct lwp_profile *profile, struct lwp_layout *layo
     struct lwp_sibling siblings[SIBLINGS];
     uint64_t residue;
     if (stream->module == LWP_NONE || stream->fair.seen >= FAIR_MANY || stream->vector ||
-        lwp_elements_residue(stream, layout->element_bytes, &residue) < 0.8)
+        lwp_elements_stream_place(profile, stream, &residue) < 0.8)
         return;
     const struct lwp_place *place = lwp_code_place(profile->code, stream->module, stream->address);
     size_t count = lwp_code_siblings(profile->code, stream->module, stream->address, siblings, SIBLINGS);
@@ -175,16 +174,19 @@ static void layout_siblings(struct lwp_profile *profile, struct lwp_layout *layo
 
 static void layout_stream(struct lwp_profile *profile, struct lwp_layout *layout, const struct lwp_stream *stream)
 {
-    struct lwp_layout_loop *loop = layout_loop(layout, stream->region);
     uint64_t offsets[2 * LWP_RESERVOIR];
     bool uses[LWP_FIELDS_MAX] = {false};
     size_t count = 0, kept = 0;
+    const struct lwp_object *object = &profile->objects[stream->object];
+    for (uint32_t i = 0; i < stream->fair.count; i++)
+        count += lwp_elements_place(object, stream->fair.offsets[i], &offsets[count]);
+    for (uint32_t i = 0; i < stream->biased.count; i++)
+        count += lwp_elements_place(object, stream->biased.offsets[i], &offsets[count]);
+    if (!count && stream->fair.count + stream->biased.count)
+        return; /* a header's */
+    struct lwp_layout_loop *loop = layout_loop(layout, stream->region);
     if (!loop)
         return;
-    for (uint32_t i = 0; i < stream->fair.count; i++)
-        offsets[count++] = stream->fair.offsets[i] % layout->element_bytes;
-    for (uint32_t i = 0; i < stream->biased.count; i++)
-        offsets[count++] = stream->biased.offsets[i] % layout->element_bytes;
     bool copies = lwp_objects_library_code(profile, stream->module);
     for (size_t i = 0; i < count; i++) {
         size_t same = 0;

@@ -42,8 +42,10 @@ struct lwp_object {
     const struct lwp_type *type;
     bool type_exact;        /* from the object's own declaration or the pointer used, not only from what was in scope */
     uint64_t element_bytes; /* 0: unknown */
-    bool single;            /* each block is one element (tree nodes) */
-    uint32_t reported;      /* index in analysis.json, LWP_NONE: too small to be listed */
+    uint64_t element_start; /* bytes before the first element: a header */
+    double element_probability; /* that element_bytes is right; 0 when it is unknown */
+    bool single;                /* each block is one element (tree nodes) */
+    uint32_t reported;          /* index in analysis.json, LWP_NONE: too small to be listed */
 };
 
 enum { LWP_RESERVOIR = 64, LWP_DISTANCES = 40 };
