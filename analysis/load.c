@@ -44,6 +44,7 @@ struct load_thread {
     struct lwp_map *callers; /* (function region, context) -> region of the loop that calls it */
     uint64_t stack_low, stack_high;
     struct lwps_file file;
+    struct lwp_walker walker;
     uint64_t samples, with_address;
 };
 
@@ -300,6 +301,8 @@ static int load_sample(void *to, const struct lwps_sample *sample)
     uint32_t module, weighted_region = LWP_NONE, stream_before = LWP_NONE, object_before = LWP_NONE;
     uint64_t address, address_before = 0;
     bool weighted = false, known = false;
+    struct lwp_walk_access walk[LWPS_ACCESSES_MAX];
+    int walk_count = 0;
 
     lwp_space_code(thread->process->space, sample->ip, sample->time, &module, &address);
     uint64_t function = lwp_contexts_function(profile, module, address);
@@ -325,6 +328,8 @@ static int load_sample(void *to, const struct lwps_sample *sample)
         known |= (access->flags & LWPS_ACCESS_KNOWN) != 0;
         load_access_seen(thread, object, &seen, sample, same ? functions : callers);
         uint32_t stream = lwp_streams_add(profile, object, region, at_module, at, &seen, offset, weight);
+        if ((access->flags & LWPS_ACCESS_KNOWN) && region != LWP_NONE && lwp_objects_is_array(profile, object))
+            walk[walk_count++] = (struct lwp_walk_access){object, region, offset};
         if (stream_before != LWP_NONE && object == object_before && (access->flags & LWPS_ACCESS_KNOWN))
             lwp_streams_distance(profile, stream_before,
                                  access->address > address_before ? access->address - address_before
@@ -339,6 +344,8 @@ static int load_sample(void *to, const struct lwps_sample *sample)
             weighted_region = region;
         }
     }
+    lwp_walks_sample(&profile->walks, &thread->walker, walk, walk_count,
+                     lwp_space_time(thread->process->space, sample->time));
     lwp_tally_add(&profile->total, weight);
     if (weighted)
         lwp_tally_add(&profile->stalled, weight);
@@ -418,6 +425,7 @@ static void load_one_process(struct lwp_profile *profile, const char *dir, const
         struct load_thread thread = {.profile = profile, .process = &process, .callers = lwp_map_new()};
         LWP_GROW(&thread.contexts, thread.context_count, &thread.context_room);
         thread.contexts[thread.context_count++] = (struct load_context){.module = LWP_NONE};
+        thread.walker.thread = (uint32_t)lwp_hash_mix(lwp_hash_text(dir), lwp_hash_mix(summary->pid, (uint64_t)i));
         snprintf(path, sizeof path, "%s/%s/%s", dir, name, entries[i]->d_name);
         snprintf(shown, sizeof shown, "%s/%s", name, entries[i]->d_name);
         load_file(profile, path, shown, &thread_visitor, &thread);

@@ -4,6 +4,8 @@
 
 #include "analysis/profile.h"
 
+enum { LWP_ARRAY_BYTES = 16 << 10 };
+
 /* Each returns the object's index, made at the first call. */
 uint32_t lwp_objects_allocated(struct lwp_profile *profile, enum lwp_object_kind kind, uint32_t context,
                                uint64_t pool_size);
@@ -14,6 +16,14 @@ uint32_t lwp_objects_stack(struct lwp_profile *profile, uint32_t module, uint64_
 uint32_t lwp_objects_other_stack(struct lwp_profile *profile); /* on a thread's stack, frame not known */
 uint32_t lwp_objects_unowned(struct lwp_profile *profile);     /* address known, nothing recorded there */
 uint32_t lwp_objects_unknown(struct lwp_profile *profile);     /* address not known */
+
+/* Whether its blocks are so large that it may be an array worth watching. */
+static inline bool lwp_objects_is_array(const struct lwp_profile *profile, uint32_t index)
+{
+    const struct lwp_object *object = &profile->objects[index];
+    return object->largest >= LWP_ARRAY_BYTES &&
+           (object->kind == LWP_OBJECT_HEAP || object->kind == LWP_OBJECT_STATIC || object->kind == LWP_OBJECT_MMAP);
+}
 
 /* The innermost frame of an allocation that is not a library's allocator wrapper: the one people look for. */
 bool lwp_objects_site(struct lwp_profile *profile, uint32_t context, struct lwp_frame *frame, uint32_t *node);

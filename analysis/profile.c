@@ -16,6 +16,7 @@ void lwp_profile_init(struct lwp_profile *profile)
     profile->stream_index = lwp_map_new();
     profile->region_index = lwp_map_new();
     profile->context_index = lwp_map_new();
+    lwp_walks_init(&profile->walks);
     LWP_GROW(&profile->contexts, profile->context_count, &profile->context_room);
     profile->contexts[profile->context_count++] =
         (struct lwp_context_node){.parent = 0, .module = LWP_NONE}; /* the root is its own parent */
@@ -27,6 +28,7 @@ void lwp_profile_fini(struct lwp_profile *profile)
         free(profile->streams[i].fair.offsets);
         free(profile->streams[i].biased.offsets);
     }
+    lwp_walks_fini(&profile->walks);
     free(profile->notes);
     free(profile->processes);
     free(profile->objects);

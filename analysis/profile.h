@@ -8,6 +8,7 @@
 #include "analysis/hot.h"
 #include "analysis/stride.h"
 #include "analysis/types.h"
+#include "analysis/walks.h"
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/hash.h"
@@ -128,6 +129,8 @@ struct lwp_profile {
     size_t stream_count, stream_room;
     struct lwp_map *stream_index;
     uint64_t streams_refused;
+
+    struct lwp_walks walks;
 
     struct lwp_region *regions;
     size_t region_count, region_room;

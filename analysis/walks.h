@@ -1,0 +1,84 @@
+/* How loops walk over arrays: where in each array a loop is at which time, and where in two arrays at one time. */
+#ifndef LWP_ANALYSIS_WALKS_H
+#define LWP_ANALYSIS_WALKS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { LWP_WALK_PLACES = 48, LWP_WALK_MEETINGS = 32 };
+
+/* An access to a block that is large enough to be an array worth looking at. */
+struct lwp_walk_access {
+    uint32_t object, region;
+    uint64_t offset; /* in its block or variable */
+};
+
+struct lwp_walk_place {
+    uint64_t offset, time;
+    uint32_t thread;
+};
+
+/* Two arrays touched by one thread, nearly at one time. */
+struct lwp_walk_meeting {
+    uint64_t a, b; /* offsets */
+    uint32_t thread;
+};
+
+/* One loop on one object. */
+struct lwp_walk {
+    uint32_t object, region;
+    uint64_t accesses;
+    uint64_t alone;  /* two accesses of one sample, next to each other in time, both on it */
+    uint64_t paired; /* ... one on it and one on another array */
+    uint32_t count, room;
+    struct lwp_walk_place *places; /* a uniform sample of all */
+};
+
+struct lwp_walk_meetings {
+    uint64_t seen;
+    uint32_t count, room;
+    struct lwp_walk_meeting *kept; /* a uniform sample of all */
+};
+
+/* One loop on two objects, a < b. */
+struct lwp_walk_pair {
+    uint32_t a, b, region;
+    struct lwp_walk_meetings same; /* within one sample */
+    struct lwp_walk_meetings next; /* in two samples of one thread, one after the other */
+};
+
+struct lwp_walks {
+    struct lwp_walk *walks;
+    size_t walk_count, walk_room;
+    struct lwp_map *walk_index;
+    struct lwp_walk_pair *pairs;
+    size_t pair_count, pair_room;
+    struct lwp_map *pair_index;
+    uint64_t random;
+};
+
+/* One thread's samples as they come. Start from zero but for `thread`, a number no other thread has. */
+struct lwp_walker {
+    uint32_t thread;
+    uint64_t time;
+    struct lwp_walk_access last;
+    int last_count; /* 0: none yet */
+};
+
+void lwp_walks_init(struct lwp_walks *walks);
+void lwp_walks_fini(struct lwp_walks *walks);
+
+/* The accesses of one sample in their order; `time` from the process's start. */
+void lwp_walks_sample(struct lwp_walks *walks, struct lwp_walker *walker, const struct lwp_walk_access *accesses,
+                      int count, uint64_t time);
+
+/* Adds `from`, whose object and region numbers are others: objects[i] and regions[i] are the new ones (NULL: the same).
+ * What was merged into one (two versions of a loop) is joined. */
+void lwp_walks_merge(struct lwp_walks *to, const struct lwp_walks *from, const uint32_t *objects,
+                     const uint32_t *regions);
+
+/* NULL when never seen. */
+const struct lwp_walk *lwp_walks_of(const struct lwp_walks *walks, uint32_t object, uint32_t region);
+const struct lwp_walk_pair *lwp_walks_pair(const struct lwp_walks *walks, uint32_t a, uint32_t b, uint32_t region);
+
+#endif

@@ -1,0 +1,123 @@
+/* Observations of array walks: bounded, fair, and the same in pieces as in one. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "analysis/walks.h"
+
+static const struct lwp_walk_access both[] = {{3, 7, 80}, {1, 7, 88}, {3, 7, 96}};
+
+static void test_pairs(void **state)
+{
+    (void)state;
+    struct lwp_walks walks;
+    struct lwp_walker walker = {.thread = 5};
+    lwp_walks_init(&walks);
+    lwp_walks_sample(&walks, &walker, both, 3, 1000);
+    const struct lwp_walk *walk = lwp_walks_of(&walks, 3, 7);
+    assert_non_null(walk);
+    assert_int_equal(walk->accesses, 2);
+    assert_int_equal(walk->alone, 0);
+    assert_int_equal(walk->paired, 2);
+    assert_int_equal(walk->places[0].offset, 80);
+    assert_int_equal(walk->places[0].time, 1000);
+    const struct lwp_walk_pair *pair = lwp_walks_pair(&walks, 3, 1, 7);
+    assert_non_null(pair);
+    assert_int_equal(pair->a, 1);
+    assert_int_equal(pair->same.count, 2);
+    assert_int_equal(pair->same.kept[0].a, 88);
+    assert_int_equal(pair->same.kept[0].b, 80);
+    assert_int_equal(pair->same.kept[1].b, 96);
+    assert_int_equal(pair->same.kept[1].thread, 5);
+    assert_int_equal(pair->next.count, 0);
+    assert_null(lwp_walks_of(&walks, 3, 8));
+    assert_null(lwp_walks_pair(&walks, 3, 2, 7));
+    /* The next sample of the thread: from object 3 to object 1. Later ones or another loop's say nothing. */
+    struct lwp_walk_access next = {1, 7, 160}, far = {3, 7, 800}, elsewhere = {1, 8, 8};
+    lwp_walks_sample(&walks, &walker, &next, 1, 2000);
+    lwp_walks_sample(&walks, &walker, &far, 1, 2000 + 50000000);
+    lwp_walks_sample(&walks, &walker, &elsewhere, 1, 3000 + 50000000);
+    pair = lwp_walks_pair(&walks, 3, 1, 7);
+    assert_int_equal(pair->next.count, 1);
+    assert_int_equal(pair->next.kept[0].a, 160);
+    assert_int_equal(pair->next.kept[0].b, 96);
+    assert_null(lwp_walks_pair(&walks, 3, 1, 8));
+    lwp_walks_fini(&walks);
+}
+
+static void many(struct lwp_walks *walks, uint32_t object, uint64_t base, int samples)
+{
+    struct lwp_walker walker = {.thread = object};
+    for (int i = 0; i < samples; i++) {
+        struct lwp_walk_access accesses[2] = {{object, 0, base + (uint64_t)i}, {object + 1, 0, base + (uint64_t)i}};
+        lwp_walks_sample(walks, &walker, accesses, 2, (uint64_t)i);
+    }
+}
+
+/* Early and late samples are kept with the same chance. */
+static void test_fair(void **state)
+{
+    (void)state;
+    enum { ROUNDS = 200, SAMPLES = 1000 };
+    uint64_t sum = 0, count = 0;
+    struct lwp_walks walks;
+    lwp_walks_init(&walks);
+    for (uint32_t round = 0; round < ROUNDS; round++) {
+        many(&walks, round * 2, 0, SAMPLES);
+        const struct lwp_walk *walk = lwp_walks_of(&walks, round * 2, 0);
+        assert_int_equal(walk->count, LWP_WALK_PLACES);
+        assert_int_equal(walk->accesses, SAMPLES);
+        for (uint32_t i = 0; i < walk->count; i++)
+            sum += walk->places[i].offset;
+        count += walk->count;
+    }
+    double mean = (double)sum / (double)count; /* 9600 of a uniform 0..999: its deviation is 3 */
+    assert_true(mean > 480 && mean < 520);
+    lwp_walks_fini(&walks);
+}
+
+/* Two parts, of which one saw four times as much, with other numbers for objects and loops. */
+static void test_merge(void **state)
+{
+    (void)state;
+    struct lwp_walks to, from;
+    uint64_t later = 0, all = 0;
+    for (int round = 0; round < 100; round++) {
+        lwp_walks_init(&to);
+        lwp_walks_init(&from);
+        to.random += (uint64_t)round * 0x12345678u;
+        from.random += (uint64_t)round * 0x87654321u;
+        many(&to, 0, 0, 200);
+        many(&from, 1, 1000000, 800);
+        const uint32_t objects[] = {9, 1, 0}, regions[] = {0}; /* 1 and 2 there are 1 and 0 here: swapped */
+        lwp_walks_merge(&to, &from, objects, regions);
+        const struct lwp_walk *walk = lwp_walks_of(&to, 0, 0);
+        assert_int_equal(walk->accesses, 1000);
+        assert_int_equal(walk->paired, 1000);
+        assert_int_equal(walk->count, LWP_WALK_PLACES);
+        for (uint32_t i = 0; i < walk->count; i++)
+            later += walk->places[i].offset >= 1000000;
+        all += walk->count;
+        const struct lwp_walk_pair *pair = lwp_walks_pair(&to, 0, 1, 0);
+        assert_int_equal(pair->same.seen, 1000);
+        assert_int_equal(pair->same.count, LWP_WALK_MEETINGS);
+        for (uint32_t i = 0; i < pair->same.count; i++)
+            assert_int_equal(pair->same.kept[i].a, pair->same.kept[i].b);
+        lwp_walks_fini(&to);
+        lwp_walks_fini(&from);
+    }
+    double share = (double)later / (double)all;
+    assert_true(share > 0.7 && share < 0.9); /* 0.8 */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_pairs),
+        cmocka_unit_test(test_fair),
+        cmocka_unit_test(test_merge),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
