@@ -43,7 +43,7 @@ static void report_say(const struct report *report, const char *format, ...)
 }
 
 /* Text of the profiled program must not move the cursor. Our own line breaks in declarations stay. */
-static void report_clean(json_t *value, bool line_breaks)
+static void report_clean_text(json_t *value, bool line_breaks)
 {
     const char *key;
     size_t i;
@@ -62,12 +62,17 @@ static void report_clean(json_t *value, bool line_breaks)
     }
     json_object_foreach(value, key, child)
     {
-        report_clean(child, strcmp(key, "declaration") == 0);
+        report_clean_text(child, strcmp(key, "declaration") == 0);
     }
     json_array_foreach(value, i, child)
     {
-        report_clean(child, false);
+        report_clean_text(child, false);
     }
+}
+
+void lwp_report_clean(json_t *root)
+{
+    report_clean_text(root, false);
 }
 
 static void report_style(const struct report *report, const char *code)
@@ -76,27 +81,32 @@ static void report_style(const struct report *report, const char *code)
         fprintf(report->out, "\033[%sm", code);
 }
 
-/* Words wrapped at WIDTH, following lines indented. */
-static void report_wrap(const struct report *report, int indent, const char *text)
+void lwp_report_wrap(FILE *out, int indent, const char *text)
 {
     int column = indent;
-    report_say(report, "%*s", indent, "");
     while (*text) {
         int word = (int)strcspn(text, " ");
         if (column > indent && column + word + 1 > WIDTH) {
-            report_say(report, "\n%*s", indent, "");
+            fprintf(out, "\n%*s", indent, "");
             column = indent;
         } else if (column > indent) {
-            report_say(report, " ");
+            fprintf(out, " ");
             column++;
         }
-        report_say(report, "%.*s", word, text);
+        fprintf(out, "%.*s", word, text);
         column += word;
         text += word;
         while (*text == ' ')
             text++;
     }
-    report_say(report, "\n");
+    fprintf(out, "\n");
+}
+
+/* Words wrapped at WIDTH, following lines indented. */
+static void report_wrap(const struct report *report, int indent, const char *text)
+{
+    report_say(report, "%*s", indent, "");
+    lwp_report_wrap(report->out, indent, text);
 }
 
 static const char *report_file(const char *path)
@@ -327,7 +337,7 @@ void lwp_report_print(FILE *out, json_t *root, const char *dir, bool brief, bool
     const json_t *notes = json_object_get(json_object_get(root, "run"), "notes");
     size_t i;
     json_t *note;
-    report_clean(root, false);
+    lwp_report_clean(root);
     if (brief) {
         report_findings(&report, true);
         const json_t *run = json_object_get(root, "run"), *overhead = json_object_get(run, "overhead_percent");

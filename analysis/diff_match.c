@@ -1,0 +1,459 @@
+/* Matches the structures and loops of two results.
+ *
+ * Loops go by function and order within it: lines move when code is edited, functions and their order hardly do. Where
+ * one side has more loops in a function, the pairing that keeps order and changes nesting, length and distance least.
+ *
+ * Structures go by names that survive an edit: the type, otherwise variable and allocating function. What is left over
+ * is looked at as parts: a new structure is a part of an old one when loops of the old one use it, and its fields, its
+ * name, the advised declaration, or its count of elements say so. The other way round, a new structure is a regrouping
+ * of old arrays when its fields have their names, or it has their count of elements and their loops.
+ * Limits: a structure that was given another name and other field names is "gone" and "new". */
+#include "analysis/diff_match.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum { FUNCTION_LOOPS_MAX = 64, CANDIDATES_MAX = 300, DECLARATION_MAX = 65536 };
+
+struct match {
+    struct lwp_diff_side *before, *after;
+    struct lwp_arena *arena;
+};
+
+static bool match_equal(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+/* ---- loops ---- */
+
+static const struct lwp_diff_side *match_sorting;
+
+static int match_loop_compare(const void *a, const void *b)
+{
+    const struct lwp_diff_loop *x = &match_sorting->loops[*(const uint32_t *)a];
+    const struct lwp_diff_loop *y = &match_sorting->loops[*(const uint32_t *)b];
+    int order = strcmp(x->function ? x->function : "", y->function ? y->function : "");
+    if (order)
+        return order;
+    bool outside_x = x->depth >= 1000, outside_y = y->depth >= 1000;
+    if (outside_x != outside_y)
+        return outside_x ? 1 : -1;
+    if (x->first_line != y->first_line)
+        return x->first_line < y->first_line ? -1 : 1;
+    if (x->depth != y->depth)
+        return x->depth < y->depth ? -1 : 1;
+    return *(const uint32_t *)a < *(const uint32_t *)b ? -1 : 1;
+}
+
+static uint32_t *match_sorted_loops(struct match *match, const struct lwp_diff_side *side)
+{
+    uint32_t *order = lwp_arena_alloc(match->arena, side->loop_count + 1, sizeof *order);
+    for (size_t i = 0; i < side->loop_count; i++)
+        order[i] = (uint32_t)i;
+    match_sorting = side;
+    qsort(order, side->loop_count, sizeof *order, match_loop_compare);
+    return order;
+}
+
+static long match_far(const struct lwp_diff_loop *a, const struct lwp_diff_loop *a0, const struct lwp_diff_loop *b,
+                      const struct lwp_diff_loop *b0)
+{
+    long length = labs((long)(a->last_line - a->first_line) - (long)(b->last_line - b->first_line));
+    long place = labs((long)(a->first_line - a0->first_line) - (long)(b->first_line - b0->first_line));
+    return labs((long)a->depth - (long)b->depth) * 10000 + length * 3 + place;
+}
+
+/* n <= m loops of one function, each of the n gets one of the m, in order, at the least cost. */
+static void match_in_order(struct match *match, struct lwp_diff_side *few, const uint32_t *a, size_t n,
+                           struct lwp_diff_side *many, const uint32_t *b, size_t m)
+{
+    (void)match;
+    static const long far_away = 1L << 40;
+    long cost[FUNCTION_LOOPS_MAX + 1][FUNCTION_LOOPS_MAX + 1];
+    bool taken[FUNCTION_LOOPS_MAX + 1][FUNCTION_LOOPS_MAX + 1];
+    for (size_t j = 0; j <= m; j++)
+        cost[0][j] = 0;
+    for (size_t i = 1; i <= n; i++) {
+        cost[i][0] = far_away;
+        for (size_t j = 1; j <= m; j++) {
+            long skip = cost[i][j - 1];
+            long take = cost[i - 1][j - 1] +
+                        match_far(&few->loops[a[i - 1]], &few->loops[a[0]], &many->loops[b[j - 1]], &many->loops[b[0]]);
+            taken[i][j] = take < skip;
+            cost[i][j] = taken[i][j] ? take : skip;
+        }
+    }
+    for (size_t i = n, j = m; i > 0 && j > 0; j--)
+        if (taken[i][j]) {
+            few->loops[a[i - 1]].match = b[j - 1];
+            many->loops[b[j - 1]].match = a[i - 1];
+            i--;
+        }
+}
+
+static size_t match_run(const struct lwp_diff_side *side, const uint32_t *order, size_t at)
+{
+    const struct lwp_diff_loop *first = &side->loops[order[at]];
+    size_t end = at + 1;
+    while (end < side->loop_count && match_equal(side->loops[order[end]].function, first->function) &&
+           (side->loops[order[end]].depth >= 1000) == (first->depth >= 1000))
+        end++;
+    return end - at;
+}
+
+static void match_loops(struct match *match)
+{
+    struct lwp_diff_side *x = match->before, *y = match->after;
+    uint32_t *a = match_sorted_loops(match, x), *b = match_sorted_loops(match, y);
+    size_t i = 0, j = 0;
+    while (i < x->loop_count && j < y->loop_count) {
+        const struct lwp_diff_loop *p = &x->loops[a[i]], *q = &y->loops[b[j]];
+        size_t n = match_run(x, a, i), m = match_run(y, b, j);
+        int order = strcmp(p->function ? p->function : "", q->function ? q->function : "");
+        if (!order && (p->depth >= 1000) != (q->depth >= 1000))
+            order = p->depth >= 1000 ? 1 : -1;
+        if (order < 0) {
+            i += n;
+            continue;
+        }
+        if (order > 0) {
+            j += m;
+            continue;
+        }
+        size_t left = n < FUNCTION_LOOPS_MAX ? n : FUNCTION_LOOPS_MAX;
+        size_t right = m < FUNCTION_LOOPS_MAX ? m : FUNCTION_LOOPS_MAX;
+        if (!p->function) { /* nameless code is not the same code */
+        } else if (left <= right) {
+            match_in_order(match, x, a + i, left, y, b + j, right);
+        } else {
+            match_in_order(match, y, b + j, right, x, a + i, left);
+        }
+        i += n;
+        j += m;
+    }
+}
+
+/* ---- structures ---- */
+
+static struct lwp_diff_row *match_row(struct lwp_diff_rows *rows)
+{
+    return &rows->rows[rows->count++];
+}
+
+static void match_put(struct match *match, struct lwp_diff_rows *rows, uint32_t row, uint32_t structure, bool after)
+{
+    struct lwp_diff_row *to = &rows->rows[row];
+    uint32_t **list = after ? &to->after : &to->before;
+    size_t *count = after ? &to->after_count : &to->before_count;
+    uint32_t *longer = lwp_arena_alloc(match->arena, *count + 1, sizeof *longer);
+    if (*count)
+        memcpy(longer, *list, *count * sizeof *longer);
+    longer[(*count)++] = structure;
+    *list = longer;
+    (after ? match->after : match->before)->structures[structure].row = row;
+}
+
+/* 0: not the same; otherwise how sure. */
+static int match_identity(const struct lwp_diff_structure *a, const struct lwp_diff_structure *b)
+{
+    bool names = strcmp(a->name, b->name) == 0, sites = match_equal(a->site, b->site);
+    bool types = a->type && match_equal(a->type, b->type), kinds = strcmp(a->kind, b->kind) == 0;
+    if (a->composite != b->composite)
+        return names && sites && kinds && a->order == b->order ? 1 : 0;
+    if (a->composite && a->type && b->type)
+        return types ? 5 + kinds + names : 0;
+    if (!names || a->order != b->order)
+        return 0;
+    return 1 + (sites && kinds ? 2 : 0) + types;
+}
+
+/* The surest pairs first. Few levels, so that it stays one pass each over the unmatched. */
+static void match_same(struct match *match, struct lwp_diff_rows *rows)
+{
+    struct lwp_diff_side *x = match->before, *y = match->after;
+    for (int sure = 7; sure >= 1; sure--)
+        for (size_t i = 0; i < x->structure_count && i < CANDIDATES_MAX; i++)
+            for (size_t j = 0; x->structures[i].row == LWP_DIFF_NONE && j < y->structure_count && j < CANDIDATES_MAX;
+                 j++) {
+                if (y->structures[j].row != LWP_DIFF_NONE ||
+                    match_identity(&x->structures[i], &y->structures[j]) != sure)
+                    continue;
+                uint32_t row = (uint32_t)rows->count;
+                match_row(rows);
+                match_put(match, rows, row, (uint32_t)i, false);
+                match_put(match, rows, row, (uint32_t)j, true);
+            }
+}
+
+static bool match_part_name(const char *whole, const char *part)
+{
+    size_t length = whole ? strlen(whole) : 0;
+    return length >= 3 && part && strncasecmp(whole, part, length) == 0 && part[length] != '\0';
+}
+
+/* The new declarations of the advice name this type. */
+static bool match_declared(const struct lwp_diff_structure *whole, const char *tag)
+{
+    const char *text = json_string_value(json_object_get(whole->advice, "declaration"));
+    size_t length = tag ? strlen(tag) : 0;
+    if (text && strlen(text) > DECLARATION_MAX)
+        return false;
+    for (const char *at = text; length >= 3 && at && (at = strcasestr(at, tag)); at++)
+        if (at > text && at[-1] == ' ' && !isalnum((unsigned char)at[length]) && at[length] != '_' && at - text >= 7 &&
+            strncmp(at - 7, "struct ", 7) == 0)
+            return true;
+    return false;
+}
+
+static bool match_has_field(const struct lwp_diff_structure *structure, const char *name)
+{
+    for (size_t i = 0; i < structure->field_count; i++)
+        if (strcmp(structure->fields[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* Whether loops that use `old` before use `fresh` after. */
+static bool match_common_loop(const struct match *match, const struct lwp_diff_structure *old,
+                              const struct lwp_diff_structure *fresh)
+{
+    for (size_t i = 0; i < fresh->use_count; i++) {
+        uint32_t loop = match->after->loops[fresh->uses[i].loop].match;
+        for (size_t k = 0; k < old->use_count && loop != LWP_DIFF_NONE; k++)
+            if (old->uses[k].loop == loop)
+                return true;
+    }
+    return false;
+}
+
+/* Its blocks are of as many elements, of a size that is a part of the old one. */
+static bool match_elements(const struct lwp_diff_structure *whole, const struct lwp_diff_structure *part)
+{
+    return whole->elements >= 1000 && part->bytes >= whole->elements && part->bytes % whole->elements == 0 &&
+           part->bytes / whole->elements < whole->element_bytes;
+}
+
+/* How much speaks for `part` being made of `whole`; 0: too little. `kept`: what the whole still is, or NULL. */
+static int match_part(const struct match *match, const struct lwp_diff_structure *whole,
+                      const struct lwp_diff_structure *kept, const struct lwp_diff_structure *part)
+{
+    size_t own = 0;
+    if (!whole->composite || whole->element_bytes < 2 ||
+        (part->element_bytes >= whole->element_bytes && part->element_bytes > 1))
+        return 0;
+    for (size_t f = 0; f < part->field_count && !part->offsets_only; f++)
+        own += match_has_field(whole, part->fields[f].name) && !(kept && match_has_field(kept, part->fields[f].name));
+    int fields = own && 2 * own >= part->field_count ? 2 : 0;
+    int names = (match_part_name(whole->tag, part->tag) || match_part_name(whole->name, part->name)) +
+                2 * match_declared(whole, part->tag);
+    int loops = match_common_loop(match, whole, part), elements = match_elements(whole, part);
+    bool sites = whole->site && match_equal(whole->site, part->site);
+    int score = 2 * fields + names + 2 * elements + loops + sites;
+    return (loops || sites) && score >= 3 && (fields || names || (elements && !part->composite)) ? score : 0;
+}
+
+static bool match_layout_equal(const struct lwp_diff_structure *a, const struct lwp_diff_structure *b)
+{
+    if (a->element_bytes != b->element_bytes || a->single != b->single)
+        return false;
+    if (a->offsets_only || b->offsets_only)
+        return true;
+    if (a->field_count != b->field_count)
+        return false;
+    for (size_t i = 0; i < a->field_count; i++)
+        if (strcmp(a->fields[i].name, b->fields[i].name) != 0 || a->fields[i].offset != b->fields[i].offset ||
+            a->fields[i].bytes != b->fields[i].bytes)
+            return false;
+    return true;
+}
+
+static void match_parts(struct match *match, struct lwp_diff_rows *rows)
+{
+    struct lwp_diff_side *x = match->before, *y = match->after;
+    for (size_t j = 0; j < y->structure_count && j < CANDIDATES_MAX; j++) {
+        const struct lwp_diff_structure *part = &y->structures[j];
+        int best = 0;
+        uint32_t of = LWP_DIFF_NONE;
+        if (part->row != LWP_DIFF_NONE || strcmp(part->kind, "unknown") == 0 || strcmp(part->kind, "stack") == 0)
+            continue;
+        for (size_t i = 0; i < x->structure_count && i < CANDIDATES_MAX; i++) {
+            const struct lwp_diff_structure *whole = &x->structures[i], *kept = NULL;
+            const struct lwp_diff_row *row = whole->row == LWP_DIFF_NONE ? NULL : &rows->rows[whole->row];
+            if (row && row->after_count)
+                kept = &y->structures[row->after[0]];
+            if (kept && match_layout_equal(whole, kept))
+                continue;
+            int score = match_part(match, whole, kept, part);
+            if (score > best) {
+                best = score;
+                of = (uint32_t)i;
+            }
+        }
+        if (of == LWP_DIFF_NONE)
+            continue;
+        if (x->structures[of].row == LWP_DIFF_NONE) {
+            match_row(rows);
+            match_put(match, rows, (uint32_t)rows->count - 1, of, false);
+        }
+        match_put(match, rows, x->structures[of].row, (uint32_t)j, true);
+    }
+}
+
+/* A field called like the array, or a part of it: "x" of "x" or "pos_x". */
+static bool match_field_of_array(const struct lwp_diff_structure *fresh, const struct lwp_diff_structure *array)
+{
+    size_t length = strlen(array->name);
+    for (size_t f = 0; f < fresh->field_count && !fresh->offsets_only; f++) {
+        size_t field = strlen(fresh->fields[f].name);
+        if (strcasecmp(fresh->fields[f].name, array->name) == 0)
+            return true;
+        if (field && field < length && array->name[length - field - 1] == '_' &&
+            strcasecmp(array->name + length - field, fresh->fields[f].name) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool match_regroup(const struct match *match, const struct lwp_diff_structure *array,
+                          const struct lwp_diff_structure *fresh)
+{
+    if (fresh->element_bytes <= array->element_bytes || !array->element_bytes)
+        return false;
+    bool elements = array->elements >= 1000 && fresh->elements == array->elements;
+    bool loops = match_common_loop(match, array, fresh);
+    bool advised = array->advice_is_regroup && match_declared(array, fresh->tag);
+    return match_field_of_array(fresh, array) ? loops || elements || advised : loops && (elements || advised);
+}
+
+static void match_regroups(struct match *match, struct lwp_diff_rows *rows)
+{
+    struct lwp_diff_side *x = match->before, *y = match->after;
+    for (size_t j = 0; j < y->structure_count && j < CANDIDATES_MAX; j++) {
+        uint32_t found[256];
+        size_t count = 0;
+        if (y->structures[j].row != LWP_DIFF_NONE || y->structures[j].element_bytes < 2)
+            continue;
+        for (size_t i = 0; i < x->structure_count && i < CANDIDATES_MAX && count < sizeof found / sizeof *found; i++)
+            if (x->structures[i].row == LWP_DIFF_NONE && match_regroup(match, &x->structures[i], &y->structures[j]))
+                found[count++] = (uint32_t)i;
+        if (count < 2)
+            continue;
+        uint32_t row = (uint32_t)rows->count;
+        match_row(rows);
+        match_put(match, rows, row, (uint32_t)j, true);
+        for (size_t i = 0; i < count; i++)
+            match_put(match, rows, row, found[i], false);
+    }
+}
+
+static void match_alone(struct match *match, struct lwp_diff_rows *rows)
+{
+    for (int after = 0; after < 2; after++) {
+        struct lwp_diff_side *side = after ? match->after : match->before;
+        for (size_t i = 0; i < side->structure_count; i++)
+            if (side->structures[i].row == LWP_DIFF_NONE) {
+                match_row(rows);
+                match_put(match, rows, (uint32_t)rows->count - 1, (uint32_t)i, after);
+            }
+    }
+}
+
+static void match_status(struct match *match, struct lwp_diff_row *row)
+{
+    const struct lwp_diff_structure *old = row->before_count ? &match->before->structures[row->before[0]] : NULL;
+    const struct lwp_diff_structure *now = row->after_count ? &match->after->structures[row->after[0]] : NULL;
+    if (!now || !old)
+        row->status = now ? LWP_DIFF_NEW : LWP_DIFF_GONE;
+    else if (row->before_count > 1)
+        row->status = LWP_DIFF_REGROUPED;
+    else if (row->after_count > 1 || match_identity(old, now) == 0)
+        row->status = LWP_DIFF_SPLIT;
+    else
+        row->status = match_layout_equal(old, now) ? LWP_DIFF_SAME : LWP_DIFF_CHANGED;
+}
+
+static struct match match_ordering;
+
+static double match_weight(const struct lwp_diff_row *row)
+{
+    double before = 0, after = 0;
+    for (size_t i = 0; i < row->before_count; i++)
+        before += match_ordering.before->structures[row->before[i]].share;
+    for (size_t i = 0; i < row->after_count; i++)
+        after += match_ordering.after->structures[row->after[i]].share;
+    return before > after ? before : after;
+}
+
+static int match_row_compare(const void *a, const void *b)
+{
+    const struct lwp_diff_row *x = a, *y = b;
+    double p = match_weight(x), q = match_weight(y);
+    if (p != q)
+        return p < q ? 1 : -1;
+    uint32_t i = x->before_count ? x->before[0] : UINT32_MAX, j = y->before_count ? y->before[0] : UINT32_MAX;
+    if (i != j)
+        return i < j ? -1 : 1;
+    i = x->after_count ? x->after[0] : UINT32_MAX;
+    j = y->after_count ? y->after[0] : UINT32_MAX;
+    return (i > j) - (i < j);
+}
+
+void lwp_diff_match(struct lwp_diff_side *before, struct lwp_diff_side *after, struct lwp_arena *arena,
+                    struct lwp_diff_rows *rows)
+{
+    struct match match = {before, after, arena};
+    rows->rows = lwp_arena_alloc(arena, before->structure_count + after->structure_count + 1, sizeof *rows->rows);
+    rows->count = 0;
+    match_loops(&match);
+    match_same(&match, rows);
+    match_regroups(&match, rows);
+    match_parts(&match, rows);
+    match_alone(&match, rows);
+    for (size_t i = 0; i < rows->count; i++)
+        match_status(&match, &rows->rows[i]);
+    match_ordering = match;
+    qsort(rows->rows, rows->count, sizeof *rows->rows, match_row_compare);
+    for (size_t r = 0; r < rows->count; r++) {
+        for (size_t i = 0; i < rows->rows[r].before_count; i++)
+            before->structures[rows->rows[r].before[i]].row = (uint32_t)r;
+        for (size_t i = 0; i < rows->rows[r].after_count; i++)
+            after->structures[rows->rows[r].after[i]].row = (uint32_t)r;
+    }
+}
+
+static size_t match_shared(const json_t *group, const struct lwp_diff_structure *part)
+{
+    const json_t *name;
+    size_t i, shared = 0;
+    json_array_foreach(json_object_get(group, "fields"), i, name)
+    {
+        const char *text = json_string_value(name);
+        size_t length = text ? strlen(text) : 0, tag = part->tag ? strlen(part->tag) : 0;
+        if (i >= CANDIDATES_MAX)
+            break;
+        /* Structures of one field have no field list: their name ends in it. */
+        shared += text && (match_has_field(part, text) ||
+                           (!part->field_count && length && tag > length && part->tag[tag - length - 1] == '_' &&
+                            strcasecmp(part->tag + tag - length, text) == 0));
+    }
+    return shared;
+}
+
+int lwp_diff_group(const struct lwp_diff_structure *whole, const struct lwp_diff_structure *part)
+{
+    const json_t *groups = whole->advice_is_regroup ? NULL : json_object_get(whole->advice, "groups"), *group;
+    size_t i, most = match_shared(json_object_get(whole->advice, "cold"), part);
+    int best = most ? -1 : -2;
+    json_array_foreach(groups, i, group)
+    {
+        size_t shared = i < CANDIDATES_MAX ? match_shared(group, part) : 0;
+        if (shared > most) {
+            most = shared;
+            best = (int)i;
+        }
+    }
+    return best;
+}

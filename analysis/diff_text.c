@@ -1,0 +1,303 @@
+/* A comparison as text. In: what lwp_diff_build makes, nothing else. */
+#include "analysis/diff.h"
+
+#include "analysis/report.h"
+
+#include <string.h>
+
+enum { LOOPS_SHOWN = 6 };
+
+static const double share_shown = 0.01;
+
+struct text {
+    FILE *out;
+    bool colour;
+};
+
+static const char *text_of(const json_t *object, const char *key, const char *otherwise)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    return text ? text : otherwise;
+}
+
+static double text_number(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    return json_is_number(value) ? json_number_value(value) : -1;
+}
+
+static double text_at(const json_t *pair, size_t index)
+{
+    return json_number_value(json_array_get(pair, index));
+}
+
+static void text_style(const struct text *text, const char *code)
+{
+    if (text->colour)
+        fprintf(text->out, "\033[%sm", code);
+}
+
+static void text_heading(const struct text *text, const char *heading)
+{
+    text_style(text, "1");
+    fprintf(text->out, "\n%s\n", heading);
+    text_style(text, "0");
+}
+
+static void text_run(const struct text *text, const char *heading, const json_t *run)
+{
+    char command[64];
+    size_t i, used = 0;
+    json_t *word;
+    command[0] = '\0';
+    json_array_foreach(json_object_get(run, "command"), i, word)
+    {
+        int wrote = snprintf(command + used, sizeof command - used, "%s%s", i ? " " : "",
+                             json_string_value(word) ? json_string_value(word) : "?");
+        if (wrote < 0 || (size_t)wrote >= sizeof command - used)
+            break;
+        used += (size_t)wrote;
+    }
+    fprintf(text->out, "%-9s %s\n", heading, *command ? command : text_of(run, "result", "?"));
+    fprintf(text->out, "          %.2f s of CPU time, %.2f s on the clock; %s engine, %.0f samples",
+            text_number(run, "cpu_s"), text_number(run, "wall_s"), text_of(run, "engine", "unknown"),
+            text_number(run, "samples"));
+    if (text_number(run, "runs") > 1)
+        fprintf(text->out, "; mean of %.0f runs", text_number(run, "runs"));
+    fprintf(text->out, "\n");
+}
+
+static void text_ratio(const struct text *text, const json_t *program, const char *key, const char *of)
+{
+    char interval[32];
+    double ratio = text_number(program, key);
+    snprintf(interval, sizeof interval, "%s_ci", key);
+    const json_t *pair = json_object_get(program, interval);
+    if (ratio < 0)
+        return;
+    fprintf(text->out, "%s %.2fx", of, ratio);
+    if (json_is_array(pair))
+        fprintf(text->out, " (95 %%: %.2f-%.2f)", text_at(pair, 0), text_at(pair, 1));
+}
+
+static void text_program(const struct text *text, const json_t *diff)
+{
+    const json_t *program = json_object_get(diff, "program"), *control = json_object_get(program, "control"), *doubt;
+    size_t i;
+    if (text_number(program, "cpu_ratio") >= 0) {
+        fprintf(text->out, "Speed-up ");
+        text_ratio(text, program, "cpu_ratio", "");
+        fprintf(text->out, " in CPU time,");
+        text_ratio(text, program, "wall_ratio", "");
+        fprintf(text->out, " on the clock%s\n",
+                json_is_array(json_object_get(program, "cpu_ratio_ci")) ? "" : " (one measurement)");
+    }
+    text_style(text, "1");
+    fprintf(text->out, "Verdict   ");
+    lwp_report_wrap(text->out, 10, text_of(program, "sentence", "?"));
+    text_style(text, "0");
+    if (json_is_object(control))
+        fprintf(text->out, "Control   code that the change does not touch: %.2f s before, %.2f s after\n",
+                text_number(control, "before_s"), text_number(control, "after_s"));
+    json_array_foreach(json_object_get(diff, "doubts"), i, doubt)
+    {
+        fprintf(text->out, "%-9s ", json_is_true(json_object_get(doubt, "serious")) ? "Doubt" : "Note");
+        lwp_report_wrap(text->out, 10, text_of(doubt, "text", "?"));
+    }
+}
+
+static void text_share(const struct text *text, const json_t *side)
+{
+    const json_t *interval = json_object_get(side, "share_ci");
+    if (!json_is_object(side)) {
+        fprintf(text->out, "-");
+        return;
+    }
+    fprintf(text->out, "%.1f %% (%.1f-%.1f)", 100 * text_number(side, "share"), 100 * text_at(interval, 0),
+            100 * text_at(interval, 1));
+}
+
+/* "before -> after"; '-' for what is not known. */
+static void text_change(const struct text *text, double before, double after, const char *format, const char *unit)
+{
+    if (before >= 0)
+        fprintf(text->out, format, before);
+    else
+        fprintf(text->out, "-");
+    fprintf(text->out, " -> ");
+    if (after >= 0)
+        fprintf(text->out, format, after);
+    else
+        fprintf(text->out, "-");
+    fprintf(text->out, "%s", unit);
+}
+
+static void text_part(const struct text *text, const char *heading, const json_t *part)
+{
+    char line[600];
+    const char *type = json_string_value(json_object_get(part, "type"));
+    const json_t *group = json_object_get(part, "group");
+    size_t i, used;
+    json_t *field;
+    fprintf(text->out, "   %-10s", heading);
+    used = (size_t)snprintf(line, sizeof line, "%.80s%s%.80s%s", type ? type : text_of(part, "name", "?"),
+                            type ? " (" : "", type ? text_of(part, "name", "?") : "", type ? ")" : "");
+    if (text_number(part, "element_bytes") > 1)
+        used += (size_t)snprintf(line + used, sizeof line - used, ", %.0f bytes", text_number(part, "element_bytes"));
+    json_array_foreach(json_object_get(part, "fields"), i, field)
+    {
+        int wrote = snprintf(line + used, sizeof line - used, "%s%.40s", i ? ", " : ": ", json_string_value(field));
+        if (wrote < 0 || used + (size_t)wrote + 40 >= sizeof line)
+            break;
+        used += (size_t)wrote;
+    }
+    if (json_is_integer(group))
+        snprintf(line + used, sizeof line - used, " (advised group %d)", (int)json_integer_value(group) + 1);
+    else if (json_is_string(group))
+        snprintf(line + used, sizeof line - used, " (advised cold)");
+    lwp_report_wrap(text->out, 13, line);
+}
+
+static const char *text_file(const json_t *side)
+{
+    const char *path = text_of(side, "file", "?"), *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static void text_place(const json_t *side, char *place, size_t size)
+{
+    double first = text_number(side, "first_line"), last = text_number(side, "last_line");
+    if (!json_is_object(side))
+        snprintf(place, size, "not found");
+    else if (first < 0)
+        snprintf(place, size, "%.30s", text_file(side));
+    else if (last > first)
+        snprintf(place, size, "%.30s:%.0f-%.0f", text_file(side), first, last);
+    else
+        snprintf(place, size, "%.30s:%.0f", text_file(side), first);
+}
+
+static void text_loops(const struct text *text, const json_t *structure)
+{
+    size_t i, shown = 0;
+    json_t *loop;
+    json_array_foreach(json_object_get(structure, "loops"), i, loop)
+    {
+        const json_t *before = json_object_get(loop, "before"), *after = json_object_get(loop, "after");
+        char from[96], to[96], lines[64] = "";
+        if ((text_number(before, "waiting_share") < share_shown / 2 &&
+             text_number(after, "waiting_share") < share_shown / 2) ||
+            shown++ == LOOPS_SHOWN)
+            break;
+        text_place(before, from, sizeof from);
+        text_place(after, to, sizeof to);
+        double x = text_number(before, "lines_per_element"), y = text_number(after, "lines_per_element");
+        if (x >= 0 && y >= 0)
+            snprintf(lines, sizeof lines, ", %.2f -> %.2f lines", x, y);
+        fprintf(text->out, "   loop      %s, %s -> %s\n             ", text_of(loop, "function", "(no name)"), from,
+                to);
+        if (text_number(before, "seconds") >= 0)
+            text_change(text, text_number(before, "seconds"), text_number(after, "seconds"), "%.2f", " s");
+        else
+            text_change(text, 100 * text_number(before, "share"), 100 * text_number(after, "share"), "%.1f", " %");
+        fprintf(text->out, "%s\n", lines);
+    }
+}
+
+static void text_structure(const struct text *text, const json_t *structure)
+{
+    const json_t *before = json_object_get(structure, "before"), *after = json_object_get(structure, "after");
+    const json_t *whole = json_object_get(structure, "whole"), *parts = json_object_get(structure, "parts"), *part;
+    const char *status = text_of(structure, "status", "?"),
+               *type = json_string_value(json_object_get(structure, "type"));
+    const char *name = text_of(structure, "name", "?");
+    bool plain = strcmp(status, "same") == 0 || strcmp(status, "gone") == 0 || strcmp(status, "new") == 0;
+    size_t i;
+    text_style(text, "1");
+    fprintf(text->out, "\n%s%s%s%s: %s\n", type ? type : name, type ? " (" : "", type ? name : "", type ? ")" : "",
+            strcmp(status, "same") == 0 ? "layout as before" : status);
+    text_style(text, "0");
+    fprintf(text->out, "   share     ");
+    text_share(text, before);
+    fprintf(text->out, " -> ");
+    text_share(text, after);
+    fprintf(text->out, "\n");
+    if (text_number(before, "waiting_s") >= 0 || text_number(after, "waiting_s") >= 0) {
+        fprintf(text->out, "   waiting   ");
+        text_change(text, text_number(before, "waiting_s"), text_number(after, "waiting_s"), "%.2f",
+                    " s; with its loops ");
+        text_change(text, text_number(before, "loops_s"), text_number(after, "loops_s"), "%.2f", " s\n");
+    }
+    if (text_number(before, "lines_per_element") >= 0 && text_number(after, "lines_per_element") >= 0) {
+        fprintf(text->out, "   lines     ");
+        text_change(text, text_number(before, "lines_per_element"), text_number(after, "lines_per_element"), "%.2f",
+                    " cache lines for each element visited\n");
+    }
+    if (!plain) {
+        json_array_foreach(whole, i, part)
+        {
+            text_part(text, i ? "" : "was", part);
+        }
+        json_array_foreach(parts, i, part)
+        {
+            text_part(text, i ? "" : "is", part);
+        }
+    }
+    text_loops(text, structure);
+    if (json_is_string(json_object_get(structure, "sentence"))) {
+        fprintf(text->out, "   promise   ");
+        lwp_report_wrap(text->out, 13, text_of(structure, "sentence", "?"));
+        const char *verdict = text_of(structure, "verdict", "");
+        if (text_number(structure, "arrived") >= 0 && strcmp(verdict, "not_followed") != 0 &&
+            strcmp(verdict, "cannot_tell") != 0)
+            fprintf(text->out, "             (for the whole program, from the time its loops lost)\n");
+    }
+}
+
+static void text_findings(const struct text *text, const json_t *findings)
+{
+    static const char *const keys[] = {"gone", "new", "unchanged"};
+    size_t i;
+    json_t *finding;
+    text_heading(text, "Findings");
+    bool any = false;
+    for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
+        json_array_foreach(json_object_get(findings, keys[k]), i, finding)
+        {
+            any = true;
+            fprintf(text->out, "   %-9s ", keys[k]);
+            lwp_report_wrap(text->out, 13, text_of(finding, "title", text_of(finding, "id", "?")));
+        }
+    if (!any)
+        fprintf(text->out, "   none on either side\n");
+}
+
+void lwp_diff_print(FILE *out, json_t *diff, bool all, bool colour)
+{
+    struct text text = {out, colour};
+    size_t i, hidden = 0;
+    json_t *structure, *note;
+    lwp_report_clean(diff);
+    text_run(&text, "Before", json_object_get(diff, "before"));
+    text_run(&text, "After", json_object_get(diff, "after"));
+    text_program(&text, diff);
+    json_array_foreach(json_object_get(diff, "structures"), i, structure)
+    {
+        double x = text_number(json_object_get(structure, "before"), "share");
+        double y = text_number(json_object_get(structure, "after"), "share");
+        if (all || x >= share_shown || y >= share_shown || json_is_string(json_object_get(structure, "finding")))
+            text_structure(&text, structure);
+        else
+            hidden++;
+    }
+    if (hidden)
+        fprintf(out, "\n%zu more below 1 %%: --all shows them\n", hidden);
+    text_findings(&text, json_object_get(diff, "findings"));
+    if (json_array_size(json_object_get(diff, "notes")))
+        text_heading(&text, "Notes");
+    json_array_foreach(json_object_get(diff, "notes"), i, note)
+    {
+        fprintf(out, "   ");
+        lwp_report_wrap(out, 3, json_string_value(note) ? json_string_value(note) : "?");
+    }
+}

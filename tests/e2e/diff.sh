@@ -1,0 +1,100 @@
+#!/bin/sh
+# lwp diff on real runs: the advice was followed, the gain arrived, the parts and loops were recognised, the JSON is as
+# documented; runs that cannot be compared are not; errors are errors.
+set -u
+failures=0
+fail() { echo "$*"; failures=$((failures + 1)); }
+
+build() { ${CC:-cc} -std=gnu11 -O2 -g -pthread -o "$TMP/$1.bin" "$SRC/examples/$1.c" || exit 1; }
+
+collect() { # PROGRAM RESULT ARGUMENTS...
+    program=$1 result=$2
+    shift 2
+    "$LWP" collect -o "$TMP/$result" -- "$TMP/$program.bin" "$@" > "$TMP/output" 2> "$TMP/log" ||
+        { cat "$TMP/log"; echo "lwp collect $program failed"; exit 1; }
+}
+
+cat > "$TMP/check.py" << 'EOF'
+import json, sys
+import jsonschema
+diff = json.load(open(sys.argv[1]))
+jsonschema.validate(diff, json.load(open(sys.argv[2])))
+structure, parts, loops = sys.argv[3], set(sys.argv[4].split(",")), sys.argv[5].split(",")
+program, problems = diff["program"], []
+if not diff["comparable"]:
+    problems.append("not comparable: %s" % diff["doubts"])
+if program["verdict"] not in ("arrived", "more"):
+    problems.append("the verdict is: " + program["sentence"])
+if program["cpu_ratio"] < 1.2 or program["cpu_ratio_ci"] is not None:
+    problems.append("ratio %s, interval %s" % (program["cpu_ratio"], program["cpu_ratio_ci"]))
+rows = [row for row in diff["structures"] if row["type"] == structure]
+if len(rows) != 1:
+    problems.append("%d rows for %s" % (len(rows), structure))
+for row in rows:
+    if row["status"] != "split":
+        problems.append("%s is %s" % (structure, row["status"]))
+    found = {part["type"] for part in row["parts"]}
+    if not parts <= found:
+        problems.append("parts: %s" % sorted(map(str, found)))
+    if row["verdict"] not in ("arrived", "more"):
+        problems.append("for the structure: %s" % row["sentence"])
+    if row["after"]["waiting_s"] >= row["before"]["waiting_s"]:
+        problems.append("waits %s s, then %s s" % (row["before"]["waiting_s"], row["after"]["waiting_s"]))
+    for name in loops:
+        loop = [l for l in row["loops"] if l["function"] == name]
+        if not loop or not loop[0]["after"] or loop[0]["before"]["first_line"] == loop[0]["after"]["first_line"]:
+            problems.append("loop %s was not found again on its other line" % name)
+if not diff["findings"]["gone"]:
+    problems.append("no finding is gone")
+print("\n".join(problems))
+sys.exit(bool(problems))
+EOF
+
+pair() { # EXAMPLE STRUCTURE PARTS LOOPS
+    build "$1"
+    build "$1_fixed"
+    collect "$1" "$1" 1
+    collect "$1_fixed" "$1_fixed" 1
+    "$LWP" diff --json "$TMP/$1" "$TMP/$1_fixed" > "$TMP/$1.json" 2> "$TMP/log" || fail "lwp diff $1: $(cat "$TMP/log")"
+    /usr/bin/python3 "$TMP/check.py" "$TMP/$1.json" "$SRC/docs/diff.schema.json" "$2" "$3" "$4" > "$TMP/problems" ||
+        { echo "$1:"; cat "$TMP/problems"; failures=$((failures + 1)); }
+    "$LWP" diff "$TMP/$1" "$TMP/$1_fixed" > "$TMP/text" 2> "$TMP/log" || fail "lwp diff $1 as text: $(cat "$TMP/log")"
+    grep -q '^Verdict .*promised' "$TMP/text" || fail "$1: no verdict on the promise in the text"
+}
+
+pair neuron "struct neuron" "struct neuron_p,struct neuron_xq,struct neuron_iu,struct neuron_w,struct neuron_v" match,norm_w
+pair tree "struct city" "struct city,struct city_cold" farthest,tour_length
+
+# analysis.json files do as well as folders.
+cp "$TMP/tree/analysis.json" "$TMP/before.json"
+"$LWP" diff --json "$TMP/before.json" "$TMP/tree_fixed" > "$TMP/files.json" || fail "an analysis.json is not taken"
+
+# Another program.
+"$LWP" diff "$TMP/tree" "$TMP/neuron" > "$TMP/text" || fail "two programs: exit status $?"
+grep -q 'cannot tell: these look like different programs' "$TMP/text" || { fail "two programs:"; head -8 "$TMP/text"; }
+
+# Other work: rounds.
+collect tree rounds 1 20
+"$LWP" diff "$TMP/tree" "$TMP/rounds" > "$TMP/text" || fail "other rounds: exit status $?"
+grep -q '^Verdict .*cannot tell' "$TMP/text" || { fail "other arguments are compared:"; head -8 "$TMP/text"; }
+
+expect() { # STATUS WORDS ARGUMENTS...
+    wanted=$1 words=$2
+    shift 2
+    "$LWP" diff "$@" > "$TMP/output" 2> "$TMP/log"
+    status=$?
+    [ $status = "$wanted" ] || fail "lwp diff $*: exit status $status instead of $wanted"
+    grep -q "$words" "$TMP/log" || fail "lwp diff $*: '$(cat "$TMP/log")' does not say '$words'"
+    [ "$(wc -l < "$TMP/log")" = 1 ] || [ "$wanted" = 2 ] || fail "lwp diff $*: more than one line: $(cat "$TMP/log")"
+}
+
+head -c 5000 "$TMP/before.json" > "$TMP/cut.json"
+echo '{"schema": "something"}' > "$TMP/foreign.json"
+mkdir "$TMP/empty"
+expect 1 "there is no" "$TMP/nowhere" "$TMP/tree"
+expect 1 "cannot read" "$TMP/cut.json" "$TMP/tree"
+expect 1 "is no analysis" "$TMP/tree" "$TMP/foreign.json"
+expect 1 "$TMP/empty" "$TMP/tree" "$TMP/empty"
+expect 2 "lwp diff BEFORE AFTER" "$TMP/tree"
+expect 2 "" --html "$TMP/tree" "$TMP/tree_fixed"
+[ $failures = 0 ]
