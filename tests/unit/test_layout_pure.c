@@ -66,29 +66,6 @@ static void test_stride_edges(void **state)
     assert_true(lwp_stride_estimate(noise, 64).bytes <= 2);
 }
 
-/* The probability given for a stride (eq. 4) is how often the plain GCD really finds it. */
-static void test_stride_probability(void **state)
-{
-    (void)state;
-    for (size_t k = 3; k <= 8; k++) {
-        int right = 0;
-        double promised = 0;
-        enum { RUNS = 4000 };
-        for (int run = 0; run < RUNS; run++) {
-            uint64_t addresses[8];
-            for (size_t i = 0; i < k; i++)
-                addresses[i] = 24 * random_below(1000003);
-            struct lwp_stride stride = lwp_stride_estimate(addresses, k);
-            right += stride.bytes == 24;
-            promised += stride.probability;
-        }
-        /* The sum over primes counts some cases twice: a lower bound, and close to the truth from 4 addresses on. */
-        assert_true(promised / RUNS <= (double)right / RUNS + 0.02);
-        if (k >= 4)
-            assert_true(promised / RUNS >= (double)right / RUNS - 0.04);
-    }
-}
-
 /* 95 % intervals hold the truth about 95 times of 100, for equal and for unequal weights. */
 static void test_coverage(void **state)
 {
@@ -242,7 +219,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_strides),
         cmocka_unit_test(test_stride_edges),
-        cmocka_unit_test(test_stride_probability),
         cmocka_unit_test(test_coverage),
         cmocka_unit_test(test_art),
         cmocka_unit_test(test_all_together),
