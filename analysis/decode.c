@@ -129,6 +129,88 @@ static void decode_values(const ZydisDecodedInstruction *instruction, const Zydi
     }
 }
 
+static bool decode_general(const ZydisDecodedOperand *operand, int8_t *reg)
+{
+    if (operand->type != ZYDIS_OPERAND_TYPE_REGISTER || operand->size < 32)
+        return false;
+    *reg = decode_register(operand->reg.value);
+    return *reg >= 0;
+}
+
+static struct code_linear decode_lea(const ZydisDecodedOperand *from, uint64_t next)
+{
+    struct code_linear linear = {.base = decode_register(from->mem.base),
+                                 .index = decode_register(from->mem.index),
+                                 .scale = from->mem.scale,
+                                 .plus = from->mem.disp.has_displacement ? from->mem.disp.value : 0};
+    if (linear.base == -2) {
+        linear.base = -1;
+        linear.plus = (int64_t)(next + (uint64_t)linear.plus);
+    }
+    linear.exists = from->mem.segment != ZYDIS_REGISTER_FS && from->mem.segment != ZYDIS_REGISTER_GS;
+    return linear;
+}
+
+/* Instructions whose result is a sum of registers and constants. */
+static struct code_linear decode_linear(const ZydisDecodedInstruction *instruction, const ZydisDecodedOperand *operands,
+                                        uint64_t next)
+{
+    struct code_linear linear = {.base = -1, .index = -1};
+    const ZydisDecodedOperand *from = &operands[1];
+    int8_t to, other = -1;
+    if (instruction->operand_count_visible < 1 || !decode_general(&operands[0], &to))
+        return linear;
+    bool immediate = instruction->operand_count_visible == 2 && from->type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
+    bool general = instruction->operand_count_visible >= 2 && decode_general(from, &other);
+    int64_t value = immediate ? from->imm.value.s : 0;
+    switch (instruction->mnemonic) {
+    case ZYDIS_MNEMONIC_MOV:
+    case ZYDIS_MNEMONIC_MOVSXD:
+        linear =
+            (struct code_linear){.exists = immediate || general, .base = -1, .index = other, .scale = 1, .plus = value};
+        break;
+    case ZYDIS_MNEMONIC_LEA:
+        linear = decode_lea(from, next);
+        break;
+    case ZYDIS_MNEMONIC_ADD:
+        linear =
+            (struct code_linear){.exists = immediate || general, .base = to, .index = other, .scale = 1, .plus = value};
+        break;
+    case ZYDIS_MNEMONIC_SUB:
+        linear = (struct code_linear){.exists = immediate || general,
+                                      .base = to,
+                                      .index = other,
+                                      .scale = -1,
+                                      .plus = (int64_t)(0 - (uint64_t)value)};
+        break;
+    case ZYDIS_MNEMONIC_INC:
+    case ZYDIS_MNEMONIC_DEC:
+        linear = (struct code_linear){
+            .exists = true, .base = to, .index = -1, .plus = instruction->mnemonic == ZYDIS_MNEMONIC_INC ? 1 : -1};
+        break;
+    case ZYDIS_MNEMONIC_XOR:
+        linear = (struct code_linear){.exists = general && other == to, .base = -1, .index = -1};
+        break;
+    case ZYDIS_MNEMONIC_SHL:
+        linear = (struct code_linear){.exists = immediate && value >= 0 && value < 30,
+                                      .base = -1,
+                                      .index = to,
+                                      .scale = (int32_t)(1u << (value & 31))};
+        break;
+    case ZYDIS_MNEMONIC_IMUL:
+        if (instruction->operand_count_visible == 3 && general && operands[2].type == ZYDIS_OPERAND_TYPE_IMMEDIATE)
+            linear = (struct code_linear){
+                .exists = true, .base = -1, .index = other, .scale = (int32_t)operands[2].imm.value.s};
+        break;
+    default:
+        if (instruction->meta.category == ZYDIS_CATEGORY_CMOV && general)
+            linear = (struct code_linear){.exists = true, .selects = true, .base = -1, .index = other, .scale = 1};
+    }
+    linear.to = to;
+    linear.narrow = operands[0].size < 64 || instruction->mnemonic == ZYDIS_MNEMONIC_MOVSXD;
+    return linear;
+}
+
 static void decode_flow(const ZydisDecodedInstruction *instruction, uint64_t address, struct code_instruction *result)
 {
     uint64_t next = address + instruction->length;
@@ -192,6 +274,7 @@ struct code_instruction code_decode(const uint8_t *bytes, size_t available, uint
             return result;
         result.memory = decode_memory(&instruction, operands);
         decode_values(&instruction, operands, &result);
+        result.linear = decode_linear(&instruction, operands, address + instruction.length);
     }
     if (result.flow == CODE_FLOW_CALL)
         result.written |= CODE_CALL_CLOBBERS;

@@ -27,6 +27,14 @@ struct code_instruction {
     bool stores;      /* 8 bytes at `memory` = `source` */
     int8_t destination, source, other;
     int64_t constant;
+    struct code_linear { /* `to` = base + index * scale + plus; a register of -1 counts as 0 */
+        bool exists;
+        bool narrow;  /* computed in 32 bits: no pointer, or a constant one */
+        bool selects; /* `to` = index (scale 1), or stays what it was (cmov) */
+        int8_t to, base, index;
+        int32_t scale;
+        int64_t plus;
+    } linear;
 };
 
 enum { CODE_CALL_CLOBBERS = 0x0fc7 }; /* rax rcx rdx rsi rdi r8-r11 */

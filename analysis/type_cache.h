@@ -29,6 +29,9 @@ struct code_types {
         size_t count;
     } * candidates;
     size_t candidates_count, candidates_capacity;
+    struct lwp_map *flow_by_function; /* its first address -> index in flows (type_flow.c) */
+    struct code_flow_answers **flows;
+    size_t flow_count, flow_capacity;
     Dwarf_CFI *cfi;
     bool cfi_read;
 };

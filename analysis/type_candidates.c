@@ -7,6 +7,7 @@
 #include "analysis/decode.h"
 #include "analysis/type_cache.h"
 #include "analysis/type_die.h"
+#include "analysis/type_flow.h"
 #include "analysis/type_leads.h"
 #include "analysis/type_values.h"
 
@@ -116,27 +117,24 @@ static const struct code_candidates *candidates_in_scope(struct code_module *mod
     return &types->candidates[*slot];
 }
 
-/* What a pointer of this type points to: a struct, or at least a number or another pointer. */
-static const struct lwp_type *candidate_pointee(struct code_module *module, Dwarf_Die pointer)
+/* A claim that contradicts the access is no answer: bytes beyond the end of a struct. */
+static bool candidate_fits(struct lwp_code *code, uint32_t module, uint64_t address, const struct code_target *target)
 {
-    Dwarf_Die target, plain, element;
-    uint64_t elements;
-    if (!type_die_strip(&pointer, NULL) || !type_die_is_pointer(&pointer) || !type_die_of(&pointer, &target))
-        return NULL;
-    plain = target;
-    if (!type_die_strip(&plain, NULL) || dwarf_tag(&plain) == DW_TAG_subroutine_type)
-        return NULL;
-    if (dwarf_tag(&plain) == DW_TAG_array_type)
-        return type_die_array(&plain, &element, &elements) ? code_type(module, element) : NULL;
-    return code_type(module, target);
+    int64_t size = (int64_t)target->pointee.bytes;
+    struct lwp_memory_operand memory = lwp_code_operand(code, module, address);
+    if (target->pointee.descriptor || size == 0)
+        return false;
+    if (memory.vector || (target->modulus && target->modulus % target->pointee.bytes))
+        return true;
+    return (target->offset % size + size) % size + memory.bytes <= size;
 }
 
 /* The exact value's candidate first, when there is one, then the possible ones. */
-static size_t candidates_answer(struct code_module *module, uint64_t address, const struct code_value *exact,
+static size_t candidates_answer(struct code_module *module, uint64_t address, const struct code_pointee *exact,
                                 struct lwp_candidate *items, size_t room)
 {
     size_t count = 0;
-    const struct lwp_type *type = exact ? candidate_pointee(module, exact->type) : NULL;
+    const struct lwp_type *type = exact ? code_type(module, exact->type) : NULL;
     if (type)
         items[count++] = (struct lwp_candidate){type, exact->name, true};
     const struct code_candidates *possible = candidates_in_scope(module, address);
@@ -152,12 +150,9 @@ size_t lwp_types_at_access(struct lwp_code *code, uint32_t module_index, uint64_
     struct code_module *module = code_module_at(code, module_index);
     if (!module || !code_dwarf(module) || !room)
         return 0;
-    struct lwp_memory_operand memory = lwp_code_operand(code, module_index, address);
-    struct code_value value;
-    bool exact = memory.exists &&
-                 ((memory.base >= 0 && code_value_in(module, address, memory.base, &value)) ||
-                  (memory.index >= 0 && memory.scale == 1 && code_value_in(module, address, memory.index, &value)));
-    return candidates_answer(module, address, exact ? &value : NULL, items, room);
+    struct code_target target;
+    bool exact = code_flow_target(module, address, &target) && candidate_fits(code, module_index, address, &target);
+    return candidates_answer(module, address, exact ? &target.pointee : NULL, items, room);
 }
 
 size_t lwp_types_at_call(struct lwp_code *code, uint32_t module_index, uint64_t address, struct lwp_candidate *items,
@@ -166,9 +161,9 @@ size_t lwp_types_at_call(struct lwp_code *code, uint32_t module_index, uint64_t 
     struct code_module *module = code_module_at(code, module_index);
     if (!module || !code_dwarf(module) || !room)
         return 0;
-    struct code_value value;
-    bool exact = code_value_of_result(module, address + 1, &value);
-    return candidates_answer(module, address, exact ? &value : NULL, items, room);
+    struct code_pointee pointee;
+    bool exact = code_result_of_call(module, address + 1, &pointee) == CODE_RESULT_KNOWN;
+    return candidates_answer(module, address, exact ? &pointee : NULL, items, room);
 }
 
 /* The type of one element of a variable, and how many there are. */

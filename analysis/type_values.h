@@ -1,19 +1,15 @@
-/* Which variable's value, or which member's, a register holds: the exact answers; behind types.h. */
+/* Variables around an address, and what becomes of a call's result; behind types.h. */
 #ifndef LWP_ANALYSIS_TYPE_VALUES_H
 #define LWP_ANALYSIS_TYPE_VALUES_H
 
 #include "analysis/scopes.h"
+#include "analysis/type_members.h"
 
-struct code_value {
-    Dwarf_Die type;   /* of the variable or member */
-    const char *name; /* "p", "graph->nodes" */
-};
+enum code_result { CODE_RESULT_LOST, CODE_RESULT_KNOWN, CODE_RESULT_RETURNED };
 
-/* What the register holds before the instruction at `pc` runs. */
-bool code_value_in(struct code_module *module, uint64_t pc, int8_t reg, struct code_value *value);
-
-/* Where the result of the call that returns to `pc` goes. */
-bool code_value_of_result(struct code_module *module, uint64_t pc, struct code_value *value);
+/* What the result of the call that returns to `pc` points to, from where it goes. RETURNED: to the caller's caller, as
+ * an untyped pointer. */
+enum code_result code_result_of_call(struct code_module *module, uint64_t pc, struct code_pointee *pointee);
 
 /* Calls `visit` for each variable and parameter in scope at `pc`, innermost scope first, until it returns true. */
 typedef bool code_variable_visit(Dwarf_Die *variable, Dwarf_Die *function, void *context);

@@ -18,8 +18,7 @@ static int8_t variable_register(uint64_t dwarf_number)
     return dwarf_number < 16 ? numbers[dwarf_number] : -1;
 }
 
-/* DW_OP_regN, DW_OP_bregN: the register, and what is added to it. */
-static bool variable_register_op(const Dwarf_Op *op, bool based, int8_t *reg, int64_t *offset)
+bool code_register_op(const Dwarf_Op *op, bool based, int8_t *reg, int64_t *offset)
 {
     uint64_t number;
     *offset = 0;
@@ -54,7 +53,7 @@ bool code_frame_offset(struct code_module *module, uint64_t pc, int8_t reg, int6
     size_t count;
     int8_t found;
     bool ok = dwarf_frame_cfa(frame, &ops, &count) == 0 && count == 1 &&
-              variable_register_op(ops, true, &found, offset) && found == reg;
+              code_register_op(ops, true, &found, offset) && found == reg;
     free(frame);
     return ok;
 }
@@ -85,7 +84,7 @@ static struct code_location variable_fbreg(struct code_module *module, Dwarf_Die
         return location;
     if (ops[0].atom == DW_OP_call_frame_cfa)
         return (struct code_location){.kind = CODE_LOCATION_FRAME, .offset = offset};
-    if (variable_register_op(&ops[0], false, &reg, &more) || variable_register_op(&ops[0], true, &reg, &more))
+    if (code_register_op(&ops[0], false, &reg, &more) || code_register_op(&ops[0], true, &reg, &more))
         return variable_in_frame(module, reg, offset + more, pc);
     return location;
 }
@@ -116,14 +115,14 @@ struct code_location code_variable_location(struct code_module *module, Dwarf_Di
     if (!dwarf_attr(variable, DW_AT_location, &attribute) ||
         dwarf_getlocation_addr(&attribute, pc, &ops, &count, 1) != 1 || !count)
         return location;
-    if (count == 1 && variable_register_op(&ops[0], false, &location.reg, &location.offset))
+    if (count == 1 && code_register_op(&ops[0], false, &location.reg, &location.offset))
         location.kind = CODE_LOCATION_REGISTER;
     else if (count == 2 && ops[1].atom == DW_OP_stack_value &&
-             variable_register_op(&ops[0], true, &location.reg, &location.offset))
+             code_register_op(&ops[0], true, &location.reg, &location.offset))
         location.kind = CODE_LOCATION_REGISTER;
     else if (count == 1 && ops[0].atom == DW_OP_fbreg)
         location = variable_fbreg(module, function, (int64_t)ops[0].number, pc);
-    else if (count == 1 && variable_register_op(&ops[0], true, &location.reg, &location.offset))
+    else if (count == 1 && code_register_op(&ops[0], true, &location.reg, &location.offset))
         location = variable_in_frame(module, location.reg, location.offset, pc);
     else if (count == 1 && variable_address(&attribute, &ops[0], &location.address))
         location.kind = CODE_LOCATION_STATIC;

@@ -13,6 +13,9 @@ struct code_location {
     uint64_t address;
 };
 
+/* DW_OP_regN or, when `based`, DW_OP_bregN: the register and what is added to it. */
+bool code_register_op(const Dwarf_Op *op, bool based, int8_t *reg, int64_t *offset);
+
 /* Where the variable's value is when `pc` executes. `function`: the physical function's DIE, for its frame base. */
 struct code_location code_variable_location(struct code_module *module, Dwarf_Die *variable, Dwarf_Die *function,
                                             uint64_t pc);

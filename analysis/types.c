@@ -6,6 +6,7 @@
 #include "analysis/scopes.h"
 #include "analysis/type_cache.h"
 #include "analysis/type_die.h"
+#include "analysis/type_flow.h"
 #include "analysis/type_leads.h"
 
 #include <dwarf.h>
@@ -25,6 +26,7 @@ struct code_types *code_types_of(struct code_module *module)
         module->types->alias_of = lwp_map_new();
         module->types->leads_by_die = lwp_map_new();
         module->types->candidates_by_scope = lwp_map_new();
+        module->types->flow_by_function = lwp_map_new();
     }
     return module->types;
 }
@@ -44,6 +46,10 @@ void code_types_free(struct code_types *types)
         free(types->leads[i]->items);
     free(types->leads);
     free(types->candidates);
+    lwp_map_free(types->flow_by_function);
+    for (size_t i = 0; i < types->flow_count; i++)
+        code_flow_answers_free(types->flows[i]);
+    free(types->flows);
     if (types->cfi)
         dwarf_cfi_end(types->cfi);
     free(types);

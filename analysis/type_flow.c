@@ -1,0 +1,566 @@
+/* What registers point to, by forward data flow over a function's blocks to a fixed point.
+ *
+ * A value is a number, or an address: so many bytes from the start of something of a type. Both are known up to
+ * multiples of a modulus, which grows smaller where ways meet: a pointer that moves by 40 bytes a round stays "at the
+ * same place of some element" of an array of 40-byte structures. Values come from variables that DWARF places in
+ * registers (type_seeds.c), static variables, members loaded through known pointers, results of known functions; they
+ * go on through moves, sums, conditional moves and the stack's spill slots, also where a variable's own range ends.
+ * When DWARF names a pointer to a part of what is known already (an inlined method of a member), the whole is kept.
+ * Limits: one function at a time; stores through pointers are taken not to change spill slots; a pointer cast to an
+ * unrelated type is believed as the larger of both. Functions too large to settle give no answers. */
+#include "analysis/type_flow.h"
+
+#include "analysis/code_loops.h"
+#include "analysis/decode.h"
+#include "analysis/type_cache.h"
+#include "analysis/type_die.h"
+#include "analysis/type_seeds.h"
+#include "analysis/type_values.h"
+#include "analysis/type_variables.h"
+
+#include <dwarf.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    REGISTERS = 16,
+    FLOW_RSP = 4,
+    FLOW_RBP = 5,
+    FLOW_SLOTS = 24,
+    FLOW_BLOCKS = 20000,
+    FLOW_BYTES = 1 << 20,
+    FLOW_SWEEPS = 24,
+    FLOW_SEED_WORK = 20 * 1000 * 1000
+};
+
+enum flow_kind { FLOW_NONE, FLOW_NUMBER, FLOW_ADDRESS };
+
+struct flow_value {
+    uint8_t kind;
+    uint32_t source; /* of an address: what it leads to, index in the answers' sources */
+    int64_t offset;
+    uint64_t modulus; /* 0: exactly `offset`; 1: of a number, unknown */
+};
+
+struct flow_state {
+    struct flow_value of[REGISTERS];
+    struct flow_slot {
+        int64_t at; /* from the CFA */
+        struct flow_value value;
+    } slots[FLOW_SLOTS];
+    uint32_t slot_count;
+    bool reached;
+};
+
+struct flow_answer {
+    uint64_t pc;
+    struct flow_value value;
+};
+
+/* All that is kept of a function. */
+struct code_flow_answers {
+    struct code_pointee *sources;
+    size_t source_count, source_capacity;
+    struct flow_answer *items; /* by pc */
+    size_t count, capacity;
+};
+
+struct flow_run {
+    struct code_module *module;
+    const struct flow_function *function;
+    struct code_scopes *scopes;
+    struct code_flow_answers *answers;
+    struct code_seeds seeds;
+    uint32_t *seed_source; /* of each seed */
+    uint32_t *block_seeds, *block_seed_first;
+    struct flow_state *in;
+    bool recording;
+};
+
+static const struct flow_value flow_unknown = {FLOW_NUMBER, 0, 0, 1};
+
+static uint64_t flow_gcd(uint64_t a, uint64_t b)
+{
+    while (b) {
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+static uint32_t flow_source(struct flow_run *run, const struct code_pointee *pointee)
+{
+    struct code_flow_answers *answers = run->answers;
+    for (size_t i = answers->source_count; i-- > 0;) {
+        const struct code_pointee *known = &answers->sources[i];
+        if (known->type.addr == pointee->type.addr && known->descriptor == pointee->descriptor &&
+            known->name == pointee->name)
+            return (uint32_t)i;
+    }
+    LWP_GROW(&answers->sources, answers->source_count, &answers->source_capacity);
+    answers->sources[answers->source_count] = *pointee;
+    return (uint32_t)answers->source_count++;
+}
+
+static bool flow_same_source(const struct flow_run *run, uint32_t a, uint32_t b)
+{
+    const struct code_pointee *x = &run->answers->sources[a], *y = &run->answers->sources[b];
+    Dwarf_Die first = x->type, second = y->type;
+    if (a == b)
+        return true;
+    return x->descriptor == y->descriptor && x->bytes == y->bytes && type_die_strip(&first, NULL) &&
+           type_die_strip(&second, NULL) && first.addr == second.addr;
+}
+
+static bool flow_equal(const struct flow_value *a, const struct flow_value *b)
+{
+    return a->kind == b->kind && a->offset == b->offset && a->modulus == b->modulus &&
+           (a->kind != FLOW_ADDRESS || a->source == b->source);
+}
+
+/* ---- arithmetic ---- */
+
+static struct flow_value flow_address(uint32_t source, int64_t offset)
+{
+    return (struct flow_value){FLOW_ADDRESS, source, offset, 0};
+}
+
+static struct flow_value flow_add(const struct flow_value *a, const struct flow_value *b)
+{
+    struct flow_value sum = a->kind == FLOW_ADDRESS ? *a : *b;
+    if ((a->kind == FLOW_ADDRESS && b->kind == FLOW_ADDRESS) || a->kind == FLOW_NONE || b->kind == FLOW_NONE ||
+        __builtin_add_overflow(a->offset, b->offset, &sum.offset))
+        return flow_unknown;
+    sum.modulus = flow_gcd(a->modulus, b->modulus);
+    return sum;
+}
+
+static struct flow_value flow_scaled(const struct flow_value *value, int64_t scale)
+{
+    struct flow_value made = *value;
+    if (scale == 1)
+        return made;
+    if (value->kind != FLOW_NUMBER || scale == INT64_MIN ||
+        __builtin_mul_overflow(value->offset, scale, &made.offset) ||
+        __builtin_mul_overflow(value->modulus, (uint64_t)(scale < 0 ? -scale : scale), &made.modulus) ||
+        made.modulus > INT64_MAX)
+        return flow_unknown;
+    if (scale == 0)
+        made.modulus = 0;
+    return made;
+}
+
+static struct flow_value flow_join(const struct flow_run *run, const struct flow_value *a, const struct flow_value *b)
+{
+    if (a->kind == FLOW_NONE || b->kind == FLOW_NONE)
+        return a->kind == FLOW_NONE ? *b : *a;
+    if (a->kind != b->kind) { /* a null pointer beside an address */
+        const struct flow_value *number = a->kind == FLOW_NUMBER ? a : b;
+        return number->offset == 0 && number->modulus == 0 ? *(a == number ? b : a) : flow_unknown;
+    }
+    if (a->kind == FLOW_ADDRESS && !flow_same_source(run, a->source, b->source))
+        return flow_unknown;
+    struct flow_value joined = *a;
+    int64_t apart;
+    if (__builtin_sub_overflow(a->offset, b->offset, &apart) || apart == INT64_MIN)
+        return flow_unknown;
+    joined.modulus = flow_gcd(flow_gcd(a->modulus, b->modulus), (uint64_t)(apart < 0 ? -apart : apart));
+    return joined;
+}
+
+/* ---- memory ---- */
+
+static bool flow_static(struct flow_run *run, uint64_t address, struct flow_value *value)
+{
+    struct code_static found;
+    struct code_pointee pointee;
+    Dwarf_Die type;
+    const struct code_section *section = address ? code_section_at(run->module, address) : NULL;
+    if (!section || section->executable || !code_static_at(run->module, address, &found) ||
+        !type_die_of(&found.die, &type) || !code_pointee_itself(run->module, type, &pointee))
+        return false;
+    const char *name = dwarf_diename(&found.die);
+    pointee.name = name ? code_intern(run->module->code, name) : "";
+    *value = flow_address(flow_source(run, &pointee), (int64_t)(address - found.start));
+    return true;
+}
+
+static struct flow_value flow_sum(struct flow_run *run, const struct flow_state *state, int8_t base, int8_t index,
+                                  int64_t scale, int64_t plus)
+{
+    struct flow_value sum = {FLOW_NUMBER, 0, plus, 0};
+    if (plus && base < 0)
+        flow_static(run, (uint64_t)plus, &sum);
+    if (base >= 0)
+        sum = flow_add(&state->of[base], &sum);
+    if (index >= 0) {
+        struct flow_value scaled = flow_scaled(&state->of[index], scale);
+        sum = flow_add(&sum, &scaled);
+    }
+    return sum;
+}
+
+static struct flow_value flow_memory(struct flow_run *run, const struct flow_state *state, uint64_t pc,
+                                     const struct code_instruction *instruction)
+{
+    const struct lwp_memory_operand *memory = &instruction->memory;
+    if (memory->base == -2)
+        return flow_sum(run, state, -1, -1, 1, (int64_t)(pc + instruction->length) + memory->displacement);
+    return flow_sum(run, state, memory->base, memory->index, memory->scale, memory->displacement);
+}
+
+static bool flow_frame_offset(struct flow_run *run, uint64_t pc, const struct lwp_memory_operand *memory, int64_t *at)
+{
+    int64_t cfa;
+    if ((memory->base != FLOW_RSP && memory->base != FLOW_RBP) || memory->index >= 0 ||
+        !code_frame_offset(run->module, pc, memory->base, &cfa))
+        return false;
+    *at = memory->displacement - cfa;
+    return true;
+}
+
+static void flow_slot_drop(struct flow_state *state, int64_t at, int64_t bytes)
+{
+    for (uint32_t i = 0; i < state->slot_count;)
+        if (state->slots[i].at < at + bytes && at < state->slots[i].at + 8)
+            state->slots[i] = state->slots[--state->slot_count];
+        else
+            i++;
+}
+
+static bool flow_slot_find(const struct flow_state *state, int64_t at, struct flow_value *value)
+{
+    for (uint32_t i = 0; i < state->slot_count; i++)
+        if (state->slots[i].at == at) {
+            *value = state->slots[i].value;
+            return true;
+        }
+    return false;
+}
+
+static void flow_store(struct flow_run *run, struct flow_state *state, uint64_t pc,
+                       const struct code_instruction *instruction)
+{
+    int64_t at;
+    if (!flow_frame_offset(run, pc, &instruction->memory, &at))
+        return;
+    flow_slot_drop(state, at, instruction->memory.bytes ? instruction->memory.bytes : 8);
+    if (instruction->stores && state->slot_count < FLOW_SLOTS)
+        state->slots[state->slot_count++] = (struct flow_slot){at, state->of[instruction->source]};
+}
+
+static struct flow_value flow_load(struct flow_run *run, const struct flow_state *state, uint64_t pc,
+                                   const struct code_instruction *instruction)
+{
+    struct code_pointee pointee = {.name = ""};
+    struct flow_value value;
+    Dwarf_Die variable, type;
+    int64_t at, start;
+    uint64_t bytes;
+    if (flow_frame_offset(run, pc, &instruction->memory, &at)) {
+        bool known =
+            code_frame_variable(run->module, pc, at, &variable, &start, &bytes) && type_die_of(&variable, &type);
+        const char *name = known ? dwarf_diename(&variable) : NULL;
+        pointee.name = name ? code_intern(run->module->code, name) : "";
+        if (known && code_pointer_at(run->module, type, (uint64_t)(at - start), &pointee))
+            return flow_address(flow_source(run, &pointee), 0);
+        return flow_slot_find(state, at, &value) ? value : flow_unknown;
+    }
+    value = flow_memory(run, state, pc, instruction);
+    if (value.kind != FLOW_ADDRESS ||
+        !code_pointer_through(run->module, &run->answers->sources[value.source], value.offset, value.modulus, &pointee))
+        return flow_unknown;
+    return flow_address(flow_source(run, &pointee), 0);
+}
+
+/* ---- variables ---- */
+
+static bool flow_in_scope(const struct flow_run *run, uint64_t pc, uint32_t scope)
+{
+    uint32_t at = code_scope_find(run->scopes, pc);
+    while (at != LWP_NONE && at > scope)
+        at = run->scopes->items[at].parent;
+    return at == scope;
+}
+
+static bool flow_holds(const struct code_pointee *outer, const struct flow_value *value,
+                       const struct code_pointee *inner, int64_t inner_offset)
+{
+    int64_t size = (int64_t)outer->bytes, offset;
+    if (outer->descriptor || inner->descriptor || size == 0 || (value->modulus && value->modulus % outer->bytes) ||
+        __builtin_sub_overflow(value->offset, inner_offset, &offset))
+        return false;
+    return code_type_holds(outer->type, (uint64_t)((offset % size + size) % size), inner->type);
+}
+
+static void flow_apply_seed(struct flow_run *run, struct flow_value *value, const struct code_seed *seed,
+                            uint32_t source)
+{
+    struct flow_value named = flow_address(source, seed->offset);
+    if (value->kind == FLOW_ADDRESS) {
+        const struct code_pointee *known = &run->answers->sources[value->source], *own = &run->answers->sources[source];
+        int64_t size = (int64_t)own->bytes;
+        if (flow_same_source(run, value->source, source)) {
+            bool agrees = size && value->modulus % own->bytes == 0 && (value->offset - seed->offset) % size == 0;
+            if (!agrees)
+                *value = named;
+            return;
+        }
+        if (flow_holds(known, value, own, seed->offset) ||
+            (known->bytes > own->bytes && !flow_holds(own, &named, known, value->offset)))
+            return;
+    }
+    *value = named;
+}
+
+static void flow_seed(struct flow_run *run, struct flow_state *state, uint32_t block, uint64_t pc)
+{
+    for (uint32_t i = run->block_seed_first[block]; i < run->block_seed_first[block + 1]; i++) {
+        const struct code_seed *seed = &run->seeds.items[run->block_seeds[i]];
+        if (pc >= seed->low && pc < seed->high && (!seed->scoped || flow_in_scope(run, pc, seed->scope)))
+            flow_apply_seed(run, &state->of[seed->reg], seed, run->seed_source[run->block_seeds[i]]);
+    }
+}
+
+/* ---- instructions ---- */
+
+static struct flow_value flow_result(struct flow_run *run, const struct code_instruction *call)
+{
+    struct code_pointee pointee = {.name = ""};
+    struct code_scopes *callee = call->target ? code_scopes_at(run->module, call->target) : NULL;
+    Dwarf_Die type;
+    if (!callee || !callee->count || !type_die_of(&callee->items[0].die, &type) ||
+        !code_pointer_at(run->module, type, 0, &pointee))
+        return flow_unknown;
+    if (!*pointee.name) {
+        const char *name = code_scope_name(callee, 0);
+        pointee.name = name ? name : "";
+    }
+    return flow_address(flow_source(run, &pointee), 0);
+}
+
+static void flow_record(struct flow_run *run, uint64_t pc, const struct flow_value *value)
+{
+    struct code_flow_answers *answers = run->answers;
+    if (value->kind != FLOW_ADDRESS)
+        return;
+    LWP_GROW(&answers->items, answers->count, &answers->capacity);
+    answers->items[answers->count++] = (struct flow_answer){pc, *value};
+}
+
+static void flow_step(struct flow_run *run, struct flow_state *state, uint64_t pc,
+                      const struct code_instruction *instruction)
+{
+    const struct code_linear *linear = &instruction->linear;
+    struct flow_value result = flow_unknown;
+    int8_t to = -1;
+    if (run->recording && instruction->memory.exists) {
+        struct flow_value address = flow_memory(run, state, pc, instruction);
+        flow_record(run, pc, &address);
+    }
+    if (linear->exists) {
+        to = linear->to;
+        result = linear->selects ? flow_join(run, &state->of[to], &state->of[linear->index])
+                                 : flow_sum(run, state, linear->base, linear->index, linear->scale, linear->plus);
+        if (linear->narrow && result.kind == FLOW_ADDRESS && (linear->base >= 0 || linear->index >= 0))
+            result = flow_unknown;
+    } else if (instruction->loads) {
+        to = instruction->destination;
+        result = flow_load(run, state, pc, instruction);
+    }
+    if (instruction->memory.store)
+        flow_store(run, state, pc, instruction);
+    for (int8_t reg = 0; reg < REGISTERS; reg++)
+        if (instruction->written >> reg & 1)
+            state->of[reg] = flow_unknown;
+    if (to >= 0)
+        state->of[to] = result;
+    if (instruction->flow == CODE_FLOW_CALL)
+        state->of[0] = flow_result(run, instruction);
+}
+
+static void flow_block_run(struct flow_run *run, uint32_t block, struct flow_state *state)
+{
+    const struct flow_block *own = &run->function->blocks[block];
+    for (uint64_t pc = own->start; pc < own->end;) {
+        size_t available;
+        const uint8_t *bytes = code_bytes(run->module, pc, &available);
+        struct code_instruction instruction = code_decode(bytes, available, pc, true);
+        flow_seed(run, state, block, pc);
+        flow_step(run, state, pc, &instruction);
+        pc += instruction.length ? instruction.length : 1;
+    }
+}
+
+static bool flow_merge(const struct flow_run *run, struct flow_state *into, const struct flow_state *from)
+{
+    bool changed = !into->reached;
+    if (!into->reached) {
+        *into = *from;
+        into->reached = true;
+        return true;
+    }
+    for (int reg = 0; reg < REGISTERS; reg++) {
+        struct flow_value joined = flow_join(run, &into->of[reg], &from->of[reg]);
+        if (!flow_equal(&joined, &into->of[reg])) {
+            into->of[reg] = joined;
+            changed = true;
+        }
+    }
+    for (uint32_t i = 0; i < into->slot_count;) {
+        struct flow_value other = flow_unknown;
+        flow_slot_find(from, into->slots[i].at, &other);
+        struct flow_value joined = flow_join(run, &into->slots[i].value, &other);
+        if (!flow_equal(&joined, &into->slots[i].value)) {
+            into->slots[i].value = joined;
+            changed = true;
+        }
+        if (joined.kind == FLOW_NUMBER && joined.modulus == 1)
+            into->slots[i] = into->slots[--into->slot_count];
+        else
+            i++;
+    }
+    return changed;
+}
+
+/* Blocks that nothing is known to lead to (landing pads, table jumps) begin with nothing known. */
+static void flow_enter(struct flow_run *run)
+{
+    const struct flow_function *function = run->function;
+    bool *led_to = calloc(function->block_count, sizeof *led_to);
+    if (!led_to)
+        return;
+    for (uint32_t b = 0; b < function->block_count; b++)
+        for (uint32_t e = function->edge_first[b]; e < function->edge_first[b + 1]; e++)
+            led_to[function->edges[e]] = true;
+    for (uint32_t b = 0; b < function->block_count; b++)
+        if (b == 0 || !led_to[b]) {
+            run->in[b].reached = true;
+            for (int reg = 0; reg < REGISTERS; reg++)
+                run->in[b].of[reg] = flow_unknown;
+        }
+    free(led_to);
+}
+
+static bool flow_settle(struct flow_run *run)
+{
+    const struct flow_function *function = run->function;
+    bool *waiting = calloc(function->block_count, sizeof *waiting), changed = true;
+    if (!waiting)
+        return false;
+    for (uint32_t b = 0; b < function->block_count; b++)
+        waiting[b] = run->in[b].reached;
+    for (int sweep = 0; sweep < FLOW_SWEEPS && changed; sweep++) {
+        changed = false;
+        for (uint32_t b = 0; b < function->block_count; b++) {
+            if (!waiting[b])
+                continue;
+            struct flow_state state = run->in[b];
+            waiting[b] = false;
+            flow_block_run(run, b, &state);
+            for (uint32_t e = function->edge_first[b]; e < function->edge_first[b + 1]; e++)
+                if (flow_merge(run, &run->in[function->edges[e]], &state)) {
+                    waiting[function->edges[e]] = true;
+                    changed = true;
+                }
+        }
+    }
+    free(waiting);
+    return !changed;
+}
+
+/* Which seeds matter in which block. */
+static bool flow_place_seeds(struct flow_run *run)
+{
+    const struct flow_function *function = run->function;
+    size_t count = 0, capacity = 0;
+    run->block_seed_first = calloc(function->block_count + 1, sizeof *run->block_seed_first);
+    run->seed_source = calloc(run->seeds.count + 1, sizeof *run->seed_source);
+    if (!run->block_seed_first || !run->seed_source ||
+        (run->seeds.count && function->block_count > FLOW_SEED_WORK / run->seeds.count))
+        return false;
+    for (size_t i = 0; i < run->seeds.count; i++)
+        run->seed_source[i] = flow_source(run, &run->seeds.items[i].pointee);
+    for (uint32_t b = 0; b < function->block_count; b++) {
+        for (size_t i = 0; i < run->seeds.count && run->seeds.items[i].low < function->blocks[b].end; i++)
+            if (run->seeds.items[i].high > function->blocks[b].start) {
+                LWP_GROW(&run->block_seeds, count, &capacity);
+                run->block_seeds[count++] = (uint32_t)i;
+            }
+        run->block_seed_first[b + 1] = (uint32_t)count;
+    }
+    return true;
+}
+
+static struct code_flow_answers *flow_answers(struct code_module *module, struct code_range range)
+{
+    struct code_flow_answers *answers = calloc(1, sizeof *answers);
+    struct flow_run run = {.module = module, .answers = answers, .function = code_flow_at(module, range)};
+    if (!answers)
+        abort();
+    if (!run.function || run.function->block_count > FLOW_BLOCKS || range.high - range.low > FLOW_BYTES)
+        return answers;
+    run.scopes = code_scopes_at(module, range.low);
+    if (run.scopes)
+        code_seeds_of(run.scopes, &run.seeds);
+    run.in = calloc(run.function->block_count, sizeof *run.in);
+    if (run.in && flow_place_seeds(&run)) {
+        flow_enter(&run);
+        if (flow_settle(&run)) {
+            run.recording = true;
+            for (uint32_t b = 0; b < run.function->block_count; b++)
+                if (run.in[b].reached) {
+                    struct flow_state state = run.in[b];
+                    flow_block_run(&run, b, &state);
+                }
+        }
+    }
+    free(run.seeds.items);
+    free(run.seed_source);
+    free(run.block_seeds);
+    free(run.block_seed_first);
+    free(run.in);
+    return answers;
+}
+
+void code_flow_answers_free(struct code_flow_answers *answers)
+{
+    if (!answers)
+        return;
+    free(answers->sources);
+    free(answers->items);
+    free(answers);
+}
+
+bool code_flow_target(struct code_module *module, uint64_t pc, struct code_target *target)
+{
+    struct code_types *types = code_types_of(module);
+    struct code_range range;
+    const char *name;
+    if (!code_function_at(module, pc, &range, &name))
+        return false;
+    uint32_t *slot = lwp_map_at(types->flow_by_function, range.low);
+    if (*slot == LWP_MAP_NONE) {
+        uint32_t index = (uint32_t)types->flow_count;
+        *slot = index;
+        LWP_GROW(&types->flows, types->flow_count, &types->flow_capacity);
+        types->flows[types->flow_count++] = NULL; /* should building it ask for itself */
+        types->flows[index] = flow_answers(module, range);
+        slot = lwp_map_at(types->flow_by_function, range.low);
+    }
+    const struct code_flow_answers *answers = types->flows[*slot];
+    size_t low = 0, high = answers ? answers->count : 0;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (answers->items[middle].pc < pc)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (!answers || low == answers->count || answers->items[low].pc != pc)
+        return false;
+    const struct flow_value *value = &answers->items[low].value;
+    *target = (struct code_target){answers->sources[value->source], value->offset, value->modulus};
+    return true;
+}
