@@ -424,7 +424,21 @@ static bool flow_merge(const struct flow_run *run, struct flow_state *into, cons
     return changed;
 }
 
-/* Blocks that nothing is known to lead to (landing pads, table jumps) begin with nothing known. */
+static bool flow_is_padding(const struct flow_run *run, const struct flow_block *block)
+{
+    for (uint64_t pc = block->start; pc < block->end;) {
+        size_t available;
+        const uint8_t *bytes = code_bytes(run->module, pc, &available);
+        struct code_instruction instruction = code_decode(bytes, available, pc, false);
+        if (!instruction.padding)
+            return false;
+        pc += instruction.length;
+    }
+    return true;
+}
+
+/* Blocks that nothing is known to lead to (landing pads, table jumps) begin with nothing known; not so the padding
+ * between jumps, which would spoil what it falls through to. */
 static void flow_enter(struct flow_run *run)
 {
     const struct flow_function *function = run->function;
@@ -435,7 +449,7 @@ static void flow_enter(struct flow_run *run)
         for (uint32_t e = function->edge_first[b]; e < function->edge_first[b + 1]; e++)
             led_to[function->edges[e]] = true;
     for (uint32_t b = 0; b < function->block_count; b++)
-        if (b == 0 || !led_to[b]) {
+        if (b == 0 || (!led_to[b] && !flow_is_padding(run, &function->blocks[b]))) {
             run->in[b].reached = true;
             for (int reg = 0; reg < REGISTERS; reg++)
                 run->in[b].of[reg] = flow_unknown;

@@ -5,11 +5,13 @@
 
 #include "analysis/type_cache.h"
 #include "analysis/type_die.h"
+#include "analysis/type_members.h"
 
 #include <dwarf.h>
 #include <stdlib.h>
 
 enum { STATIC_DIE_LIMIT = 20 * 1000 * 1000, STATIC_DEPTH = 64 };
+#define TYPE_STATIC_LIMIT     ((uint64_t)1 << 40)
 #define VARIABLE_OFFSET_LIMIT ((int64_t)1 << 40)
 
 static int8_t variable_register(uint64_t dwarf_number)
@@ -52,8 +54,8 @@ bool code_frame_offset(struct code_module *module, uint64_t pc, int8_t reg, int6
     Dwarf_Op *ops;
     size_t count;
     int8_t found;
-    bool ok = dwarf_frame_cfa(frame, &ops, &count) == 0 && count == 1 &&
-              code_register_op(ops, true, &found, offset) && found == reg;
+    bool ok = dwarf_frame_cfa(frame, &ops, &count) == 0 && count == 1 && code_register_op(ops, true, &found, offset) &&
+              found == reg;
     free(frame);
     return ok;
 }
@@ -143,9 +145,17 @@ static void static_take(struct static_walk *walk, Dwarf_Die *die)
     Dwarf_Die type;
     uint64_t address, bytes;
     if (!dwarf_attr(die, DW_AT_location, &attribute) || dwarf_whatform(&attribute) == DW_FORM_sec_offset ||
-        dwarf_whatform(&attribute) == DW_FORM_loclistx || dwarf_getlocation(&attribute, &ops, &count) || count != 1 ||
-        !variable_address(&attribute, &ops[0], &address) || !type_die_of(die, &type) ||
-        !type_die_bytes(&type, &bytes) || !bytes || address + bytes < address)
+        dwarf_whatform(&attribute) == DW_FORM_loclistx || dwarf_getlocation(&attribute, &ops, &count) || !count ||
+        !variable_address(&attribute, &ops[0], &address) || !type_die_of(die, &type))
+        return;
+    if (count == 2 && ops[1].atom == DW_OP_plus_uconst && ops[1].number < TYPE_STATIC_LIMIT) /* in a common block */
+        address += ops[1].number;
+    else if (count != 1)
+        return;
+    Dwarf_Die stripped = type;
+    if (!type_die_strip(&stripped, NULL) ||
+        (!(bytes = code_descriptor_bytes(&stripped)) && (!type_die_bytes(&type, &bytes) || !bytes)) ||
+        address + bytes < address)
         return;
     struct code_types *types = walk->types;
     LWP_GROW(&types->statics, types->static_count, &walk->capacity);
