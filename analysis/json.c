@@ -180,7 +180,7 @@ static json_t *json_processes(const struct lwp_profile *profile)
 static json_t *json_run(const struct lwp_profile *profile)
 {
     static const char *const engines[] = {NULL, "timer", "pmu", "exact"};
-    static const char *const units[] = {NULL, "ns", "cycles", "simulated cycles"};
+    static const char *const units[] = {NULL, "ns", "cycles", "simulated cycles", "events"};
     json_t *run = json_object(), *exit_status = json_copied(profile->run, "exit");
     double cpu = (double)(profile->user_ns + profile->system_ns);
     json_object_set_new(run, "command",
@@ -198,7 +198,7 @@ static json_t *json_run(const struct lwp_profile *profile)
     json_object_set_new(run, "exit", exit_status);
     json_object_set_new(run, "engine", json_text(profile->engine < 4 ? engines[profile->engine] : NULL));
     json_object_set_new(run, "event", json_copied(profile->run, "event"));
-    json_object_set_new(run, "weight_unit", json_text(profile->weight_unit < 4 ? units[profile->weight_unit] : NULL));
+    json_object_set_new(run, "weight_unit", json_text(profile->weight_unit < 5 ? units[profile->weight_unit] : NULL));
     json_object_set_new(run, "weight", json_real(profile->total.weight));
     json_object_set_new(run, "stall_share", json_share(lwp_share_of(&profile->stalled, &profile->total).value));
     json_object_set_new(run, "samples", json_count(profile->samples));

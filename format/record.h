@@ -12,7 +12,12 @@
 #include <stdint.h>
 
 enum lwps_engine { LWPS_ENGINE_TIMER = 1, LWPS_ENGINE_PMU = 2, LWPS_ENGINE_EXACT = 3 };
-enum lwps_weight_unit { LWPS_WEIGHT_NS = 1, LWPS_WEIGHT_CYCLES = 2, LWPS_WEIGHT_SIMULATED_CYCLES = 3 };
+enum lwps_weight_unit {
+    LWPS_WEIGHT_NS = 1,
+    LWPS_WEIGHT_CYCLES = 2,
+    LWPS_WEIGHT_SIMULATED_CYCLES = 3,
+    LWPS_WEIGHT_EVENTS = 4, /* occurrences of what was counted */
+};
 
 /* From the file's fixed header. */
 struct lwps_file {
@@ -149,8 +154,25 @@ struct lwps_access {
     uint8_t flags, source, home;
     uint32_t home_id;
     uint64_t home_base;
-    uint8_t level;    /* reserved for engines that know the data source; 0: unknown */
+    uint8_t level;    /* where the data came from, for engines that know: enum lwps_level; 0: unknown */
 };
+
+/* The level byte: which cache answered, and how; all 0: unknown. */
+enum lwps_level {
+    LWPS_LEVEL_UNKNOWN = 0,
+    LWPS_LEVEL_L1 = 1,
+    LWPS_LEVEL_BUFFER = 2, /* a line fill buffer: already on its way */
+    LWPS_LEVEL_L2 = 3,
+    LWPS_LEVEL_L3 = 4,
+    LWPS_LEVEL_MEMORY = 5,
+    LWPS_LEVEL_OTHER = 6, /* I/O, uncached */
+    LWPS_LEVEL_MASK = 7,
+    LWPS_LEVEL_REMOTE = 1 << 3,   /* of another socket or node */
+    LWPS_LEVEL_MODIFIED = 1 << 4, /* another core had it modified (HITM) */
+    LWPS_TLB_SHIFT = 5,           /* two bits: enum lwps_tlb */
+    LWPS_LEVEL_LOCKED = 1 << 7,
+};
+enum lwps_tlb { LWPS_TLB_UNKNOWN = 0, LWPS_TLB_L1 = 1, LWPS_TLB_L2 = 2, LWPS_TLB_WALK = 3 };
 
 enum lwps_sample_class {
     LWPS_SAMPLE_UNKNOWN = 0, /* the instruction before ip could not be told */

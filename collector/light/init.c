@@ -186,7 +186,7 @@ static void init_fork_child(void)
         !lwp_process_open(&lwp_process.file, "process.lwps", 0))
         return;
     init_describe();
-    lwp_contexts_again(&lwp_process.contexts);
+    lwps_paths_again(&lwp_process.contexts);
     lwp_modules_again();
     lwp_heap_again();
     lwp_process.start_own_ns = 0;

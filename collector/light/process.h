@@ -2,7 +2,7 @@
 #ifndef LWP_LIGHT_PROCESS_H
 #define LWP_LIGHT_PROCESS_H
 
-#include "collector/light/contexts.h"
+#include "format/paths.h"
 #include "format/writer.h"
 
 #include <stdbool.h>
@@ -14,7 +14,7 @@ struct lwp_process {
     bool active;              /* between start and finish */
     pid_t pid;                /* whose it is: the child of a vfork shares it */
     struct lwps_writer file;  /* process.lwps */
-    struct lwp_contexts contexts; /* of allocations */
+    struct lwps_paths contexts; /* of allocations */
     char folder[400];         /* DIR/p<PID>[.<n>] */
     uint64_t heap_threshold;
     uint64_t start_own_ns;    /* what starting cost */

@@ -70,7 +70,7 @@ static void sample_stack_home(struct lwp_thread *self, const struct sampler *sam
         if (access->address >= sampler->cfas[i])
             continue;
         /* ips[0] is the interrupted ip itself here: the frame and its callers */
-        access->home_id = lwp_contexts_intern(&self->contexts, &sampler->ips[i], frames->count + 1 - i);
+        access->home_id = lwps_paths_intern(&self->contexts, &sampler->ips[i], frames->count + 1 - i);
         access->home_base = sampler->cfas[i];
         return;
     }
@@ -161,7 +161,7 @@ static uint64_t sample_take(struct lwp_thread *self, struct sampler *sampler, uc
     frames.count = lwp_unwind_signal(context, sampler->ips + 1, sampler->cfas, LWP_FRAMES_MAX);
     if (frames.count)
         lwp_modules_see(sampler->ips[frames.count]); /* unwinding ends in an image not known yet: it will be next time */
-    sample->context = lwp_contexts_intern(&self->contexts, sampler->ips + 1, frames.count);
+    sample->context = lwps_paths_intern(&self->contexts, sampler->ips + 1, frames.count);
     if (!place->decoded)
         return 0;
 

@@ -182,8 +182,8 @@ static uint32_t sites_unwind(uint64_t ra)
     while (own < count && ips[own] != ra)
         own++;
     if (own == count) /* not unwindable through us: the call site alone */
-        return lwp_contexts_intern(&lwp_process.contexts, &ra, 1);
-    return lwp_contexts_intern(&lwp_process.contexts, ips + own, count - own);
+        return lwps_paths_intern(&lwp_process.contexts, &ra, 1);
+    return lwps_paths_intern(&lwp_process.contexts, ips + own, count - own);
 }
 
 static struct lwp_call *sites_call(struct lwp_sites *sites, uint64_t ra, uint64_t caller, uint64_t above)

@@ -3,7 +3,7 @@
 #ifndef LWP_LIGHT_THREAD_H
 #define LWP_LIGHT_THREAD_H
 
-#include "collector/light/contexts.h"
+#include "format/paths.h"
 #include "format/writer.h"
 
 #include <stdbool.h>
@@ -15,7 +15,7 @@ struct lwp_thread {
     bool attached;           /* file open, sampling possible */
     volatile int busy;       /* nesting guard: inside the collector, samples are counted as lost */
     struct lwps_writer file; /* t<TID>.lwps */
-    struct lwp_contexts contexts;
+    struct lwps_paths contexts;
     uint64_t stack_low, stack_high;
     uint64_t last_cpu_ns;    /* CLOCK_THREAD_CPUTIME_ID at the last sample */
     uint64_t samples, samples_with_address, samples_lost, own_ns;

@@ -138,7 +138,7 @@ static void threads_close(struct lwp_thread *thread, bool own)
                         &(struct lwps_thread_end){.time = lwp_clock(CLOCK_MONOTONIC),
                                                   .cpu_ns = own ? lwp_clock(CLOCK_THREAD_CPUTIME_ID) : thread->last_cpu_ns});
     lwps_writer_close(&thread->file);
-    lwp_contexts_free(&thread->contexts);
+    lwps_paths_free(&thread->contexts);
     threads_gone.samples += thread->samples;
     threads_gone.samples_with_address += thread->samples_with_address;
     threads_gone.samples_lost += thread->samples_lost;
@@ -200,7 +200,7 @@ void lwp_threads_after_fork(void)
     for (struct lwp_thread *thread = threads_all; thread; thread = thread->next) {
         lwp_sampler_forget(thread);
         lwps_writer_abandon(&thread->file);
-        lwp_contexts_free(&thread->contexts);
+        lwps_paths_free(&thread->contexts);
         thread->attached = false;
     }
     threads_all = NULL; /* the structs are a small loss */

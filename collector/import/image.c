@@ -1,0 +1,53 @@
+#include "collector/import/image.h"
+
+#include <fcntl.h>
+#include <gelf.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { SEGMENTS_MAX = 256, PAGE = 4096 };
+
+static bool image_from_elf(Elf *elf, uint64_t file_offset, struct lwp_image *image, uint64_t start)
+{
+    size_t count = 0;
+    uint64_t low = UINT64_MAX, high = 0, address = 0;
+    bool found = false;
+    if (elf_getphdrnum(elf, &count))
+        return false;
+    for (size_t i = 0; i < count && i < SEGMENTS_MAX; i++) {
+        GElf_Phdr segment;
+        if (!gelf_getphdr(elf, (int)i, &segment) || segment.p_type != PT_LOAD)
+            continue;
+        uint64_t page_start = segment.p_offset & ~(uint64_t)(PAGE - 1);
+        if (!found && file_offset >= page_start && file_offset < segment.p_offset + segment.p_filesz) {
+            address = segment.p_vaddr - segment.p_offset + file_offset;
+            found = true;
+        }
+        low = segment.p_vaddr < low ? segment.p_vaddr : low;
+        high = segment.p_vaddr + segment.p_memsz > high ? segment.p_vaddr + segment.p_memsz : high;
+    }
+    if (!found || high <= low || high - low > (uint64_t)1 << 40)
+        return false;
+    image->bias = start - address;
+    image->start = image->bias + (low & ~(uint64_t)(PAGE - 1));
+    image->end = image->bias + high;
+    return image->start < image->end;
+}
+
+bool lwp_image_of(const char *path, uint64_t start, uint64_t bytes, uint64_t file_offset, struct lwp_image *image)
+{
+    *image = (struct lwp_image){.bias = start - file_offset, .start = start, .end = start + bytes};
+    struct stat info;
+    bool found = false;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0)
+        return false;
+    elf_version(EV_CURRENT);
+    if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode)) {
+        Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
+        found = elf && elf_kind(elf) == ELF_K_ELF && image_from_elf(elf, file_offset, image, start);
+        elf_end(elf);
+    }
+    close(fd);
+    return found;
+}
