@@ -57,6 +57,11 @@ static bool elf_has_section(Elf *elf, const char *name)
     return false;
 }
 
+static bool elf_has_dwarf(Elf *elf)
+{
+    return elf_has_section(elf, ".debug_info") || elf_has_section(elf, ".zdebug_info");
+}
+
 /* Any symbol that names something of this file itself, not only imports. */
 static bool elf_has_symbols(Elf *elf)
 {
@@ -115,7 +120,7 @@ static bool elf_try_debug(struct code_module *module, const char *path, const vo
         const char *raw = elf_rawfile(elf, &bytes);
         right = raw && elf_link_crc((const uint8_t *)raw, bytes) == crc;
     }
-    if (!right || (!elf_has_section(elf, ".debug_info") && !elf_has_section(elf, ".symtab"))) {
+    if (!right || (!elf_has_dwarf(elf) && !elf_has_section(elf, ".symtab"))) {
         elf_file_close(elf, fd);
         return false;
     }
@@ -206,11 +211,11 @@ void code_elf_open(struct code_module *module, const uint8_t *build_id, size_t b
         return;
     }
     elf_read_layout(module);
-    if (!elf_has_section(module->elf, ".debug_info"))
+    if (!elf_has_dwarf(module->elf))
         elf_find_debug(module);
     if (!module->debug_elf)
         module->debug_elf = module->elf;
-    if (elf_has_section(module->debug_elf, ".debug_info"))
+    if (elf_has_dwarf(module->debug_elf))
         module->info.debug_info = LWP_DEBUG_FULL;
     else if (elf_has_symbols(module->debug_elf) || elf_has_symbols(module->elf))
         module->info.debug_info = LWP_DEBUG_SYMBOLS;

@@ -1,0 +1,185 @@
+/* Wherever a compiler, linker or packager puts debug info, types and the lines of loops come out the same. */
+#include "analysis/types.h"
+#include "programs.h"
+#define FM(...) (fprintf(stderr, "FAIL " __VA_ARGS__), fputc(10, stderr))
+
+struct loaded {
+    struct lwp_arena *arena;
+    struct lwp_code *code;
+};
+
+static struct loaded load_file(const char *path)
+{
+    struct loaded loaded = {.arena = lwp_arena_new()};
+    loaded.code = lwp_code_new(loaded.arena);
+    assert_int_equal(lwp_code_module(loaded.code, path, NULL, 0), 0);
+    return loaded;
+}
+
+static void unload(struct loaded *loaded)
+{
+    lwp_code_free(loaded->code);
+    lwp_arena_free(loaded->arena);
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    return slash ? slash + 1 : path ? path : "?";
+}
+
+/* The loop of `function` and its lines. */
+static void check_loop(struct loaded *loaded, const char *what, uint64_t start, const char *file, uint32_t first,
+                       uint32_t last)
+{
+    const struct lwp_place *place = lwp_code_place(loaded->code, 0, start);
+    for (uint64_t at = start; at < place->function_high; at++) {
+        uint32_t index = lwp_code_place(loaded->code, 0, at)->loop;
+        if (index == LWP_NONE)
+            continue;
+        const struct lwp_loop *loop = lwp_code_loop(loaded->code, index);
+        if (loop->first_line < first || loop->last_line > last || strcmp(base_name(loop->file), file))
+            FM("%s: loop %s:%u-%u, expected %s:%u-%u", what, loop->file, loop->first_line, loop->last_line, file,
+                     first, last);
+        return;
+    }
+    FM("%s: no loop at %#llx", what, (unsigned long long)start);
+}
+
+static void check_type(const char *what, const struct lwp_type *type, const char *name, const char *field,
+                       uint64_t offset)
+{
+    if (!type)
+        { FM("%s: no type, expected %s", what, name); return; }
+    if (strcmp(type->name, name))
+        FM("%s: type %s, expected %s", what, type->name, name);
+    for (uint32_t i = 0; i < type->field_count; i++)
+        if (!strcmp(type->fields[i].name, field) && type->fields[i].offset == offset)
+            return;
+    FM("%s: %s has no field %s at %llu", what, name, field, (unsigned long long)offset);
+}
+
+/* Does an access inside the function lead to the struct through the named pointer? */
+static void check_access(struct loaded *loaded, const char *what, uint64_t start, const char *name)
+{
+    const struct lwp_place *place = lwp_code_place(loaded->code, 0, start);
+    for (uint64_t at = start; at < place->function_high; at++) {
+        struct lwp_candidate candidates[8];
+        size_t count = lwp_types_at_access(loaded->code, 0, at, candidates, 8);
+        for (size_t i = 0; i < count && i < 8; i++)
+            if (candidates[i].type && !strcmp(candidates[i].type->name, name))
+                return;
+    }
+    FM("%s: no access to %s", what, name);
+}
+
+struct addresses {
+    uint64_t one, two, particles, cells;
+};
+
+static struct addresses addresses_of(const char *path)
+{
+    struct addresses found = {programs_symbol(path, "one_weight"), programs_symbol(path, "two_keys"),
+                              programs_symbol(path, "particles"), programs_symbol(path, "cells")};
+    assert_true(found.one && found.two && found.particles && found.cells);
+    return found;
+}
+
+enum knows { KNOWS_TYPES, KNOWS_LINES };
+
+static void check_program(const char *what, const char *path, struct addresses at, enum knows knows)
+{
+    uint64_t elements;
+    struct loaded loaded = load_file(path);
+    if (lwp_code_module_info(loaded.code, 0)->debug_info != LWP_DEBUG_FULL)
+        FM("%s: no debug info found", what);
+    check_loop(&loaded, what, at.one, "debug_one.c", 9, 10);
+    check_loop(&loaded, what, at.two, "debug_two.c", 15, 16);
+    if (knows == KNOWS_TYPES) {
+        check_type(what, lwp_types_of_static(loaded.code, 0, at.particles + 48, &elements), "struct particle", "charge",
+                   32);
+        if (elements != 40) FM("%s elements", what);
+        check_type(what, lwp_types_of_static(loaded.code, 0, at.cells, &elements), "struct cell", "owner", 8);
+        check_access(&loaded, what, at.one, "struct particle");
+        check_access(&loaded, what, at.two, "struct cell");
+    }
+    unload(&loaded);
+}
+
+/* In a folder of its own, from relative paths as a makefile has them. */
+static void build_in(const char *folder, const char *compiler, const char *flags)
+{
+    if (!programs_run("mkdir -p %s && cp %s/tests/programs/debug_* %s && cd %s && %s %s -c debug_one.c && "
+                      "%s %s -c debug_two.c && %s %s -o program debug_one.o debug_two.o 2>/dev/null",
+                      folder, LWP_SOURCE, folder, folder, compiler, flags, compiler, flags, compiler, flags))
+        FM("%s %s does not build", compiler, flags);
+}
+
+static void test_variants(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *compiler, *flags, *after;
+        enum knows knows;
+    } variants[] = {
+        {"gcc", "-O1 -gdwarf-4", NULL, KNOWS_TYPES},
+        {"gcc", "-O1 -gdwarf-5", NULL, KNOWS_TYPES},
+        {"gcc", "-O1 -gdwarf-5 -gz=zlib", NULL, KNOWS_TYPES},
+        {"gcc", "-O1 -gdwarf-4 -gz=zlib-gnu", NULL, KNOWS_TYPES},
+        {"gcc", "-O1 -g1", NULL, KNOWS_LINES},
+        {"gcc", "-O2 -g -flto", NULL, KNOWS_TYPES},
+        {"gcc", "-O2 -g -fno-plt -ffunction-sections -Wl,--gc-sections", NULL, KNOWS_TYPES},
+        {"gcc", "-O1 -gdwarf-4 -fdebug-types-section", NULL, KNOWS_TYPES},
+        {"gcc", "-O1 -gdwarf-5 -fdebug-types-section", NULL, KNOWS_TYPES},
+        {"gcc", "-O1 -gdwarf-4 -gsplit-dwarf", NULL, KNOWS_TYPES},
+        {"gcc", "-O1 -gdwarf-5 -gsplit-dwarf", NULL, KNOWS_TYPES},
+        {"gcc", "-O1 -gdwarf-5 -gsplit-dwarf -fdebug-types-section", NULL, KNOWS_TYPES},
+        {"gcc", "-O1 -gdwarf-4 -gstrict-dwarf -no-pie -fno-pie", NULL, KNOWS_TYPES},
+        {"clang", "-O1 -gdwarf-4", NULL, KNOWS_TYPES},
+        {"clang", "-O1 -gdwarf-5", NULL, KNOWS_TYPES},
+        {"clang", "-O1 -gdwarf-5 -gz", NULL, KNOWS_TYPES},
+        {"clang", "-O1 -gline-tables-only", NULL, KNOWS_LINES},
+        {"clang", "-O1 -gdwarf-4 -gsplit-dwarf", NULL, KNOWS_TYPES},
+        {"clang", "-O1 -gdwarf-5 -gsplit-dwarf", NULL, KNOWS_TYPES},
+        {"clang", "-O1 -gdwarf-5 -gsplit-dwarf -fdebug-types-section", NULL, KNOWS_TYPES},
+        {"clang", "-O1 -g -fuse-ld=gold -Wl,--gdb-index", NULL, KNOWS_TYPES},
+        {"gcc", "-O1 -gdwarf-4 -gsplit-dwarf", "dwp -e program -o program.dwp && rm *.dwo", KNOWS_TYPES},
+        {"gcc", "-O1 -gdwarf-5 -gsplit-dwarf", "dwp -e program -o program.dwp && rm *.dwo", KNOWS_TYPES},
+        {"clang", "-O1 -gdwarf-5 -gsplit-dwarf", "llvm-dwp -e program -o program.dwp && rm *.dwo", KNOWS_TYPES},
+        {"clang", "-O1 -gdwarf-4 -gsplit-dwarf", "llvm-dwp -e program -o program.dwp && rm *.dwo", KNOWS_TYPES},
+        {"gcc", "-O1 -g", "objcopy --compress-debug-sections=zlib-gabi program", KNOWS_TYPES},
+        {"gcc", "-O1 -gdwarf-4", "objcopy --compress-debug-sections=zlib-gnu program", KNOWS_TYPES},
+        {"gcc", "-O1 -gdwarf-5", "dwz program", KNOWS_TYPES},
+        {"gcc", "-O1 -gdwarf-5", "cp program other && dwz -m common.dwz program other", KNOWS_TYPES},
+        {"gcc", "-O1 -gdwarf-4", "cp program other && dwz -m common.dwz program other", KNOWS_TYPES},
+    };
+    for (size_t i = 0; i < sizeof variants / sizeof *variants; i++) {
+        char folder[200], path[256], what[300];
+        snprintf(folder, sizeof folder, "%s/v%zu", programs_folder, i);
+        snprintf(path, sizeof path, "%s/program", folder);
+        snprintf(what, sizeof what, "%s %s; %s", variants[i].compiler, variants[i].flags,
+                 variants[i].after ? variants[i].after : "");
+        if (!programs_have(variants[i].compiler))
+            continue;
+        build_in(folder, variants[i].compiler, variants[i].flags);
+        struct addresses at = addresses_of(path);
+        if (variants[i].after) {
+            char tool[16] = "";
+            sscanf(variants[i].after, "%15s", tool);
+            if (strcmp(tool, "cp") ? !programs_have(tool) : !programs_have("dwz"))
+                continue;
+            if (!programs_run("cd %s && timeout 20 sh -c '%s'", folder, variants[i].after))
+                FM("%s fails", what);
+        }
+        fprintf(stderr, "%s\n", what);
+        check_program(what, path, at, variants[i].knows);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_variants),
+    };
+    return cmocka_run_group_tests(tests, programs_set_up, programs_tear_down);
+}
