@@ -6,6 +6,7 @@
 #include "analysis/findings.h"
 #include "analysis/json.h"
 #include "analysis/load.h"
+#include "analysis/module_notes.h"
 #include "analysis/objects.h"
 #include "analysis/regions.h"
 #include "analysis/split.h"
@@ -55,24 +56,7 @@ static void analyze_notes(struct lwp_profile *profile)
         lwp_profile_note(profile,
                          "The machine's caches are not known: 64-byte lines, 1 MiB of L2 and 16 MiB of L3 were "
                          "assumed.");
-    uint32_t modules = lwp_code_module_count(profile->code), hottest = LWP_NONE;
-    double *weights = lwp_arena_alloc(profile->arena, modules + 1, sizeof *weights);
-    for (size_t i = 0; i < profile->region_count; i++)
-        if (profile->regions[i].same_as == i && profile->regions[i].module < modules)
-            weights[profile->regions[i].module] += profile->regions[i].weight.weight;
-    for (uint32_t i = 0; i < modules; i++) {
-        if (weights[i] > 0 && (hottest == LWP_NONE || weights[i] > weights[hottest]))
-            hottest = i;
-        if (weights[i] > 0 && lwp_code_module_info(profile->code, i)->debug_info == LWP_DEBUG_REPLACED)
-            lwp_profile_note(profile, "%s is another build than the one that ran: its names and types are not used.",
-                             lwp_code_module_info(profile->code, i)->path);
-    }
-    const struct lwp_module *module = hottest == LWP_NONE ? NULL : lwp_code_module_info(profile->code, hottest);
-    if (module && (module->debug_info == LWP_DEBUG_NONE || module->debug_info == LWP_DEBUG_SYMBOLS))
-        lwp_profile_note(profile,
-                         "%s, where most of the time goes, has no debug info: types are not known and fields only by "
-                         "offset. Compile it with -g to see names.",
-                         module->path);
+    lwp_module_notes(profile);
 }
 
 static int analyze_write(json_t *root, const char *path, struct lwp_error *err)

@@ -5,6 +5,7 @@
 
 #include "analysis/code_internal.h"
 #include "analysis/code_loops.h"
+#include "analysis/file_guard.h"
 #include "analysis/scopes.h"
 #include "analysis/type_cache.h"
 
@@ -19,6 +20,7 @@ struct lwp_code *lwp_code_new(struct lwp_arena *arena)
     code->accesses_by_loop = lwp_map_new();
     code->types_by_content = lwp_map_new();
     elf_version(EV_CURRENT);
+    lwp_file_guard();
     return code;
 }
 

@@ -25,10 +25,23 @@ enum lwp_debug_info {
     LWP_DEBUG_REPLACED, /* another build than the one that ran (build-id differs): not used at all */
 };
 
+/* What became of the file. */
+enum lwp_module_file {
+    LWP_FILE_NONE, /* there never was one: [vdso], JIT code, a memfd */
+    LWP_FILE_READ,
+    LWP_FILE_GONE,
+    LWP_FILE_UNREADABLE, /* no permission */
+    LWP_FILE_ODD,        /* no x86-64 ELF file (any more) */
+};
+
 struct lwp_module {
     const char *path;
     const char *build_id; /* hex, "" when there is none */
     enum lwp_debug_info debug_info;
+    enum lwp_module_file file;
+    int64_t changed;        /* when the file was last written, seconds since 1970; 0: unknown */
+    uint32_t units_missing; /* compile units whose .dwo file was not found; known after debug info was asked for */
+    const char *missing;    /* the name of the first of them, or of the file shared with others (dwz); NULL: none */
 };
 
 /* The module's index, the same for the same path and build id. build_id may be NULL (not checked then). */

@@ -27,17 +27,44 @@ bool code_die_is_struct(Dwarf_Die *die)
     return tag == DW_TAG_structure_type || tag == DW_TAG_class_type || tag == DW_TAG_union_type;
 }
 
+/* dwz moves what several units share into units that do not say their language. Taken for C unless something in it is
+ * not C: in C++ "struct name" is right as well. */
+static bool die_unit_looks_c(Dwarf_Die *unit)
+{
+    enum { LOOKED_AT = 200 };
+    Dwarf_Die die;
+    int budget = LOOKED_AT;
+    for (bool more = code_die_child(unit, &die); more && budget-- > 0; more = code_die_next(&die, &die))
+        switch (dwarf_tag(&die)) {
+        case DW_TAG_namespace:
+        case DW_TAG_module:
+        case DW_TAG_class_type:
+        case DW_TAG_reference_type:
+        case DW_TAG_rvalue_reference_type:
+        case DW_TAG_ptr_to_member_type:
+        case DW_TAG_imported_declaration:
+            return false;
+        default:
+            break;
+        }
+    return true;
+}
+
 bool code_die_is_c(Dwarf_Die *die)
 {
     Dwarf_Die unit;
     if (!dwarf_diecu(die, &unit, NULL, NULL))
         return true;
+    if (dwarf_tag(&unit) == DW_TAG_partial_unit && !dwarf_hasattr(&unit, DW_AT_language))
+        return die_unit_looks_c(&unit);
     switch (dwarf_srclang(&unit)) {
     case DW_LANG_C:
     case DW_LANG_C89:
     case DW_LANG_C99:
     case DW_LANG_C11:
     case DW_LANG_ObjC:
+    case 0x2c: /* C17 */
+    case 0x3e: /* C23 */
         return true;
     default:
         return false;

@@ -2,7 +2,10 @@
  * a unit's line table and its list of functions only when an address falls into it. */
 #include "analysis/units.h"
 
+#include "analysis/debug_files.h"
+
 #include <dwarf.h>
+#include <elfutils/libdwelf.h>
 #include <stdlib.h>
 
 enum { UNIT_LIMIT = 1000000, UNIT_RANGE_LIMIT = 1000000 };
@@ -13,7 +16,9 @@ struct unit_range {
 };
 
 struct code_debug {
-    Dwarf *dwarf;
+    Dwarf *dwarf, *alternate;
+    Elf *alternate_elf;
+    int alternate_fd;
     struct code_unit *units;
     size_t unit_count;
     struct unit_range *ranges;
@@ -43,6 +48,32 @@ static void debug_take_ranges(struct code_debug *debug, struct code_unit *unit, 
     }
 }
 
+/* The file that dwz moved shared parts to. libdw finds it by itself in the usual places. */
+static void debug_find_alternate(struct code_debug *debug, struct code_module *module)
+{
+    const char *name;
+    const void *id;
+    if (dwelf_dwarf_gnu_debugaltlink(debug->dwarf, &name, &id) <= 0)
+        return;
+    debug->alternate_elf = code_debug_alternate_find(debug->dwarf, &debug->alternate_fd);
+    if (debug->alternate_elf)
+        debug->alternate = dwarf_begin_elf(debug->alternate_elf, DWARF_C_READ, NULL);
+    if (debug->alternate)
+        dwarf_setalt(debug->dwarf, debug->alternate);
+    else if (!dwarf_getalt(debug->dwarf))
+        module->info.missing = code_intern(module->code, name);
+}
+
+static void debug_note_missing(struct code_module *module, Dwarf_Die *skeleton)
+{
+    Dwarf_Attribute attribute;
+    const char *name = NULL;
+    if (dwarf_attr(skeleton, DW_AT_dwo_name, &attribute) || dwarf_attr(skeleton, DW_AT_GNU_dwo_name, &attribute))
+        name = dwarf_formstring(&attribute);
+    if (!module->info.units_missing++)
+        module->info.missing = code_intern(module->code, name ? name : "");
+}
+
 static struct code_debug *debug_of(struct code_module *module)
 {
     if (module->debug)
@@ -53,6 +84,7 @@ static struct code_debug *debug_of(struct code_module *module)
     debug->dwarf = dwarf_begin_elf(module->debug_elf, DWARF_C_READ, NULL);
     if (!debug->dwarf)
         return debug;
+    debug_find_alternate(debug, module);
     size_t capacity = 0;
     Dwarf_CU *cu = NULL;
     Dwarf_Half version;
@@ -62,6 +94,8 @@ static struct code_debug *debug_of(struct code_module *module)
            dwarf_get_units(debug->dwarf, cu, &cu, &version, &type, &die, &split) == 0) {
         if (type != DW_UT_compile && type != DW_UT_skeleton && type != DW_UT_partial)
             continue;
+        if (type == DW_UT_skeleton && !split.addr)
+            debug_note_missing(module, &die);
         LWP_GROW(&debug->units, debug->unit_count, &capacity);
         debug->units[debug->unit_count++] = (struct code_unit){
             .line_die = die,
@@ -137,6 +171,10 @@ void code_debug_free(struct code_debug *debug)
     free(debug->ranges);
     if (debug->dwarf)
         dwarf_end(debug->dwarf);
+    if (debug->alternate)
+        dwarf_end(debug->alternate);
+    if (debug->alternate_elf)
+        code_elf_file_close(debug->alternate_elf, debug->alternate_fd);
     free(debug);
 }
 
