@@ -329,7 +329,7 @@ static int load_sample(void *to, const struct lwps_sample *sample)
         load_access_seen(thread, object, &seen, sample, same ? functions : callers);
         uint32_t stream = lwp_streams_add(profile, object, region, at_module, at, &seen, offset, weight);
         if ((access->flags & LWPS_ACCESS_KNOWN) && region != LWP_NONE && lwp_objects_is_array(profile, object))
-            walk[walk_count++] = (struct lwp_walk_access){object, region, offset};
+            walk[walk_count++] = (struct lwp_walk_access){object, region, access->ip, offset};
         if (stream_before != LWP_NONE && object == object_before && (access->flags & LWPS_ACCESS_KNOWN))
             lwp_streams_distance(profile, stream_before,
                                  access->address > address_before ? access->address - address_before

@@ -28,8 +28,10 @@ void lwp_walks_init(struct lwp_walks *walks)
 
 void lwp_walks_fini(struct lwp_walks *walks)
 {
-    for (size_t i = 0; i < walks->walk_count; i++)
+    for (size_t i = 0; i < walks->walk_count; i++) {
         free(walks->walks[i].places);
+        free(walks->walks[i].steps);
+    }
     for (size_t i = 0; i < walks->pair_count; i++) {
         free(walks->pairs[i].same.kept);
         free(walks->pairs[i].next.kept);
@@ -159,6 +161,21 @@ static void walk_place(struct lwp_walks *walks, struct lwp_walk *walk, uint64_t 
     walk->places[slot] = place;
 }
 
+static void walk_step(struct lwp_walks *walks, struct lwp_walk *walk, int64_t step)
+{
+    uint32_t slot = walk_slot(walks, ++walk->step_seen, walk->step_count, LWP_WALK_STEPS);
+    if (slot == LWP_WALK_STEPS)
+        return;
+    if (slot == walk->step_count) {
+        void *steps = walk->steps;
+        if (!walk_room(&steps, walk->step_count, &walk->step_room, LWP_WALK_STEPS, sizeof step))
+            return;
+        walk->steps = steps;
+        walk->step_count++;
+    }
+    walk->steps[slot] = step;
+}
+
 static void walk_meet(struct lwp_walks *walks, struct lwp_walk_meetings *meetings, uint64_t seen,
                       struct lwp_walk_meeting meeting)
 {
@@ -200,6 +217,11 @@ void lwp_walks_sample(struct lwp_walks *walks, struct lwp_walker *walker, const 
         walk->accesses++;
         walk_place(walks, walk, walk->accesses,
                    (struct lwp_walk_place){.offset = accesses[i].offset, .time = time, .thread = walker->thread});
+        for (int j = i; j-- > 0;)
+            if (accesses[j].code == accesses[i].code && accesses[j].object == accesses[i].object) {
+                walk_step(walks, walk, (int64_t)(accesses[i].offset - accesses[j].offset));
+                break;
+            }
         if (i == 0 || accesses[i - 1].region != accesses[i].region)
             continue;
         bool alone = accesses[i - 1].object == accesses[i].object;
@@ -210,8 +232,6 @@ void lwp_walks_sample(struct lwp_walks *walks, struct lwp_walker *walker, const 
             before->paired++;
         if (!alone)
             walk_together(walks, &accesses[i - 1], &accesses[i], walker->thread, true);
-        if (i >= 2 && accesses[0].object != accesses[i].object && accesses[0].region == accesses[i].region)
-            walk_together(walks, &accesses[0], &accesses[i], walker->thread, true);
     }
     if (count == 0)
         return;
@@ -294,6 +314,11 @@ void lwp_walks_merge(struct lwp_walks *to, const struct lwp_walks *from, const u
                   LWP_WALK_PLACES, sizeof *walk->places);
         into->places = places;
         into->accesses += walk->accesses;
+        void *steps = into->steps;
+        walk_join(to, &steps, &into->step_count, &into->step_room, into->step_seen, walk->steps, walk->step_count,
+                  walk->step_seen, LWP_WALK_STEPS, sizeof *walk->steps);
+        into->steps = steps;
+        into->step_seen += walk->step_seen;
         into->alone += walk->alone;
         into->paired += walk->paired;
     }

@@ -5,11 +5,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { LWP_WALK_PLACES = 48, LWP_WALK_MEETINGS = 32 };
+enum { LWP_WALK_PLACES = 48, LWP_WALK_MEETINGS = 32, LWP_WALK_STEPS = 24 };
 
 /* An access to a block that is large enough to be an array worth looking at. */
 struct lwp_walk_access {
     uint32_t object, region;
+    uint64_t code;   /* of the instruction */
     uint64_t offset; /* in its block or variable */
 };
 
@@ -32,6 +33,9 @@ struct lwp_walk {
     uint64_t paired; /* ... one on it and one on another array */
     uint32_t count, room;
     struct lwp_walk_place *places; /* a uniform sample of all */
+    uint64_t step_seen;
+    uint32_t step_count, step_room;
+    int64_t *steps; /* from one execution of an instruction to a later one, a few iterations on: likewise */
 };
 
 struct lwp_walk_meetings {

@@ -7,7 +7,7 @@
 
 #include "analysis/walks.h"
 
-static const struct lwp_walk_access both[] = {{3, 7, 80}, {1, 7, 88}, {3, 7, 96}};
+static const struct lwp_walk_access both[] = {{3, 7, 1000, 80}, {1, 7, 1004, 88}, {3, 7, 1000, 96}};
 
 static void test_pairs(void **state)
 {
@@ -23,6 +23,8 @@ static void test_pairs(void **state)
     assert_int_equal(walk->paired, 2);
     assert_int_equal(walk->places[0].offset, 80);
     assert_int_equal(walk->places[0].time, 1000);
+    assert_int_equal(walk->step_count, 1);
+    assert_int_equal(walk->steps[0], 16);
     const struct lwp_walk_pair *pair = lwp_walks_pair(&walks, 3, 1, 7);
     assert_non_null(pair);
     assert_int_equal(pair->a, 1);
@@ -35,7 +37,7 @@ static void test_pairs(void **state)
     assert_null(lwp_walks_of(&walks, 3, 8));
     assert_null(lwp_walks_pair(&walks, 3, 2, 7));
     /* The next sample of the thread: from object 3 to object 1. Later ones or another loop's say nothing. */
-    struct lwp_walk_access next = {1, 7, 160}, far = {3, 7, 800}, elsewhere = {1, 8, 8};
+    struct lwp_walk_access next = {1, 7, 1004, 160}, far = {3, 7, 1000, 800}, elsewhere = {1, 8, 1008, 8};
     lwp_walks_sample(&walks, &walker, &next, 1, 2000);
     lwp_walks_sample(&walks, &walker, &far, 1, 2000 + 50000000);
     lwp_walks_sample(&walks, &walker, &elsewhere, 1, 3000 + 50000000);
@@ -51,7 +53,8 @@ static void many(struct lwp_walks *walks, uint32_t object, uint64_t base, int sa
 {
     struct lwp_walker walker = {.thread = object};
     for (int i = 0; i < samples; i++) {
-        struct lwp_walk_access accesses[2] = {{object, 0, base + (uint64_t)i}, {object + 1, 0, base + (uint64_t)i}};
+        struct lwp_walk_access accesses[2] = {{object, 0, 1, base + (uint64_t)i},
+                                              {object + 1, 0, 2, base + (uint64_t)i}};
         lwp_walks_sample(walks, &walker, accesses, 2, (uint64_t)i);
     }
 }
