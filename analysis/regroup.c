@@ -1,0 +1,488 @@
+/* Finds arrays that should be one array of structures.
+ *
+ * Candidates are hot arrays: one block at a time of one allocation, or one static variable, with elements of known
+ * size. Two belong together when lifetime, location and scheme agree (5.3.1), no loop of weight walks them apart
+ * (regroup_order.c), the samples show positively that they are walked together, and their affinity over loops is high
+ * (eq. 11). Groups grow by average linkage; two that conflict never end in one group. Of the groups only those are
+ * advised that gain for certain (regroup_gain.c); why others are not is kept.
+ * Limits: many blocks alive from one line of code (rows, arrays allocated in a loop) cannot be told apart and are no
+ * candidates; at most 64 arrays and 64 loops are looked at. */
+#include "analysis/regroup.h"
+
+#include "analysis/affinity.h"
+#include "analysis/objects.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SAMPLES_NEEDED = 40, SAMPLES_GOOD = 150, SAMPLES_MANY = 500, ACCESSES_NEEDED = 6, REJECTED_MAX = 32 };
+
+static const double together = 0.5, share_worth = 0.002, gain_needed = 1.02, conflict_worth = 0.2, shown_share = 0.02;
+static const double apart = -1e6; /* affinity of what must not be joined: no average makes up for it */
+static const uint64_t usual_l2 = 1 << 20, slack_ns = 5000000;
+
+const char *lwp_regroup_reason_name(enum lwp_regroup_reason reason)
+{
+    static const char *const names[] = {"location", "lifetime", "scheme", "range",  "time",
+                                        "order",    "affinity", "gain",   "joined", "order"};
+    return names[reason];
+}
+
+/* ---- candidates ---- */
+
+static uint32_t regroup_module(struct lwp_profile *profile, const struct lwp_object *object)
+{
+    struct lwp_frame frame;
+    uint32_t node;
+    if (object->kind == LWP_OBJECT_STATIC)
+        return object->module;
+    if (object->context && lwp_objects_site(profile, object->context, &frame, &node))
+        return profile->contexts[node].module;
+    return object->context ? profile->contexts[object->context].module : LWP_NONE;
+}
+
+static bool regroup_is_split(const struct lwp_splits *splits, uint32_t object)
+{
+    for (size_t i = 0; i < splits->count; i++)
+        for (size_t k = 0; k < splits->splits[i].layout->object_count; k++)
+            if (splits->splits[i].layout->objects[k] == object)
+                return true;
+    return false;
+}
+
+static bool regroup_is_candidate(const struct lwp_profile *profile, uint32_t index)
+{
+    const struct lwp_object *object = &profile->objects[index];
+    double share = profile->total.weight > 0 ? object->weight.weight / profile->total.weight : 0;
+    if (!object->accessed || !lwp_objects_is_array(profile, index) || object->accesses < ACCESSES_NEEDED)
+        return false;
+    if (object->element_bytes == 0 || object->single || object->largest / object->element_bytes < 64)
+        return false;
+    if (object->bytes > object->largest + object->largest / 8) /* several blocks at a time */
+        return false;
+    return share >= share_worth || (double)object->accesses >= share_worth * 4 * (double)profile->samples_with_address;
+}
+
+static const struct lwp_profile *regroup_sorted;
+
+static int regroup_object_compare(const void *a, const void *b)
+{
+    const struct lwp_object *x = &regroup_sorted->objects[*(const uint32_t *)a];
+    const struct lwp_object *y = &regroup_sorted->objects[*(const uint32_t *)b];
+    if (x->weight.weight != y->weight.weight)
+        return x->weight.weight < y->weight.weight ? 1 : -1;
+    if (x->accesses != y->accesses)
+        return x->accesses < y->accesses ? 1 : -1;
+    return (x->key > y->key) - (x->key < y->key);
+}
+
+static void regroup_collect(struct lwp_profile *profile, const struct lwp_splits *splits,
+                            struct lwp_regroup_candidates *candidates)
+{
+    uint32_t *order = lwp_arena_alloc(profile->arena, profile->object_count + 1, sizeof *order);
+    size_t count = 0;
+    for (size_t i = 0; i < profile->object_count; i++)
+        if (regroup_is_candidate(profile, (uint32_t)i) && !regroup_is_split(splits, (uint32_t)i))
+            order[count++] = (uint32_t)i;
+    regroup_sorted = profile;
+    qsort(order, count, sizeof *order, regroup_object_compare);
+    if (count > LWP_REGROUP_ARRAYS_MAX)
+        count = LWP_REGROUP_ARRAYS_MAX;
+    for (size_t i = 0; i < count; i++) {
+        const struct lwp_object *object = &profile->objects[order[i]];
+        uint64_t alignment = object->element_bytes & -object->element_bytes;
+        if (object->type && object->type->alignment > 1)
+            alignment = object->type->alignment;
+        candidates->arrays[i] =
+            (struct lwp_regroup_array){.object = order[i],
+                                       .module = regroup_module(profile, object),
+                                       .start = object->element_start,
+                                       .element_bytes = object->element_bytes,
+                                       .elements = (object->largest - object->element_start) / object->element_bytes,
+                                       .alignment = alignment < 16 ? alignment : 16,
+                                       .type = object->type};
+    }
+    candidates->count = count;
+    lwp_regroup_names(profile, candidates);
+}
+
+/* ---- loops ---- */
+
+static int regroup_loop_compare(const void *a, const void *b)
+{
+    const struct lwp_regroup_loop *x = a, *y = b;
+    if (x->weight != y->weight)
+        return x->weight < y->weight ? 1 : -1;
+    return (x->region > y->region) - (x->region < y->region);
+}
+
+/* A loop whose stalls all hide behind computing still shows who is used together: its accesses weigh a little. */
+static void regroup_loops(struct lwp_profile *profile, struct lwp_regroup_candidates *candidates)
+{
+    enum { FOUND_MAX = 1024 };
+    struct lwp_map *index = lwp_map_new();
+    struct lwp_regroup_loop *loops = NULL;
+    size_t count = 0, room = 0;
+    double mean = profile->total.samples ? profile->total.weight / (double)profile->total.samples : 1;
+    uint64_t vectors[LWP_REGROUP_ARRAYS_MAX];
+    for (size_t c = 0; c < candidates->count; c++)
+        for (uint32_t s = profile->object_streams[candidates->arrays[c].object]; s != LWP_NONE;
+             s = profile->streams[s].next_of_object) {
+            const struct lwp_stream *stream = &profile->streams[s];
+            if (stream->region == LWP_NONE)
+                continue;
+            uint32_t *at = lwp_map_at(index, stream->region);
+            if (*at == LWP_MAP_NONE) {
+                if (count == FOUND_MAX)
+                    continue;
+                *at = (uint32_t)count;
+                LWP_GROW(&loops, count, &room);
+                memset(&loops[count], 0, sizeof *loops);
+                loops[count++].region = stream->region;
+            }
+            struct lwp_regroup_loop *loop = &loops[*at];
+            lwp_tally_merge(&loop->of[c], &stream->weight);
+            loop->accesses[c] += stream->accesses;
+            loop->weight += stream->weight.weight + 0.02 * mean * (double)stream->accesses;
+        }
+    if (count)
+        qsort(loops, count, sizeof *loops, regroup_loop_compare);
+    candidates->loop_count = count < LWP_REGROUP_LOOPS_MAX ? count : LWP_REGROUP_LOOPS_MAX;
+    candidates->loops = lwp_arena_alloc(profile->arena, candidates->loop_count + 1, sizeof *loops);
+    for (size_t l = 0; l < candidates->loop_count; l++) {
+        candidates->loops[l] = loops[l];
+        struct lwp_regroup_loop *loop = &candidates->loops[l];
+        memset(vectors, 0, sizeof vectors);
+        for (size_t c = 0; c < candidates->count; c++) {
+            const struct lwp_object *object = &profile->objects[candidates->arrays[c].object];
+            /* One access in a hundred may be another loop's, or another array's. */
+            loop->uses[c] = loop->accesses[c] >= 2 && loop->accesses[c] * 100 > object->accesses;
+            for (uint32_t s = profile->object_streams[candidates->arrays[c].object]; s != LWP_NONE;
+                 s = profile->streams[s].next_of_object)
+                if (profile->streams[s].region == loop->region && profile->streams[s].vector)
+                    vectors[c] += profile->streams[s].accesses;
+            loop->vector[c] = vectors[c] * 2 > loop->accesses[c];
+        }
+    }
+    free(loops);
+    lwp_map_free(index);
+}
+
+static void regroup_walks(const struct lwp_profile *profile, struct lwp_regroup_candidates *candidates)
+{
+    uint32_t *regions = malloc((profile->region_count + 1) * sizeof *regions);
+    lwp_walks_init(&candidates->walks);
+    if (!regions)
+        abort();
+    for (size_t i = 0; i < profile->region_count; i++)
+        regions[i] = profile->regions[i].same_as;
+    lwp_walks_merge(&candidates->walks, &profile->walks, NULL, regions);
+    free(regions);
+}
+
+/* ---- pairs ---- */
+
+/* 5.3.1. */
+static struct lwp_regroup_verdict regroup_classes(struct lwp_profile *profile, const struct lwp_regroup_array *a,
+                                                  const struct lwp_regroup_array *b)
+{
+    const struct lwp_object *x = &profile->objects[a->object], *y = &profile->objects[b->object];
+    if (x->kind != y->kind)
+        return (struct lwp_regroup_verdict){LWP_REGROUP_LOCATION, "one is static data, the other is allocated"};
+    if (a->module != b->module)
+        return (struct lwp_regroup_verdict){LWP_REGROUP_LOCATION, "they belong to different modules"};
+    if (x->first_ns + slack_ns < y->born_ns || y->first_ns + slack_ns < x->born_ns ||
+        (y->died_ns < x->last_ns && x->last_ns - y->died_ns > slack_ns) ||
+        (x->died_ns < y->last_ns && y->last_ns - x->died_ns > slack_ns))
+        return (struct lwp_regroup_verdict){LWP_REGROUP_LIFETIME, "one is used when the other does not exist"};
+    if (x->kind != LWP_OBJECT_STATIC && x->allocations != y->allocations)
+        return (struct lwp_regroup_verdict){
+            LWP_REGROUP_LIFETIME,
+            lwp_arena_printf(profile->arena, "they are allocated %llu times and %llu times",
+                             (unsigned long long)x->allocations, (unsigned long long)y->allocations)};
+    uint64_t more = a->elements > b->elements ? a->elements : b->elements;
+    uint64_t less = a->elements > b->elements ? b->elements : a->elements;
+    if (more - less > more / 1000)
+        return (struct lwp_regroup_verdict){
+            LWP_REGROUP_SCHEME, lwp_arena_printf(profile->arena, "they have %llu elements and %llu elements",
+                                                 (unsigned long long)a->elements, (unsigned long long)b->elements)};
+    return (struct lwp_regroup_verdict){LWP_REGROUP_NONE, NULL};
+}
+
+/* Over all loops that use both. A conflict counts when such loops weigh enough; of several the heaviest is named. */
+static struct lwp_regroup_verdict regroup_walked(const struct lwp_regroup_candidates *candidates, size_t i, size_t j)
+{
+    const struct lwp_regroup_array *a = &candidates->arrays[i], *b = &candidates->arrays[j];
+    struct lwp_regroup_verdict worst = {LWP_REGROUP_UNKNOWN, NULL};
+    double common = 0, joined = 0, conflict = 0, heaviest = 0;
+    for (size_t l = 0; l < candidates->loop_count; l++) {
+        const struct lwp_regroup_loop *loop = &candidates->loops[l];
+        if (!loop->uses[i] || !loop->uses[j])
+            continue;
+        struct lwp_regroup_verdict verdict =
+            lwp_regroup_relate(a, lwp_walks_of(&candidates->walks, a->object, loop->region), b,
+                               lwp_walks_of(&candidates->walks, b->object, loop->region),
+                               lwp_walks_pair(&candidates->walks, a->object, b->object, loop->region));
+        common += loop->weight;
+        if (verdict.reason == LWP_REGROUP_NONE) {
+            joined += loop->weight;
+        } else if (verdict.reason != LWP_REGROUP_UNKNOWN) {
+            conflict += loop->weight;
+            if (loop->weight > heaviest) {
+                heaviest = loop->weight;
+                worst = verdict;
+            }
+        }
+    }
+    if (common <= 0)
+        return (struct lwp_regroup_verdict){LWP_REGROUP_AFFINITY, "no loop uses both"};
+    if (conflict > conflict_worth * common)
+        return worst;
+    if (joined > 0 && joined >= 0.5 * (common - conflict))
+        return (struct lwp_regroup_verdict){LWP_REGROUP_NONE, NULL};
+    return (struct lwp_regroup_verdict){LWP_REGROUP_UNKNOWN, NULL};
+}
+
+/* Few samples catch two given arrays of 27. What goes with a third array at each index goes together. */
+static void regroup_conclude(struct lwp_regroup_candidates *candidates)
+{
+    size_t n = candidates->count;
+    struct lwp_regroup_verdict *verdicts = candidates->verdicts;
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (size_t k = 0; k < n; k++)
+            for (size_t i = 0; i < n; i++) {
+                if (i == k || verdicts[i * n + k].reason != LWP_REGROUP_NONE)
+                    continue;
+                for (size_t j = 0; j < n; j++)
+                    if (j != i && j != k && verdicts[k * n + j].reason == LWP_REGROUP_NONE &&
+                        verdicts[i * n + j].reason == LWP_REGROUP_UNKNOWN) {
+                        verdicts[i * n + j].reason = verdicts[j * n + i].reason = LWP_REGROUP_NONE;
+                        changed = true;
+                    }
+            }
+    }
+}
+
+static void regroup_judge(struct lwp_profile *profile, struct lwp_regroup_candidates *candidates)
+{
+    size_t n = candidates->count;
+    struct lwp_affinity_loop loops[LWP_REGROUP_LOOPS_MAX];
+    candidates->verdicts = lwp_arena_alloc(profile->arena, n * n + 1, sizeof *candidates->verdicts);
+    candidates->affinity = lwp_arena_alloc(profile->arena, n * n + 1, sizeof *candidates->affinity);
+    for (size_t l = 0; l < candidates->loop_count; l++)
+        loops[l] = (struct lwp_affinity_loop){candidates->loops[l].weight, candidates->loops[l].uses};
+    lwp_affinity_compute(loops, candidates->loop_count, n, candidates->affinity);
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = i + 1; j < n; j++) {
+            struct lwp_regroup_verdict verdict =
+                regroup_classes(profile, &candidates->arrays[i], &candidates->arrays[j]);
+            if (verdict.reason == LWP_REGROUP_NONE)
+                verdict = regroup_walked(candidates, i, j);
+            candidates->verdicts[i * n + j] = candidates->verdicts[j * n + i] = verdict;
+        }
+    regroup_conclude(candidates);
+    for (size_t i = 0; i < n * n; i++)
+        if (candidates->verdicts[i].reason == LWP_REGROUP_NONE && i / n != i % n && candidates->affinity[i] < together)
+            candidates->verdicts[i] =
+                (struct lwp_regroup_verdict){LWP_REGROUP_AFFINITY, "most of their use is in loops without the other"};
+}
+
+/* ---- groups ---- */
+
+/* Of the members the one `array` shares most loop weight with; how much, of the array's own. */
+static double regroup_common(const struct lwp_regroup_candidates *candidates, size_t array, size_t other)
+{
+    double common = 0, own = 0;
+    for (size_t l = 0; l < candidates->loop_count; l++) {
+        const struct lwp_regroup_loop *loop = &candidates->loops[l];
+        own += loop->uses[array] ? loop->weight : 0;
+        common += loop->uses[array] && loop->uses[other] ? loop->weight : 0;
+    }
+    return own > 0 ? common / own : 0;
+}
+
+static struct lwp_regroup_verdict regroup_why(const struct lwp_regroup_candidates *candidates, size_t a, size_t b)
+{
+    struct lwp_regroup_verdict verdict = candidates->verdicts[a * candidates->count + b];
+    if (verdict.reason == LWP_REGROUP_NONE)
+        verdict = (struct lwp_regroup_verdict){LWP_REGROUP_AFFINITY, "others of the group are mostly used without it"};
+    if (verdict.reason == LWP_REGROUP_UNKNOWN)
+        verdict.detail = "the samples do not show that they are walked together";
+    return verdict;
+}
+
+/* Arrays that share loops with the group and are left out, with the reason against the member they share most with. */
+static void regroup_rejects(struct lwp_profile *profile, const struct lwp_regroup_candidates *candidates,
+                            const int *group, int which, struct lwp_regroup *regroup)
+{
+    regroup->rejected = lwp_arena_alloc(profile->arena, REJECTED_MAX, sizeof *regroup->rejected);
+    for (size_t c = 0; c < candidates->count && regroup->rejected_count < REJECTED_MAX; c++) {
+        size_t closest = LWP_REGROUP_ARRAYS_MAX;
+        double most = 0;
+        for (size_t m = 0; m < candidates->count && group[c] != which; m++) {
+            double common = group[m] == which ? regroup_common(candidates, c, m) : 0;
+            /* A conflict says more than an affinity. */
+            if (common > most && candidates->verdicts[c * candidates->count + m].reason <= LWP_REGROUP_ORDER)
+                common += 1;
+            if (common > most) {
+                most = common;
+                closest = m;
+            }
+        }
+        if (closest == LWP_REGROUP_ARRAYS_MAX || (most > 1 ? most - 1 : most) < shown_share)
+            continue;
+        regroup->rejected[regroup->rejected_count++] =
+            (struct lwp_regroup_rejected){.object = candidates->arrays[c].object,
+                                          .name = candidates->arrays[c].name,
+                                          .with = candidates->arrays[closest].name,
+                                          .verdict = regroup_why(candidates, c, closest)};
+    }
+}
+
+/* The order in the structure: what needs more alignment first, so that nothing is padded. */
+static void regroup_order(const struct lwp_regroup_candidates *candidates, size_t *members, size_t count)
+{
+    for (size_t i = 1; i < count; i++)
+        for (size_t k = i;
+             k > 0 && candidates->arrays[members[k]].alignment > candidates->arrays[members[k - 1]].alignment; k--) {
+            size_t kept = members[k];
+            members[k] = members[k - 1];
+            members[k - 1] = kept;
+        }
+}
+
+static const char *regroup_confidence(const struct lwp_profile *profile,
+                                      const struct lwp_regroup_candidates *candidates,
+                                      const struct lwp_regroup *regroup)
+{
+    bool sure = true;
+    for (size_t i = 0; i < regroup->count; i++) {
+        const struct lwp_object *object = &profile->objects[candidates->arrays[regroup->members[i]].object];
+        sure &= object->type != NULL || object->element_probability > 0.99;
+    }
+    if (sure && regroup->weight.samples >= SAMPLES_MANY)
+        return "high";
+    return sure && regroup->weight.samples >= SAMPLES_GOOD ? "medium" : "low";
+}
+
+static const char *regroup_list(struct lwp_profile *profile, const struct lwp_regroup_candidates *candidates,
+                                const struct lwp_regroup *regroup)
+{
+    const char *text = "";
+    for (size_t i = 0; i < regroup->count && i < 6; i++)
+        text = lwp_arena_printf(profile->arena, "%s%s%s", text,
+                                i == 0                    ? ""
+                                : i + 1 == regroup->count ? " and "
+                                                          : ", ",
+                                candidates->arrays[regroup->members[i]].name);
+    return regroup->count > 6 ? lwp_arena_printf(profile->arena, "%s and %zu more", text, regroup->count - 6) : text;
+}
+
+/* Whether the group is worth advising; if not, why. */
+static bool regroup_try(struct lwp_profile *profile, struct lwp_regroup_candidates *candidates, const int *group,
+                        int which, struct lwp_regroup *regroup)
+{
+    size_t *members = lwp_arena_alloc(profile->arena, candidates->count, sizeof *members);
+    uint64_t l2 = profile->machine.l2_bytes ? profile->machine.l2_bytes : usual_l2, bytes = 0;
+    *regroup = (struct lwp_regroup){.members = members};
+    for (size_t c = 0; c < candidates->count; c++)
+        if (group[c] == which) {
+            members[regroup->count++] = c;
+            lwp_tally_merge(&regroup->weight, &profile->objects[candidates->arrays[c].object].weight);
+            bytes += profile->objects[candidates->arrays[c].object].largest;
+        }
+    if (regroup->count < 2)
+        return false;
+    regroup_order(candidates, members, regroup->count);
+    lwp_regroup_gain(profile, candidates, regroup);
+    if (bytes <= l2 / 2 || lwp_share_of(&regroup->weight, &profile->total).value < 0.02)
+        return false;
+    if (regroup->weight.samples < SAMPLES_NEEDED && regroup->gain.high >= gain_needed) {
+        lwp_profile_note(profile,
+                         "Too few samples (%llu) on %s to advise on joining them; let the program run longer or sample "
+                         "faster (-F).",
+                         (unsigned long long)regroup->weight.samples, regroup_list(profile, candidates, regroup));
+        return false;
+    }
+    return true;
+}
+
+static int regroup_compare(const void *a, const void *b)
+{
+    const struct lwp_regroup *x = a, *y = b;
+    double p = x->gain.low + x->gain.high, q = y->gain.low + y->gain.high;
+    return (p < q) - (p > q);
+}
+
+/* Pairs that share most of their loops and were not joined, where no advice says so. */
+static void regroup_apart(struct lwp_profile *profile, struct lwp_regroups *regroups, const bool *told)
+{
+    const struct lwp_regroup_candidates *candidates = &regroups->candidates;
+    for (size_t i = 0; i < candidates->count; i++)
+        for (size_t j = 0; j < i; j++) {
+            struct lwp_regroup_verdict verdict = regroup_why(candidates, i, j);
+            const struct lwp_tally *weight = &profile->objects[candidates->arrays[i].object].weight;
+            if (told[i] || told[j] || regroups->apart_count == REJECTED_MAX || verdict.reason > LWP_REGROUP_ORDER ||
+                regroup_common(candidates, i, j) < 0.5 || regroup_common(candidates, j, i) < 0.5 ||
+                weight->weight < 0.01 * profile->total.weight)
+                continue;
+            regroups->apart[regroups->apart_count++] =
+                (struct lwp_regroup_rejected){.object = candidates->arrays[i].object,
+                                              .name = candidates->arrays[i].name,
+                                              .with = candidates->arrays[j].name,
+                                              .verdict = verdict};
+        }
+}
+
+void lwp_regroup_advise(struct lwp_profile *profile, const struct lwp_splits *splits, struct lwp_regroups *regroups)
+{
+    struct lwp_regroup_candidates *candidates = &regroups->candidates;
+    double weights[LWP_REGROUP_ARRAYS_MAX] = {0}, *joined;
+    bool told[LWP_REGROUP_ARRAYS_MAX] = {false};
+    int group[LWP_REGROUP_ARRAYS_MAX];
+    memset(regroups, 0, sizeof *regroups);
+    regroup_collect(profile, splits, candidates);
+    regroup_loops(profile, candidates);
+    regroup_walks(profile, candidates);
+    regroup_judge(profile, candidates);
+    size_t n = candidates->count;
+    joined = lwp_arena_alloc(profile->arena, n * n + 1, sizeof *joined);
+    regroups->regroups = lwp_arena_alloc(profile->arena, n + 1, sizeof *regroups->regroups);
+    regroups->apart = lwp_arena_alloc(profile->arena, REJECTED_MAX, sizeof *regroups->apart);
+    for (size_t i = 0; i < n; i++) {
+        weights[i] = 1e-9;
+        for (size_t l = 0; l < candidates->loop_count; l++)
+            weights[i] += candidates->loops[l].uses[i] ? candidates->loops[l].weight : 0;
+        for (size_t j = 0; j < n; j++)
+            joined[i * n + j] =
+                candidates->verdicts[i * n + j].reason == LWP_REGROUP_NONE ? candidates->affinity[i * n + j] : apart;
+    }
+    size_t groups = lwp_affinity_cluster(joined, weights, n, together, 0, group);
+    for (size_t g = 0; g < groups; g++) {
+        struct lwp_regroup *regroup = &regroups->regroups[regroups->count];
+        if (!regroup_try(profile, candidates, group, (int)g, regroup))
+            continue;
+        regroup_rejects(profile, candidates, group, (int)g, regroup);
+        for (size_t i = 0; i < regroup->count; i++)
+            told[regroup->members[i]] = true;
+        if (regroup->gain.low < gain_needed) {
+            lwp_profile_note(profile,
+                             "Loops use %s at the same index, but joining them is not expected to pay: they are "
+                             "walked in order, where each has its cache lines used up anyway, or too little time is "
+                             "spent waiting for them.",
+                             regroup_list(profile, candidates, regroup));
+            continue;
+        }
+        regroup->confidence = regroup_confidence(profile, candidates, regroup);
+        regroup->declaration = lwp_regroup_declaration(profile, candidates, regroup);
+        regroups->count++;
+    }
+    qsort(regroups->regroups, regroups->count, sizeof *regroups->regroups, regroup_compare);
+    regroup_apart(profile, regroups, told);
+}
+
+void lwp_regroup_free(struct lwp_regroups *regroups)
+{
+    lwp_walks_fini(&regroups->candidates.walks);
+}

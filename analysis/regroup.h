@@ -1,0 +1,109 @@
+/* Array regrouping (LWPTool 5.3): arrays that loops use together, index by index, and that should be one array. */
+#ifndef LWP_ANALYSIS_REGROUP_H
+#define LWP_ANALYSIS_REGROUP_H
+
+#include "analysis/gain.h"
+#include "analysis/split.h"
+
+enum { LWP_REGROUP_ARRAYS_MAX = 64, LWP_REGROUP_LOOPS_MAX = 64 };
+
+/* Why two arrays must not be joined, the strongest reason first. */
+enum lwp_regroup_reason {
+    LWP_REGROUP_LOCATION,
+    LWP_REGROUP_LIFETIME,
+    LWP_REGROUP_SCHEME,
+    LWP_REGROUP_RANGE,
+    LWP_REGROUP_TIME,
+    LWP_REGROUP_ORDER,
+    LWP_REGROUP_AFFINITY,
+    LWP_REGROUP_GAIN,   /* they could be, but nothing is gained */
+    LWP_REGROUP_NONE,   /* none */
+    LWP_REGROUP_UNKNOWN /* the samples do not tell */
+};
+
+struct lwp_regroup_array {
+    uint32_t object;
+    uint32_t module; /* that holds or allocates it */
+    uint64_t start, element_bytes, elements;
+    uint64_t alignment;
+    const char *name; /* a C identifier, its own in the profile's candidates */
+    const struct lwp_type *type;
+};
+
+/* How arrays are used in one loop. */
+struct lwp_regroup_loop {
+    uint32_t region;
+    double weight; /* of stalls on the candidates in it */
+    struct lwp_tally of[LWP_REGROUP_ARRAYS_MAX];
+    uint64_t accesses[LWP_REGROUP_ARRAYS_MAX];
+    bool uses[LWP_REGROUP_ARRAYS_MAX];
+    bool vector[LWP_REGROUP_ARRAYS_MAX]; /* mostly with vector instructions */
+};
+
+struct lwp_regroup_verdict {
+    enum lwp_regroup_reason reason;
+    const char *detail; /* half a sentence, or NULL */
+};
+
+/* What the analysis of regrouping works on. */
+struct lwp_regroup_candidates {
+    struct lwp_regroup_array arrays[LWP_REGROUP_ARRAYS_MAX];
+    size_t count;
+    struct lwp_regroup_loop *loops; /* heaviest first */
+    size_t loop_count;
+    struct lwp_walks walks;               /* with loops' versions joined */
+    struct lwp_regroup_verdict *verdicts; /* of each pair: count * count */
+    double *affinity;                     /* likewise (eq. 11) */
+};
+
+struct lwp_regroup_rejected {
+    uint32_t object;
+    const char *name, *with; /* `with`: the array of the group it does not go with */
+    struct lwp_regroup_verdict verdict;
+};
+
+struct lwp_regroup {
+    size_t count;
+    const size_t *members; /* of candidates->arrays, in the order of the new structure */
+    uint64_t bytes;        /* of one element of the new array */
+    struct lwp_tally weight;
+    struct lwp_regroup_rejected *rejected;
+    size_t rejected_count;
+    const char *confidence;
+    struct lwp_gain gain;
+    const char *declaration;
+};
+
+struct lwp_regroups {
+    struct lwp_regroup_candidates candidates;
+    struct lwp_regroup *regroups; /* largest expected gain first */
+    size_t count;
+    /* Arrays that share loops but are in no advice: pairs (array of `other`), or groups that gain nothing. */
+    struct lwp_regroup_rejected *apart;
+    size_t apart_count;
+};
+
+/* After lwp_split_advise: what is to be split is not joined. */
+void lwp_regroup_advise(struct lwp_profile *profile, const struct lwp_splits *splits, struct lwp_regroups *regroups);
+void lwp_regroup_free(struct lwp_regroups *regroups);
+
+/* "order", "range", ... */
+const char *lwp_regroup_reason_name(enum lwp_regroup_reason reason);
+
+/* regroup_order.c: eq. 10 and beyond, for two arrays in one loop. `walk_a` and `walk_b` may be NULL. */
+struct lwp_regroup_verdict lwp_regroup_relate(const struct lwp_regroup_array *a, const struct lwp_walk *walk_a,
+                                              const struct lwp_regroup_array *b, const struct lwp_walk *walk_b,
+                                              const struct lwp_walk_pair *pair);
+
+/* regroup_gain.c */
+uint64_t lwp_regroup_pack(const struct lwp_regroup_candidates *candidates, const size_t *members, size_t count,
+                          uint64_t *offsets);
+void lwp_regroup_gain(struct lwp_profile *profile, const struct lwp_regroup_candidates *candidates,
+                      struct lwp_regroup *regroup);
+
+/* regroup_text.c */
+const char *lwp_regroup_declaration(struct lwp_profile *profile, const struct lwp_regroup_candidates *candidates,
+                                    const struct lwp_regroup *regroup);
+void lwp_regroup_names(struct lwp_profile *profile, struct lwp_regroup_candidates *candidates);
+
+#endif

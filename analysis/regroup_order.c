@@ -1,0 +1,145 @@
+/* Whether one loop walks two arrays together.
+ *
+ * Range and time are eq. 10, with quantiles instead of bounds: one stray sample must not make two walks overlap. What
+ * eq. 10 cannot see is at which index of one array the loop is while it is at an index of the other. Accesses of one
+ * sample tell: indices that are equal, or nearly (a stencil, a few iterations between the two accesses), much more
+ * often than those of two samples taken at random from the same thread. If they are not, their sum or their difference
+ * may be constant: opposite directions, or a fixed distance. Two samples one after the other tell the same of slow
+ * walks, but never that arrays do not belong together.
+ * Limits: two arrays of which a loop uses a few elements only cannot be told from arrays walked together. */
+#include "analysis/regroup.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum {
+    PLACES_NEEDED = 6,   /* of each walk, for quantiles */
+    MEETINGS_NEEDED = 6, /* to say that arrays are not walked together */
+    NEXT_NEEDED = 8,     /* samples one after the other */
+    ALONE_NEEDED = 12,
+    ALWAYS_NEAR = 16 /* elements */
+};
+
+static const double near_share = 0.2, next_share = 0.5;
+
+static int order_compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double order_median(double *values, size_t count)
+{
+    qsort(values, count, sizeof *values, order_compare);
+    return values[count / 2];
+}
+
+static double order_index(const struct lwp_regroup_array *array, uint64_t offset)
+{
+    return ((double)offset - (double)array->start) / (double)array->element_bytes;
+}
+
+/* The range of 96 % of the places (or less, when they are few), of indices or of times. */
+static void order_bounds(const struct lwp_regroup_array *array, const struct lwp_walk *walk, bool time, double *low,
+                         double *high)
+{
+    double values[LWP_WALK_PLACES];
+    for (uint32_t i = 0; i < walk->count; i++)
+        values[i] =
+            time ? (double)walk->places[i].time : order_index(array, walk->places[i].offset) / (double)array->elements;
+    qsort(values, walk->count, sizeof *values, order_compare);
+    uint32_t cut = walk->count / 24;
+    *low = values[cut];
+    *high = values[walk->count - 1 - cut];
+}
+
+/* The usual distance between the indices of two arrays at unrelated moments; within a thread where that is known. */
+static double order_usual(const struct lwp_regroup_array *a, const struct lwp_walk *walk_a,
+                          const struct lwp_regroup_array *b, const struct lwp_walk *walk_b)
+{
+    enum { LOOKED_AT = 24, ENOUGH = 24 };
+    double distances[LOOKED_AT * LOOKED_AT];
+    for (int same_thread = 1; same_thread >= 0; same_thread--) {
+        size_t count = 0;
+        for (uint32_t i = 0; i < walk_a->count && i < LOOKED_AT; i++)
+            for (uint32_t j = 0; j < walk_b->count && j < LOOKED_AT; j++)
+                if (!same_thread || walk_a->places[i].thread == walk_b->places[j].thread)
+                    distances[count++] =
+                        fabs(order_index(a, walk_a->places[i].offset) - order_index(b, walk_b->places[j].offset));
+        if (count >= ENOUGH)
+            return order_median(distances, count);
+    }
+    return 0;
+}
+
+/* How much the sums (opposite directions) or differences of the indices vary. */
+static double order_spread(const double *x, const double *y, size_t count, bool sums, double *middle)
+{
+    double values[LWP_WALK_MEETINGS];
+    for (size_t i = 0; i < count; i++)
+        values[i] = sums ? x[i] + y[i] : x[i] - y[i];
+    *middle = order_median(values, count);
+    for (size_t i = 0; i < count; i++)
+        values[i] = fabs(values[i] - *middle);
+    return order_median(values, count);
+}
+
+static struct lwp_regroup_verdict order_judge(const struct lwp_regroup_array *a, const struct lwp_regroup_array *b,
+                                              const struct lwp_walk_meetings *meetings, bool swapped, double usual,
+                                              bool in_one_sample)
+{
+    const struct lwp_regroup_verdict unknown = {LWP_REGROUP_UNKNOWN, NULL};
+    double x[LWP_WALK_MEETINGS], y[LWP_WALK_MEETINGS], middle;
+    size_t count = meetings->count, near = 0, very_near = 0;
+    double limit = fmax(ALWAYS_NEAR, usual / 64);
+    for (size_t i = 0; i < count; i++) {
+        const struct lwp_walk_meeting *meeting = &meetings->kept[i];
+        x[i] = order_index(a, swapped ? meeting->b : meeting->a);
+        y[i] = order_index(b, swapped ? meeting->a : meeting->b);
+        near += fabs(x[i] - y[i]) <= limit;
+        very_near += fabs(x[i] - y[i]) <= usual / 256;
+    }
+    double share = count ? (double)near / (double)count : 0;
+    if (in_one_sample
+            ? (near >= 2 && share >= near_share && (count < 10 || near >= 3)) || (count == 1 && very_near == 1)
+            : count >= NEXT_NEEDED && share >= next_share)
+        return (struct lwp_regroup_verdict){LWP_REGROUP_NONE, NULL};
+    if (count < (in_one_sample ? MEETINGS_NEEDED : NEXT_NEEDED) || usual < 4 * ALWAYS_NEAR)
+        return unknown;
+    if (order_spread(x, y, count, true, &middle) < usual / 8)
+        return (struct lwp_regroup_verdict){LWP_REGROUP_ORDER, "they are walked in opposite directions"};
+    if (!in_one_sample)
+        return unknown;
+    if (order_spread(x, y, count, false, &middle) < usual / 8)
+        return (struct lwp_regroup_verdict){LWP_REGROUP_ORDER, "their indices keep a large distance"};
+    return (struct lwp_regroup_verdict){LWP_REGROUP_ORDER, "their indices have nothing to do with each other"};
+}
+
+struct lwp_regroup_verdict lwp_regroup_relate(const struct lwp_regroup_array *a, const struct lwp_walk *walk_a,
+                                              const struct lwp_regroup_array *b, const struct lwp_walk *walk_b,
+                                              const struct lwp_walk_pair *pair)
+{
+    struct lwp_regroup_verdict verdict = {LWP_REGROUP_UNKNOWN, NULL};
+    if (!walk_a || !walk_b)
+        return verdict;
+    if (walk_a->count >= PLACES_NEEDED && walk_b->count >= PLACES_NEEDED) {
+        double low_a, high_a, low_b, high_b;
+        order_bounds(a, walk_a, false, &low_a, &high_a);
+        order_bounds(b, walk_b, false, &low_b, &high_b);
+        if (high_a <= low_b || high_b <= low_a)
+            return (struct lwp_regroup_verdict){LWP_REGROUP_RANGE, "the loop uses other parts of them"};
+        order_bounds(a, walk_a, true, &low_a, &high_a);
+        order_bounds(b, walk_b, true, &low_b, &high_b);
+        if (high_a <= low_b || high_b <= low_a)
+            return (struct lwp_regroup_verdict){LWP_REGROUP_TIME, "the loop uses them one after the other"};
+    }
+    double usual = order_usual(a, walk_a, b, walk_b);
+    bool swapped = pair && pair->a != a->object;
+    if (pair && pair->same.count)
+        verdict = order_judge(a, b, &pair->same, swapped, usual, true);
+    else if (walk_a->alone >= ALONE_NEEDED && walk_b->alone >= ALONE_NEEDED)
+        return (struct lwp_regroup_verdict){LWP_REGROUP_TIME, "no run of the loop uses both"};
+    if (verdict.reason == LWP_REGROUP_UNKNOWN && pair && pair->next.count)
+        verdict = order_judge(a, b, &pair->next, swapped, usual, false);
+    return verdict;
+}
