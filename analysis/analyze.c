@@ -9,6 +9,7 @@
 #include "analysis/module_notes.h"
 #include "analysis/objects.h"
 #include "analysis/regions.h"
+#include "analysis/regroup.h"
 #include "analysis/split.h"
 #include "analysis/streams.h"
 #include "base/log.h"
@@ -81,6 +82,7 @@ int lwp_analyze(const char *const *dirs, size_t count, const char *out_path, str
 {
     struct lwp_profile profile;
     struct lwp_splits splits;
+    struct lwp_regroups regroups;
     struct lwp_findings findings;
     char path[4096];
     if (!out_path) {
@@ -106,9 +108,11 @@ int lwp_analyze(const char *const *dirs, size_t count, const char *out_path, str
     lwp_elements_find(&profile);
     lwp_objects_name(&profile);
     lwp_split_advise(&profile, &splits);
-    lwp_findings_rank(&profile, &splits, &findings);
+    lwp_regroup_advise(&profile, &splits, &regroups);
+    lwp_findings_rank(&profile, &splits, &regroups, &findings);
     analyze_notes(&profile);
-    json_t *root = lwp_json_build(&profile, &splits, &findings);
+    json_t *root = lwp_json_build(&profile, &splits, &regroups, &findings);
+    lwp_regroup_free(&regroups);
     lwp_log_progress(NULL);
     status = analyze_write(root, out_path, err);
     json_decref(root);

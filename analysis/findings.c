@@ -7,6 +7,7 @@
 
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *finding_id(struct lwp_profile *profile, const char *kind, const struct lwp_object *object)
@@ -53,7 +54,7 @@ static void finding_of_split(struct lwp_profile *profile, const struct lwp_split
         what = lwp_arena_printf(profile->arena, "%s of %s", type, object->name);
     unsigned parts = (unsigned)(split->groups + split->cold);
     double mean = weight > 0 ? used / weight : 0;
-    *finding = (struct lwp_finding){.kind = "split", .low = split->gain.low, .high = split->gain.high, .split = index};
+    *finding = (struct lwp_finding){.kind = "split", .low = split->gain.low, .high = split->gain.high, .index = index};
     finding->id = finding_id(profile, "split", object);
     finding->title =
         lwp_arena_printf(profile->arena, "Split %s into %u parts: loops use %.0f of its %llu bytes at a time", what,
@@ -71,14 +72,72 @@ static void finding_of_split(struct lwp_profile *profile, const struct lwp_split
               "compare.";
 }
 
-void lwp_findings_rank(struct lwp_profile *profile, const struct lwp_splits *splits, struct lwp_findings *findings)
+static int finding_name_compare(const void *a, const void *b)
 {
-    findings->findings = lwp_arena_alloc(profile->arena, splits->count + 1, sizeof *findings->findings);
-    findings->count = splits->count;
-    for (size_t i = 0; i < splits->count; i++) { /* splits are ranked already */
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* From the names alone, in the order of the alphabet: which array waits longest differs from run to run. */
+static const char *finding_regroup_id(struct lwp_profile *profile, const struct lwp_regroup_candidates *candidates,
+                                      const struct lwp_regroup *regroup)
+{
+    const char *names[LWP_REGROUP_ARRAYS_MAX];
+    char slug[40];
+    size_t used = 0;
+    uint64_t hash = 0;
+    for (size_t i = 0; i < regroup->count; i++)
+        names[i] = candidates->arrays[regroup->members[i]].name;
+    qsort(names, regroup->count, sizeof *names, finding_name_compare);
+    for (size_t i = 0; i < regroup->count; i++) {
+        hash = lwp_hash_mix(hash, lwp_hash_text(names[i]));
+        if (used + strlen(names[i]) + 2 < sizeof slug)
+            used += (size_t)snprintf(slug + used, sizeof slug - used, "%s%s", used ? "-" : "", names[i]);
+    }
+    return lwp_arena_printf(profile->arena, "regroup-%s-%04x", used ? slug : "arrays", (unsigned)(hash & 0xffff));
+}
+
+static void finding_of_regroup(struct lwp_profile *profile, const struct lwp_regroups *regroups, size_t index,
+                               struct lwp_finding *finding)
+{
+    const struct lwp_regroup_candidates *candidates = &regroups->candidates;
+    const struct lwp_regroup *regroup = &regroups->regroups[index];
+    const char *names = lwp_regroup_list(profile, candidates, regroup);
+    *finding =
+        (struct lwp_finding){.kind = "regroup", .low = regroup->gain.low, .high = regroup->gain.high, .index = index};
+    finding->id = finding_regroup_id(profile, candidates, regroup);
+    finding->title = lwp_arena_printf(
+        profile->arena, "Make one array of the %zu arrays %s: loops use them at the same index", regroup->count, names);
+    finding->share = lwp_share_of(&regroup->weight, &profile->total).value;
+    double middle = (finding->low + finding->high) / 2;
+    finding->severity = middle >= 1.15 ? "high" : middle >= 1.05 ? "medium" : "low";
+    const char *example = candidates->arrays[regroup->members[0]].name;
+    finding->next_step = lwp_arena_printf(
+        profile->arena,
+        "Allocate one array of the structure below instead of the %zu arrays, and write group[i].%s for %s[i]. Then "
+        "run lwp collect again and compare.",
+        regroup->count, example, example);
+}
+
+static int finding_compare(const void *a, const void *b)
+{
+    const struct lwp_finding *x = a, *y = b;
+    double p = x->low + x->high, q = y->low + y->high;
+    return p != q ? (p < q) - (p > q) : strcmp(x->id, y->id);
+}
+
+void lwp_findings_rank(struct lwp_profile *profile, const struct lwp_splits *splits,
+                       const struct lwp_regroups *regroups, struct lwp_findings *findings)
+{
+    size_t count = splits->count + (regroups ? regroups->count : 0);
+    findings->findings = lwp_arena_alloc(profile->arena, count + 1, sizeof *findings->findings);
+    findings->count = count;
+    for (size_t i = 0; i < splits->count; i++)
         finding_of_split(profile, splits, i, &findings->findings[i]);
+    for (size_t i = splits->count; i < count; i++)
+        finding_of_regroup(profile, regroups, i - splits->count, &findings->findings[i]);
+    qsort(findings->findings, count, sizeof *findings->findings, finding_compare);
+    for (size_t i = 0; i < count; i++)
         for (size_t j = 0; j < i; j++)
             if (strcmp(findings->findings[j].id, findings->findings[i].id) == 0)
                 findings->findings[i].id = lwp_arena_printf(profile->arena, "%s-%zu", findings->findings[i].id, i);
-    }
 }

@@ -2,12 +2,13 @@
 #ifndef LWP_ANALYSIS_FINDINGS_H
 #define LWP_ANALYSIS_FINDINGS_H
 
+#include "analysis/regroup.h"
 #include "analysis/split.h"
 
 struct lwp_finding {
     const char *id, *kind, *title, *severity, *next_step;
     double share, low, high;
-    size_t split; /* index of what it is about */
+    size_t index; /* of what it is about, in its kind's list */
 };
 
 struct lwp_findings {
@@ -15,6 +16,8 @@ struct lwp_findings {
     size_t count;
 };
 
-void lwp_findings_rank(struct lwp_profile *profile, const struct lwp_splits *splits, struct lwp_findings *findings);
+/* `regroups` NULL: not looked at. */
+void lwp_findings_rank(struct lwp_profile *profile, const struct lwp_splits *splits,
+                       const struct lwp_regroups *regroups, struct lwp_findings *findings);
 
 #endif

@@ -362,7 +362,8 @@ static int json_object_compare(const void *a, const void *b)
     return (x->key > y->key) - (x->key < y->key);
 }
 
-static json_t *json_objects(struct json_tables *tables, const struct lwp_splits *splits)
+static json_t *json_objects(struct json_tables *tables, const struct lwp_splits *splits,
+                            const struct lwp_regroups *regroups)
 {
     struct lwp_profile *profile = tables->profile;
     json_t *objects = json_array();
@@ -377,6 +378,8 @@ static json_t *json_objects(struct json_tables *tables, const struct lwp_splits 
     for (size_t s = 0; s < splits->count; s++)
         for (size_t k = 0; k < splits->splits[s].layout->object_count; k++)
             needed[splits->splits[s].layout->objects[k]] = true;
+    for (size_t c = 0; regroups && c < regroups->candidates.count; c++)
+        needed[regroups->candidates.arrays[c].object] = true;
     for (size_t i = 0; i < count; i++) {
         struct lwp_object *object = &profile->objects[order[i]];
         if (!needed[order[i]] &&
@@ -456,29 +459,91 @@ static json_t *json_split(struct json_tables *tables, const struct lwp_split *sp
     return json;
 }
 
+/* The web page and the report say what each reason means; `detail` is what was seen. */
+static json_t *json_rejected(const struct lwp_profile *profile, const struct lwp_regroup_rejected *rejected)
+{
+    const char *detail = rejected->verdict.detail;
+    return json_pack("{s:o,s:o,s:o,s:s,s:o}", "object", json_integer(profile->objects[rejected->object].reported),
+                     "name", json_text(rejected->name), "with", json_text(rejected->with), "reason",
+                     lwp_regroup_reason_name(rejected->verdict.reason), "detail",
+                     detail ? json_sprintf("with %s: %s", rejected->with, detail) : json_null());
+}
+
+static json_t *json_regroup(struct json_tables *tables, const struct lwp_regroup_candidates *candidates,
+                            const struct lwp_regroup *regroup)
+{
+    const struct lwp_profile *profile = tables->profile;
+    json_t *json = json_object(), *objects = json_array(), *names = json_array(), *affinity = json_array();
+    json_t *rejected = json_array(), *loops = json_array();
+    for (size_t i = 0; i < regroup->count; i++) {
+        const struct lwp_regroup_array *array = &candidates->arrays[regroup->members[i]];
+        json_array_append_new(objects, json_integer(profile->objects[array->object].reported));
+        json_array_append_new(names, json_text(array->name));
+        for (size_t k = i + 1; k < regroup->count; k++)
+            json_array_append_new(
+                affinity,
+                json_pack(
+                    "{s:o,s:o,s:o}", "a", json_text(array->name), "b",
+                    json_text(candidates->arrays[regroup->members[k]].name), "value",
+                    json_share(candidates->affinity[regroup->members[i] * candidates->count + regroup->members[k]])));
+    }
+    for (size_t i = 0; i < regroup->rejected_count; i++)
+        json_array_append_new(rejected, json_rejected(profile, &regroup->rejected[i]));
+    for (size_t i = 0; i < regroup->gain.loop_count; i++)
+        json_array_append_new(loops,
+                              json_pack("{s:o,s:o,s:o}", "loop", json_loop(tables, regroup->gain.loops[i].region, 0),
+                                        "before", json_share(regroup->gain.loops[i].before), "after",
+                                        json_share(regroup->gain.loops[i].after)));
+    json_object_set_new(json, "objects", objects);
+    json_object_set_new(json, "names", names);
+    json_object_set_new(json, "element_bytes", json_count(regroup->bytes));
+    json_object_set_new(json, "affinity", affinity);
+    json_object_set_new(json, "rejected", rejected);
+    json_object_set_new(json, "confidence", json_string(regroup->confidence));
+    json_object_set_new(json, "traffic",
+                        json_pack("{s:s,s:o,s:o,s:o}", "unit", "cache lines per index", "before",
+                                  json_share(regroup->gain.before), "after", json_share(regroup->gain.after), "loops",
+                                  loops));
+    json_object_set_new(json, "expected_speedup",
+                        json_pack("[o,o]", json_share(regroup->gain.low), json_share(regroup->gain.high)));
+    json_object_set_new(json, "declaration", json_text(regroup->declaration));
+    return json;
+}
+
+static void json_regroups(struct json_tables *tables, const struct lwp_regroups *regroups, json_t *root)
+{
+    json_t *list = regroups ? json_array() : json_null(), *apart = regroups ? json_array() : json_null();
+    for (size_t i = 0; regroups && i < regroups->count; i++)
+        json_array_append_new(list, json_regroup(tables, &regroups->candidates, &regroups->regroups[i]));
+    for (size_t i = 0; regroups && i < regroups->apart_count; i++)
+        json_array_append_new(apart, json_rejected(tables->profile, &regroups->apart[i]));
+    json_object_set_new(root, "regroups", list);
+    json_object_set_new(root, "kept_apart", apart);
+}
+
 static json_t *json_finding(const struct lwp_finding *finding)
 {
     return json_pack("{s:o,s:s,s:o,s:s,s:o,s:[o,o],s:{s:i},s:o}", "id", json_text(finding->id), "kind", finding->kind,
                      "title", json_text(finding->title), "severity", finding->severity, "share",
                      json_share(finding->share), "expected_speedup", json_share(finding->low),
-                     json_share(finding->high), "refs", "split", (int)finding->split, "next_step",
+                     json_share(finding->high), "refs", finding->kind, (int)finding->index, "next_step",
                      json_text(finding->next_step));
 }
 
 json_t *lwp_json_build(struct lwp_profile *profile, const struct lwp_splits *splits,
-                       const struct lwp_findings *findings)
+                       const struct lwp_regroups *regroups, const struct lwp_findings *findings)
 {
-    static const char *const unmeasured[] = {"regroups",      "redundancy_totals", "redundancies",
-                                             "communication", "sharing",           "locality"};
+    static const char *const unmeasured[] = {"redundancy_totals", "redundancies", "communication", "sharing",
+                                             "locality"};
     struct json_tables tables = {.profile = profile,
                                  .contexts = json_array(),
                                  .loops = json_array(),
                                  .context_ids = lwp_map_new(),
                                  .region_ids = lwp_map_new()};
-    lwp_profile_note(profile, "This version looks at structure splitting only: regrouping, redundancy, communication, "
-                              "false sharing and locality are not measured.");
+    lwp_profile_note(profile, "This version looks at the layout of data only: redundancy, communication, false "
+                              "sharing and locality are not measured.");
     json_hot_loops(&tables);
-    json_t *objects = json_objects(&tables, splits), *advice = json_array(), *list = json_array();
+    json_t *objects = json_objects(&tables, splits, regroups), *advice = json_array(), *list = json_array();
     for (size_t i = 0; i < splits->count; i++)
         json_array_append_new(advice, json_split(&tables, &splits->splits[i]));
     for (size_t i = 0; i < findings->count; i++)
@@ -493,6 +558,7 @@ json_t *lwp_json_build(struct lwp_profile *profile, const struct lwp_splits *spl
     json_object_set_new(root, "loops", tables.loops);
     json_object_set_new(root, "objects", objects);
     json_object_set_new(root, "splits", advice);
+    json_regroups(&tables, regroups, root);
     for (size_t i = 0; i < sizeof unmeasured / sizeof *unmeasured; i++)
         json_object_set_new(root, unmeasured[i], json_null());
     json_object_set_new(root, "findings", list);

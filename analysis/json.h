@@ -3,10 +3,11 @@
 #define LWP_ANALYSIS_JSON_H
 
 #include "analysis/findings.h"
+#include "analysis/regroup.h"
 #include "analysis/split.h"
 
-/* Owned by the caller. */
+/* Owned by the caller. `regroups` NULL: not looked at. */
 json_t *lwp_json_build(struct lwp_profile *profile, const struct lwp_splits *splits,
-                       const struct lwp_findings *findings);
+                       const struct lwp_regroups *regroups, const struct lwp_findings *findings);
 
 #endif

@@ -30,15 +30,18 @@ const char *lwp_regroup_reason_name(enum lwp_regroup_reason reason)
 
 /* ---- candidates ---- */
 
-static uint32_t regroup_module(struct lwp_profile *profile, const struct lwp_object *object)
+/* The module an array belongs to, and where in it the source makes it. */
+static uint32_t regroup_module(struct lwp_profile *profile, const struct lwp_object *object, uint64_t *place)
 {
     struct lwp_frame frame;
     uint32_t node;
+    *place = object->start;
     if (object->kind == LWP_OBJECT_STATIC)
         return object->module;
-    if (object->context && lwp_objects_site(profile, object->context, &frame, &node))
-        return profile->contexts[node].module;
-    return object->context ? profile->contexts[object->context].module : LWP_NONE;
+    if (!object->context || !lwp_objects_site(profile, object->context, &frame, &node))
+        return object->context ? profile->contexts[object->context].module : LWP_NONE;
+    *place = frame.line ? frame.line : profile->contexts[node].address;
+    return profile->contexts[node].module;
 }
 
 static bool regroup_is_split(const struct lwp_splits *splits, uint32_t object)
@@ -90,12 +93,14 @@ static void regroup_collect(struct lwp_profile *profile, const struct lwp_splits
         count = LWP_REGROUP_ARRAYS_MAX;
     for (size_t i = 0; i < count; i++) {
         const struct lwp_object *object = &profile->objects[order[i]];
-        uint64_t alignment = object->element_bytes & -object->element_bytes;
+        uint64_t place, alignment = object->element_bytes & -object->element_bytes;
+        uint32_t module = regroup_module(profile, object, &place);
         if (object->type && object->type->alignment > 1)
             alignment = object->type->alignment;
         candidates->arrays[i] =
             (struct lwp_regroup_array){.object = order[i],
-                                       .module = regroup_module(profile, object),
+                                       .module = module,
+                                       .place = place,
                                        .start = object->element_start,
                                        .element_bytes = object->element_bytes,
                                        .elements = (object->largest - object->element_start) / object->element_bytes,
@@ -159,7 +164,8 @@ static void regroup_loops(struct lwp_profile *profile, struct lwp_regroup_candid
             loop->uses[c] = loop->accesses[c] >= 2 && loop->accesses[c] * 100 > object->accesses;
             for (uint32_t s = profile->object_streams[candidates->arrays[c].object]; s != LWP_NONE;
                  s = profile->streams[s].next_of_object)
-                if (profile->streams[s].region == loop->region && profile->streams[s].vector)
+                if (profile->streams[s].region == loop->region && profile->streams[s].vector &&
+                    profile->streams[s].bytes > candidates->arrays[c].element_bytes)
                     vectors[c] += profile->streams[s].accesses;
             loop->vector[c] = vectors[c] * 2 > loop->accesses[c];
         }
@@ -340,12 +346,19 @@ static void regroup_rejects(struct lwp_profile *profile, const struct lwp_regrou
     }
 }
 
-/* The order in the structure: what needs more alignment first, so that nothing is padded. */
+/* The order in the structure: what needs more alignment first, so that nothing is padded; then as in the source. */
+static bool regroup_before(const struct lwp_regroup_array *a, const struct lwp_regroup_array *b)
+{
+    if (a->alignment != b->alignment)
+        return a->alignment > b->alignment;
+    return a->place != b->place ? a->place < b->place : a->object < b->object;
+}
+
 static void regroup_order(const struct lwp_regroup_candidates *candidates, size_t *members, size_t count)
 {
     for (size_t i = 1; i < count; i++)
         for (size_t k = i;
-             k > 0 && candidates->arrays[members[k]].alignment > candidates->arrays[members[k - 1]].alignment; k--) {
+             k > 0 && regroup_before(&candidates->arrays[members[k]], &candidates->arrays[members[k - 1]]); k--) {
             size_t kept = members[k];
             members[k] = members[k - 1];
             members[k - 1] = kept;
@@ -364,19 +377,6 @@ static const char *regroup_confidence(const struct lwp_profile *profile,
     if (sure && regroup->weight.samples >= SAMPLES_MANY)
         return "high";
     return sure && regroup->weight.samples >= SAMPLES_GOOD ? "medium" : "low";
-}
-
-static const char *regroup_list(struct lwp_profile *profile, const struct lwp_regroup_candidates *candidates,
-                                const struct lwp_regroup *regroup)
-{
-    const char *text = "";
-    for (size_t i = 0; i < regroup->count && i < 6; i++)
-        text = lwp_arena_printf(profile->arena, "%s%s%s", text,
-                                i == 0                    ? ""
-                                : i + 1 == regroup->count ? " and "
-                                                          : ", ",
-                                candidates->arrays[regroup->members[i]].name);
-    return regroup->count > 6 ? lwp_arena_printf(profile->arena, "%s and %zu more", text, regroup->count - 6) : text;
 }
 
 /* Whether the group is worth advising; if not, why. */
@@ -402,7 +402,7 @@ static bool regroup_try(struct lwp_profile *profile, struct lwp_regroup_candidat
         lwp_profile_note(profile,
                          "Too few samples (%llu) on %s to advise on joining them; let the program run longer or sample "
                          "faster (-F).",
-                         (unsigned long long)regroup->weight.samples, regroup_list(profile, candidates, regroup));
+                         (unsigned long long)regroup->weight.samples, lwp_regroup_list(profile, candidates, regroup));
         return false;
     }
     return true;
@@ -471,7 +471,7 @@ void lwp_regroup_advise(struct lwp_profile *profile, const struct lwp_splits *sp
                              "Loops use %s at the same index, but joining them is not expected to pay: they are "
                              "walked in order, where each has its cache lines used up anyway, or too little time is "
                              "spent waiting for them.",
-                             regroup_list(profile, candidates, regroup));
+                             lwp_regroup_list(profile, candidates, regroup));
             continue;
         }
         regroup->confidence = regroup_confidence(profile, candidates, regroup);

@@ -24,6 +24,7 @@ enum lwp_regroup_reason {
 struct lwp_regroup_array {
     uint32_t object;
     uint32_t module; /* that holds or allocates it */
+    uint64_t place;  /* there: line of the allocation, or address */
     uint64_t start, element_bytes, elements;
     uint64_t alignment;
     const char *name; /* a C identifier, its own in the profile's candidates */
@@ -37,7 +38,7 @@ struct lwp_regroup_loop {
     struct lwp_tally of[LWP_REGROUP_ARRAYS_MAX];
     uint64_t accesses[LWP_REGROUP_ARRAYS_MAX];
     bool uses[LWP_REGROUP_ARRAYS_MAX];
-    bool vector[LWP_REGROUP_ARRAYS_MAX]; /* mostly with vector instructions */
+    bool vector[LWP_REGROUP_ARRAYS_MAX]; /* mostly with instructions that span several elements */
 };
 
 struct lwp_regroup_verdict {
@@ -102,6 +103,8 @@ void lwp_regroup_gain(struct lwp_profile *profile, const struct lwp_regroup_cand
                       struct lwp_regroup *regroup);
 
 /* regroup_text.c */
+const char *lwp_regroup_list(struct lwp_profile *profile, const struct lwp_regroup_candidates *candidates,
+                             const struct lwp_regroup *regroup); /* "J, c, dN and dS" */
 const char *lwp_regroup_declaration(struct lwp_profile *profile, const struct lwp_regroup_candidates *candidates,
                                     const struct lwp_regroup *regroup);
 void lwp_regroup_names(struct lwp_profile *profile, struct lwp_regroup_candidates *candidates);

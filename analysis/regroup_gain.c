@@ -3,8 +3,8 @@
  * How a loop goes through the indices is read from the steps between two executions of one instruction: to the next
  * element (or a few on), a fixed stride on, or anywhere. Going from each element to the next, every line is used up
  * whether the arrays are joined or not: joining saves nothing, and a loop that uses some of the arrays only now fetches
- * all. It only takes fewer streams: beyond some sixteen the processor's prefetchers lose track. Jumping or with a large
- * stride each array costs a line at each index, and the joined element costs one or two in all.
+ * all. It only takes fewer streams: beyond a dozen or so the processor's prefetchers lose track. Jumping or with a
+ * large stride each array costs a line at each index, and the joined element costs one or two in all.
  *
  * From lines to time as for splits (gain.c). Limits: a column walk whose lines stay in the cache until the next column
  * counts as if they did not; conflicts of arrays a power of two apart are not counted; loops that lose their vector
@@ -14,7 +14,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { STEPS_NEEDED = 4, STEPS_MAX = LWP_REGROUP_ARRAYS_MAX * LWP_WALK_STEPS, STREAMS_FOLLOWED = 16 };
+enum { STEPS_NEEDED = 4, STEPS_MAX = LWP_REGROUP_ARRAYS_MAX * LWP_WALK_STEPS, STREAMS_FOLLOWED = 12 };
 
 static const uint64_t usual_line = 64, usual_l3 = 16 << 20;
 
@@ -68,8 +68,46 @@ static uint64_t gain_stride(const uint64_t *steps, size_t count)
     return best;
 }
 
-static enum gain_way gain_way(const struct lwp_regroup_candidates *candidates, const struct lwp_regroup *regroup,
-                              const struct lwp_regroup_loop *loop, uint64_t line, uint64_t *stride)
+/* Going from element to element, a loop waits at the first of each line; jumping, it waits anywhere. Where the starts
+ * of lines are is not known, so the chance that two waits are at one place of the line is compared with even chances.
+ */
+static enum gain_way gain_way_by_waits(const struct lwp_profile *profile,
+                                       const struct lwp_regroup_candidates *candidates,
+                                       const struct lwp_regroup *regroup, const struct lwp_regroup_loop *loop,
+                                       uint64_t line)
+{
+    enum { PLACES_MAX = 64, WAITS_NEEDED = 24 };
+    double same = 0, even = 0, pairs = 0;
+    uint64_t waits = 0;
+    for (size_t i = 0; i < regroup->count; i++) {
+        const struct lwp_regroup_array *array = &candidates->arrays[regroup->members[i]];
+        uint64_t counts[PLACES_MAX] = {0}, total = 0, places = line / array->element_bytes;
+        if (line % array->element_bytes || places < 4 || places > PLACES_MAX)
+            continue;
+        for (uint32_t s = profile->object_streams[array->object]; s != LWP_NONE; s = profile->streams[s].next_of_object)
+            for (uint32_t k = 0; profile->streams[s].region == loop->region && k < profile->streams[s].biased.count;
+                 k++) {
+                counts[profile->streams[s].biased.offsets[k] % line / array->element_bytes]++;
+                total++;
+            }
+        if (total < 2)
+            continue;
+        for (uint64_t k = 0; k < places; k++)
+            same += (double)(counts[k] * (counts[k] ? counts[k] - 1 : 0)) / (double)(total - 1);
+        pairs += (double)total;
+        even += (double)total / (double)places;
+        waits += total;
+    }
+    const struct lwp_region *region = &profile->regions[loop->region];
+    if (waits < WAITS_NEEDED || region->stalled < 0.5 * region->weight.weight) /* a busy loop waits for other things */
+        return GAIN_UNKNOWN;
+    double excess = (same - even) / (pairs - even);
+    return excess < 0.15 ? GAIN_JUMPING : excess > 0.35 ? GAIN_IN_ORDER : GAIN_UNKNOWN;
+}
+
+static enum gain_way gain_way(const struct lwp_profile *profile, const struct lwp_regroup_candidates *candidates,
+                              const struct lwp_regroup *regroup, const struct lwp_regroup_loop *loop, uint64_t line,
+                              uint64_t *stride)
 {
     uint64_t steps[STEPS_MAX], smallest = UINT64_MAX;
     size_t count = 0, vectors = 0, used = 0;
@@ -89,7 +127,7 @@ static enum gain_way gain_way(const struct lwp_regroup_candidates *candidates, c
         }
     }
     if (count < STEPS_NEEDED)
-        return GAIN_UNKNOWN;
+        return gain_way_by_waits(profile, candidates, regroup, loop, line);
     uint64_t common = gain_stride(steps, count);
     qsort(steps, count, sizeof *steps, gain_compare);
     if (vectors * 2 > used) /* of consecutive elements */
@@ -176,20 +214,22 @@ void lwp_regroup_gain(struct lwp_profile *profile, const struct lwp_regroup_cand
         }
         if (used == 0 || weight <= 0)
             continue;
-        enum gain_way way = gain_way(candidates, regroup, loop, line, &stride);
+        enum gain_way way = gain_way(profile, candidates, regroup, loop, line, &stride);
         for (int jumping = 0; jumping < 2; jumping++)
             gain_lines(candidates, regroup, loop, line, stride, jumping, &before[jumping], &after[jumping]);
         double low[2], high[2];
         for (int jumping = 0; jumping < 2; jumping++) {
             low[jumping] = high[jumping] = 1 - after[jumping] / before[jumping];
-            low[jumping] *= low[jumping] > 0 ? arrives : 1;
+            /* Lines of one index are fetched at the same time: one wait for all, until they are too many. */
+            double waits = jumping ? fmin(0.6, 0.045 * (before[1] - 1)) * arrives / 0.6 : arrives;
+            low[jumping] *= low[jumping] > 0 ? waits : 1;
         }
         if (way == GAIN_IN_ORDER || way == GAIN_UNKNOWN) {
             size_t streams = gain_streams(candidates, loop);
-            if (streams > STREAMS_FOLLOWED && used * 2 > streams)
-                low[0] += fmin(0.1, 0.005 * (double)(streams - STREAMS_FOLLOWED));
-            high[0] += streams > 4 && used > 2 ? fmin(0.3, 0.012 * (double)(streams - 4)) : 0;
-            if (vectors)
+            bool many = streams > STREAMS_FOLLOWED && used * 2 > streams;
+            low[0] += many ? fmin(0.15, 0.008 * (double)(streams - STREAMS_FOLLOWED)) : 0;
+            high[0] += streams > 4 && used > 2 ? fmin(0.4, 0.02 * (double)(streams - 4)) : 0;
+            if (vectors && !many)
                 low[0] = fmin(low[0], 0) - 0.1;
         }
         bool jumps = way == GAIN_JUMPING;

@@ -45,6 +45,19 @@ void lwp_regroup_names(struct lwp_profile *profile, struct lwp_regroup_candidate
     }
 }
 
+const char *lwp_regroup_list(struct lwp_profile *profile, const struct lwp_regroup_candidates *candidates,
+                             const struct lwp_regroup *regroup)
+{
+    const char *text = "";
+    for (size_t i = 0; i < regroup->count && i < 6; i++)
+        text = lwp_arena_printf(profile->arena, "%s%s%s", text,
+                                i == 0                    ? ""
+                                : i + 1 == regroup->count ? " and "
+                                                          : ", ",
+                                candidates->arrays[regroup->members[i]].name);
+    return regroup->count > 6 ? lwp_arena_printf(profile->arena, "%s and %zu more", text, regroup->count - 6) : text;
+}
+
 /* "J_c_dN" or "abcd"; of many only the first: "dbl_group". */
 static const char *text_tag(struct lwp_profile *profile, const struct lwp_regroup_candidates *candidates,
                             const struct lwp_regroup *regroup)

@@ -248,6 +248,17 @@ static void report_loops(const struct report *report)
     }
 }
 
+static void report_declaration(const struct report *report, const char *declaration)
+{
+    report_style(report, "36");
+    while (*declaration) {
+        int line = (int)strcspn(declaration, "\n");
+        report_say(report, "    %.*s\n", line, declaration);
+        declaration += line + (declaration[line] == '\n');
+    }
+    report_style(report, "0");
+}
+
 static void report_split(const struct report *report, const json_t *split)
 {
     const json_t *object = report_at(report, "objects", json_object_get(split, "object"));
@@ -282,14 +293,50 @@ static void report_split(const struct report *report, const json_t *split)
         report_say(report, "  %5.1f %%  %-40s  %s\n", 100 * report_number(row, "share"), text, fields);
     }
     report_say(report, "\n");
-    const char *declaration = report_text(split, "declaration", "");
-    report_style(report, "36");
-    while (*declaration) {
-        int line = (int)strcspn(declaration, "\n");
-        report_say(report, "    %.*s\n", line, declaration);
-        declaration += line + (declaration[line] == '\n');
+    report_declaration(report, report_text(split, "declaration", ""));
+}
+
+static void report_regroup(const struct report *report, const json_t *group)
+{
+    const json_t *names = json_object_get(group, "names"), *objects = json_object_get(group, "objects");
+    const json_t *traffic = json_object_get(group, "traffic"), *first = NULL;
+    char text[400], size[32];
+    size_t i;
+    json_t *row;
+    double samples = 0, bytes = 0;
+    json_array_foreach(objects, i, row)
+    {
+        const json_t *object = report_at(report, "objects", row);
+        samples += report_number(object, "samples");
+        bytes += report_number(object, "bytes");
+        first = first ? first : object;
     }
-    report_style(report, "0");
+    report_bytes(bytes, size, sizeof size);
+    report_say(report, "   evidence    %zu arrays of %.0f elements, %s in all, %.0f samples\n", json_array_size(names),
+               report_number(first, "elements"), size, samples);
+    report_say(report, "   confidence  %s; cache lines per index %.2f -> %.2f\n", report_text(group, "confidence", "?"),
+               report_number(traffic, "before"), report_number(traffic, "after"));
+    report_say(report, "\n   share  loop                                      cache lines per index\n");
+    json_array_foreach(json_object_get(traffic, "loops"), i, row)
+    {
+        const json_t *loop = report_at(report, "loops", json_object_get(row, "loop"));
+        if (i == LOOPS_SHOWN)
+            break;
+        report_place(report, loop, text, sizeof text);
+        report_say(report, "  %5.1f %%  %-40s  %.2f -> %.2f\n", 100 * report_number(loop, "share"), text,
+                   report_number(row, "before"), report_number(row, "after"));
+    }
+    json_array_foreach(json_object_get(group, "rejected"), i, row)
+    {
+        if (i == 0)
+            report_say(report, "\n   left out    reason\n");
+        if (i == LOOPS_SHOWN)
+            break;
+        report_say(report, "   %-10s  %s: %s\n", report_text(row, "name", "?"), report_text(row, "reason", "?"),
+                   report_text(row, "detail", ""));
+    }
+    report_say(report, "\n");
+    report_declaration(report, report_text(group, "declaration", ""));
 }
 
 static void report_findings(const struct report *report, bool brief)
@@ -299,7 +346,7 @@ static void report_findings(const struct report *report, bool brief)
     json_t *finding;
     char speedup[64];
     if (json_array_size(findings) == 0) {
-        report_say(report, "%sNo advice: no structure was found whose layout would be worth changing.\n",
+        report_say(report, "%sNo advice: no structure or array was found whose layout would be worth changing.\n",
                    brief ? "" : "\n");
         return;
     }
@@ -326,6 +373,10 @@ static void report_findings(const struct report *report, bool brief)
         const json_t *split = report_at(report, "splits", json_object_get(json_object_get(finding, "refs"), "split"));
         if (split)
             report_split(report, split);
+        const json_t *group =
+            report_at(report, "regroups", json_object_get(json_object_get(finding, "refs"), "regroup"));
+        if (group)
+            report_regroup(report, group);
         report_say(report, "\n");
         report_wrap(report, 3, report_text(finding, "next_step", ""));
     }
