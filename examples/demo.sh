@@ -22,7 +22,7 @@ ranges = [f["expected_speedup"] for f in json.load(sys.stdin)["findings"]]
 print("%.2f to %.2f times" % tuple(max(ranges, key=lambda r: r[1])) if ranges else "nothing")'
 }
 
-for example in neuron neighbours tree nochange; do
+for example in neuron neighbours tree diffusion boxes stencil nochange; do
     echo
     echo "=== $example"
     "$lwp" collect --force -o "$out/$example" -- "$bin/$example" 1 > "$out/output" 2> "$out/$example.log" ||
