@@ -1,6 +1,6 @@
 /* Names as people write them: C++ through libstdc++'s __cxa_demangle, Rust's older scheme on top of it (its newer
- * one, _R…, stays raw), and the suffixes that compilers add to copies of one function or variable taken off.
- * Names come from the profiled program: very long ones are cut. */
+ * one, _R…, stays raw), procedures and variables of Fortran modules, and the suffixes that compilers add to copies of
+ * one function or variable taken off. Names come from the profiled program: very long ones are cut. */
 #include "analysis/code_internal.h"
 
 #include <ctype.h>
@@ -75,6 +75,18 @@ static void name_unescape_rust(char *name)
     *out = '\0';
 }
 
+/* __bodies_MOD_kinetic, as gfortran calls it: bodies::kinetic. */
+static void name_of_fortran(char *name)
+{
+    char *mark = strncmp(name, "__", 2) ? NULL : strstr(name + 2, "_MOD_");
+    if (!mark || mark == name + 2 || !mark[5])
+        return;
+    size_t module = (size_t)(mark - name) - 2;
+    memmove(name, name + 2, module);
+    memcpy(name + module, "::", 2);
+    memmove(name + module + 2, mark + 5, strlen(mark + 5) + 1);
+}
+
 static void name_cut(char *name)
 {
     if (strlen(name) > NAME_SHOWN)
@@ -98,6 +110,7 @@ const char *code_demangle(struct lwp_code *code, const char *raw)
     char *at = strchr(plain, '@'); /* versioned: memcpy@@GLIBC_2.14 */
     if (at && at != plain)
         *at = '\0';
+    name_of_fortran(plain);
     if (strncmp(plain, "_Z", 2))
         return code_intern(code, plain);
     int status = 0;

@@ -24,18 +24,20 @@ enum {
 };
 
 static const double object_worth = 0.0005; /* share of weight or accesses below which no type is looked for */
-static const double fit_needed = 0.9, keeps_to = 0.8, agree_needed = 0.85;
+static const double fit_needed = 0.9, keeps_to = 0.8, exact_rules = 0.3, agree_needed = 0.85;
 
 struct element_candidate {
     const struct lwp_type *type;
     const char *variable;
     double score, variable_score;
     bool exact;
+    bool made; /* the allocation says so */
 };
 
 struct element_votes {
     struct element_candidate candidates[CANDIDATES_MAX];
     size_t count;
+    double exact; /* accesses through pointers whose type is known */
 };
 
 double lwp_elements_residue(const struct lwp_stream *stream, uint64_t element_bytes, uint64_t *residue)
@@ -116,13 +118,27 @@ static bool element_in_field(const struct lwp_type *type, uint64_t residue, uint
     if (type->kind != LWP_TYPE_STRUCT || type->field_count == 0)
         return residue + bytes <= type->bytes || residue == 0;
     for (uint32_t i = 0; i < type->field_count; i++)
-        if (residue >= type->fields[i].offset && residue + bytes <= type->fields[i].offset + type->fields[i].bytes)
+        if (residue >= type->fields[i].offset &&
+            (residue + bytes <= type->fields[i].offset + type->fields[i].bytes || type->fields[i].bytes == 0))
             return true;
     return false;
 }
 
-/* The share of the object's accesses that agree with elements of this size (and type); 0 without evidence. */
-static double element_fit(const struct lwp_profile *profile, uint32_t index, uint64_t size, const struct lwp_type *type)
+/* Whether nearly all that the stream touches lies inside of fields: an array in the struct may be walked. */
+static bool element_in_fields(const struct lwp_stream *stream, uint64_t size, const struct lwp_type *type)
+{
+    uint64_t offsets[2 * LWP_RESERVOIR];
+    size_t count = lwp_streams_offsets(stream, offsets, 2 * LWP_RESERVOIR), inside = 0;
+    for (size_t i = 0; i < count; i++)
+        inside += stream->bytes > 8 ? offsets[i] % size + stream->bytes <= size /* a vector over several fields */
+                                    : element_in_field(type, offsets[i] % size, stream->bytes);
+    return (double)inside >= keeps_to * (double)count;
+}
+
+/* The share of the object's accesses that agree with elements of this size (and type); 0 without evidence. Of a type
+ * that is not `exact` every access must keep to one place. */
+static double element_fit(const struct lwp_profile *profile, uint32_t index, uint64_t size, const struct lwp_type *type,
+                          bool exact)
 {
     double good = 0, bad = 0;
     int judged = 0;
@@ -137,6 +153,8 @@ static double element_fit(const struct lwp_profile *profile, uint32_t index, uin
         bool fits = keeps >= keeps_to;
         if (fits && type && !stream->vector && stream->bytes)
             fits = element_in_field(type, residue, stream->bytes);
+        if (!fits && exact && stream->bytes && type && type->kind == LWP_TYPE_STRUCT)
+            fits = element_in_fields(stream, size, type);
         if (whole && stream->vector)
             fits = true;
         *(fits ? &good : &bad) += (double)stream->accesses;
@@ -236,6 +254,37 @@ static uint64_t element_fold(const struct lwp_profile *profile, uint32_t index, 
     return stride;
 }
 
+/* From the allocator outwards, as long as each function hands the block to its caller. */
+static void element_collect_block(struct lwp_profile *profile, const struct lwp_object *object,
+                                  struct element_votes *votes, double all)
+{
+    enum { CALLERS_ASKED = 16 };
+    struct lwp_candidate candidate;
+    bool is_result = true;
+    uint32_t node = object->context;
+    for (int i = 0; i < CALLERS_ASKED && node; i++, node = profile->contexts[node].parent) {
+        const struct lwp_context_node *call = &profile->contexts[node];
+        if (call->is_function || call->module == LWP_NONE)
+            continue;
+        switch (lwp_types_of_block(profile->code, call->module, call->address, is_result, &candidate)) {
+        case LWP_BLOCK_KNOWN:
+            /* A buffer of bytes may become anything. */
+            element_vote(votes, candidate.type, candidate.variable, all * (candidate.type->bytes > 1 ? 6 : 0.1), true);
+            for (size_t k = 0; k < votes->count; k++)
+                if (element_same_type(votes->candidates[k].type, candidate.type))
+                    votes->candidates[k].made = true;
+            return;
+        case LWP_BLOCK_UNKNOWN:
+            return;
+        case LWP_BLOCK_INSIDE:
+            is_result = false;
+            break;
+        case LWP_BLOCK_RETURNED:
+            break;
+        }
+    }
+}
+
 /* What DWARF says about the object, from where it is used, made and declared. */
 static void element_collect(struct lwp_profile *profile, uint32_t index, struct element_votes *votes)
 {
@@ -264,6 +313,8 @@ static void element_collect(struct lwp_profile *profile, uint32_t index, struct 
             element_vote(votes, candidates[k].type, candidates[k].variable,
                          (double)stream->accesses * (candidates[k].exact ? 4 : 1.0 / (double)(k + 1)),
                          candidates[k].exact);
+        if (count && candidates[0].exact)
+            votes->exact += (double)stream->accesses;
         asked++;
     }
     struct lwp_frame frame;
@@ -272,9 +323,16 @@ static void element_collect(struct lwp_profile *profile, uint32_t index, struct 
         size_t count = lwp_types_at_call(profile->code, profile->contexts[node].module, profile->contexts[node].address,
                                          candidates, SITES_ROOM);
         for (size_t k = 0; k < count && k < SITES_ROOM; k++)
-            element_vote(votes, candidates[k].type, candidates[k].variable,
-                         all * (candidates[k].exact ? 4 : 0.75 / (double)(k + 1)), candidates[k].exact);
+            if (!candidates[k].exact)
+                element_vote(votes, candidates[k].type, candidates[k].variable, all * 0.75 / (double)(k + 1), false);
     }
+    element_collect_block(profile, object, votes, all);
+}
+
+/* Ends in an array without a length: each block is one struct and as many elements as were asked for. */
+static bool element_is_flexible(const struct lwp_type *type)
+{
+    return type->kind == LWP_TYPE_STRUCT && type->field_count && type->fields[type->field_count - 1].bytes == 0;
 }
 
 static bool element_accept(const struct lwp_profile *profile, uint32_t index, const struct element_candidate *candidate,
@@ -282,14 +340,33 @@ static bool element_accept(const struct lwp_profile *profile, uint32_t index, co
 {
     const struct lwp_object *object = &profile->objects[index];
     uint64_t bytes = candidate->type->bytes, block = object->pool_size ? object->pool_size : object->largest;
+    bool flexible = element_is_flexible(candidate->type);
     if (block && bytes > block)
         return false;
     if (object->pool_size && !candidate->exact && bytes != object->pool_size)
         return false;
-    if (object->pool_size && object->pool_size % bytes && !single)
+    if (object->pool_size && object->pool_size % bytes && !single && !flexible)
+        return false;
+    /* A block that is larger than what was pointed to is of a class derived from it, perhaps. */
+    if (single && bytes < object->pool_size && candidate->type->kind == LWP_TYPE_STRUCT && !flexible &&
+        candidate->type->language != LWP_LANGUAGE_C)
         return false;
     uint64_t element = single ? object->pool_size : bytes;
-    return element_fit(profile, index, element, candidate->type) >= fit_needed;
+    return element_fit(profile, index, element, candidate->type, candidate->exact) >= fit_needed;
+}
+
+/* What was only in scope is believed when it alone has the size seen and no pointer with a type was followed. */
+static bool element_alone(const struct lwp_profile *profile, uint32_t index, const struct element_votes *votes,
+                          const struct element_candidate *candidate, uint64_t seen)
+{
+    const struct lwp_object *object = &profile->objects[index];
+    if (candidate->type->bytes != seen || votes->exact > exact_rules * (double)object->accesses)
+        return false;
+    for (size_t i = 0; i < votes->count && i < CANDIDATES_TRIED; i++)
+        if (&votes->candidates[i] != candidate && votes->candidates[i].type->bytes == seen &&
+            element_accept(profile, index, &votes->candidates[i], object->single))
+            return false;
+    return true;
 }
 
 /* A small block is one element, unless accesses step through most of it: then it is a little array. */
@@ -329,8 +406,14 @@ static void element_of_object(struct lwp_profile *profile, uint32_t index)
     qsort(votes.candidates, votes.count, sizeof *votes.candidates, element_by_score);
     for (size_t i = 0; i < votes.count && i < CANDIDATES_TRIED; i++) {
         const struct element_candidate *candidate = &votes.candidates[i];
-        if (!element_accept(profile, index, candidate, object->single))
+        uint64_t bytes = candidate->type->bytes;
+        bool row = candidate->made && object->pool_size > bytes && object->pool_size % bytes == 0;
+        bool single = (object->single && !row) || (object->pool_size && element_is_flexible(candidate->type));
+        if (!element_accept(profile, index, candidate, single) ||
+            (!candidate->exact &&
+             !element_alone(profile, index, &votes, candidate, object->single ? object->pool_size : stride)))
             continue;
+        object->single = single;
         object->type = candidate->type;
         object->type_exact = candidate->exact;
         object->element_bytes = object->single ? object->pool_size : candidate->type->bytes;

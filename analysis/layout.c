@@ -33,8 +33,9 @@ static bool layout_from_type(struct lwp_profile *profile, struct lwp_layout *lay
     for (uint32_t i = 0; i < type->field_count; i++) {
         const struct lwp_field *member = &type->fields[i];
         struct lwp_layout_field *last = layout->field_count ? &layout->fields[layout->field_count - 1] : NULL;
-        if (member->bytes == 0 || member->offset >= layout->element_bytes)
-            continue; /* a flexible array, an empty base */
+        bool flexible = member->bytes == 0 && i + 1 == type->field_count; /* an array up to the block's end */
+        if ((member->bytes == 0 && !flexible) || member->offset >= layout->element_bytes)
+            continue;
         const char *name = member->name && *member->name ? member->name : "(anonymous)";
         const char *declaration = member->declaration ? member->declaration : name;
         if (last && member->offset < last->offset + last->bytes) {
@@ -51,7 +52,7 @@ static bool layout_from_type(struct lwp_profile *profile, struct lwp_layout *lay
         if (!field)
             return false;
         field->offset = member->offset;
-        field->bytes = member->bytes;
+        field->bytes = flexible ? layout->element_bytes - member->offset : member->bytes;
         field->alignment = member->alignment ? member->alignment : 1;
         field->name = name;
         field->declaration = declaration;

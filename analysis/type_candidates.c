@@ -124,7 +124,7 @@ static bool candidate_fits(struct lwp_code *code, uint32_t module, uint64_t addr
     struct lwp_memory_operand memory = lwp_code_operand(code, module, address);
     if (target->pointee.descriptor || size == 0)
         return false;
-    if (memory.vector || (target->modulus && target->modulus % target->pointee.bytes))
+    if (memory.bytes > 8 || (target->modulus && target->modulus % target->pointee.bytes))
         return true;
     return (target->offset % size + size) % size + memory.bytes <= size;
 }
@@ -164,6 +164,26 @@ size_t lwp_types_at_call(struct lwp_code *code, uint32_t module_index, uint64_t 
     struct code_pointee pointee;
     bool exact = code_result_of_call(module, address + 1, &pointee) == CODE_RESULT_KNOWN;
     return candidates_answer(module, address, exact ? &pointee : NULL, items, room);
+}
+
+enum lwp_block_answer lwp_types_of_block(struct lwp_code *code, uint32_t module_index, uint64_t address, bool is_result,
+                                         struct lwp_candidate *candidate)
+{
+    struct code_module *module = code_module_at(code, module_index);
+    struct code_pointee pointee;
+    bool library = false;
+    if (!module)
+        return LWP_BLOCK_UNKNOWN;
+    if (!code_allocator_at(module, address, &pointee, &library)) {
+        enum code_result result = is_result ? code_result_of_call(module, address + 1, &pointee) : CODE_RESULT_LOST;
+        if (result == CODE_RESULT_RETURNED)
+            return LWP_BLOCK_RETURNED;
+        if (result == CODE_RESULT_LOST)
+            return library ? LWP_BLOCK_INSIDE : LWP_BLOCK_UNKNOWN;
+    }
+    const struct lwp_type *type = code_type(module, pointee.type);
+    *candidate = (struct lwp_candidate){type, *pointee.name ? pointee.name : NULL, true};
+    return type ? LWP_BLOCK_KNOWN : LWP_BLOCK_UNKNOWN;
 }
 
 /* The type of one element of a variable, and how many there are. */

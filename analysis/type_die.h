@@ -26,8 +26,8 @@ bool type_die_array(Dwarf_Die *stripped, Dwarf_Die *element, uint64_t *elements)
 /* Constant offset of a member or base in its struct. */
 bool type_die_offset(Dwarf_Die *member, uint64_t *offset);
 
-/* `inner` declared with this type, as C text: "struct node *left", "double w[4]", "int (*cmp)(int)". `type` NULL:
- * void. An empty `inner` gives the type alone. */
+/* `inner` declared with this type, as C text: "struct node *left", "double w[4]", "int (*cmp)(int)"; of Fortran and
+ * Rust in their own words. `type` NULL: void. An empty `inner` gives the type alone. */
 const char *type_die_declare(struct lwp_code *code, Dwarf_Die *type, const char *inner);
 
 #endif

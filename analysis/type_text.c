@@ -2,6 +2,7 @@
  * or C++ at its worst) end in "..." at the place where the bound was reached. */
 #include "analysis/scopes.h"
 #include "analysis/type_die.h"
+#include "analysis/type_text_other.h"
 
 #include <dwarf.h>
 #include <string.h>
@@ -171,5 +172,15 @@ static const char *text_declare(struct text *text, Dwarf_Die *type, const char *
 const char *type_die_declare(struct lwp_code *code, Dwarf_Die *type, const char *inner)
 {
     struct text text = {.code = code};
+    Dwarf_Die unit;
+    if (type && dwarf_diecu(type, &unit, NULL, NULL))
+        switch (type_die_language(&unit)) {
+        case LWP_LANGUAGE_FORTRAN:
+            return type_text_fortran(code, type, inner);
+        case LWP_LANGUAGE_RUST:
+            return type_text_rust(code, type, inner);
+        default:
+            break;
+        }
     return code_intern(code, text_declare(&text, type, inner, 0));
 }

@@ -13,7 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TYPE_FIELD_LIMIT = 4096, TYPE_NEST_LIMIT = 16, TYPES_UNKNOWN = LWP_MAP_NONE - 1 };
+enum {
+    TYPE_FIELD_LIMIT = 4096,
+    TYPE_NEST_LIMIT = 16,
+    TYPE_NAMES = 16,
+    TYPE_NAME_LIMIT = 100,
+    TYPES_UNKNOWN = LWP_MAP_NONE - 1
+};
 
 struct code_types *code_types_of(struct code_module *module)
 {
@@ -107,6 +113,21 @@ static bool flatten_bits(Dwarf_Die *member, Dwarf_Die *type, uint64_t offset, ui
     return true;
 }
 
+/* "number, real": what a union without a name is known by. */
+static const char *flatten_names(struct flatten *flat, Dwarf_Die *type, bool known)
+{
+    Dwarf_Die child;
+    const char *names = "";
+    int count = 0;
+    for (bool more = known && code_die_is_struct(type) && code_die_child(type, &child); more && count < TYPE_NAMES;
+         more = code_die_next(&child, &child)) {
+        const char *name = dwarf_tag(&child) == DW_TAG_member ? dwarf_diename(&child) : NULL;
+        if (name && strlen(name) < TYPE_NAME_LIMIT)
+            names = lwp_arena_printf(flat->code->arena, "%s%s%s", names, count++ ? ", " : "", name);
+    }
+    return names;
+}
+
 static void flatten_member(struct flatten *flat, Dwarf_Die *member, uint64_t base, int depth)
 {
     Dwarf_Die type, stripped;
@@ -125,7 +146,7 @@ static void flatten_member(struct flatten *flat, Dwarf_Die *member, uint64_t bas
         flatten_struct(flat, &stripped, base + offset, depth + 1);
         return;
     }
-    struct lwp_field field = {.name = code_intern(flat->code, name ? name : "")};
+    struct lwp_field field = {.name = code_intern(flat->code, name ? name : flatten_names(flat, &stripped, known))};
     bool is_bits = dwarf_hasattr(member, DW_AT_bit_size);
     if (is_bits && flatten_bits(member, &type, offset, &first_bit, &bits)) {
         offset = first_bit / 8;
@@ -158,6 +179,65 @@ static void flatten_member(struct flatten *flat, Dwarf_Die *member, uint64_t bas
     flatten_add(flat, field, is_bits);
 }
 
+static int flat_compare(const void *a, const void *b);
+
+/* Adds the fields of one variant, named "Circle.radius". */
+static void flatten_variant(struct flatten *flat, struct flatten *all, Dwarf_Die *variant, uint64_t base, int depth)
+{
+    Dwarf_Die child, type;
+    uint64_t offset;
+    for (bool more = code_die_child(variant, &child); more && !all->broken; more = code_die_next(&child, &child)) {
+        struct flatten one = {.code = flat->code};
+        const char *name = dwarf_diename(&child);
+        if (dwarf_tag(&child) != DW_TAG_member || !type_die_of(&child, &type) || !type_die_offset(&child, &offset) ||
+            !type_die_strip(&type, NULL) || !code_die_is_struct(&type))
+            continue;
+        flatten_struct(&one, &type, base + offset, depth + 1);
+        all->broken |= one.broken;
+        for (size_t i = 0; i < one.count && all->count < TYPE_FIELD_LIMIT; i++) {
+            struct lwp_field *field = &one.fields[i].field;
+            if (name && strlen(name) < TYPE_NAME_LIMIT && strlen(field->name) < TYPE_NAME_LIMIT)
+                field->name = lwp_arena_printf(flat->code->arena, "%s.%s", name, field->name);
+            LWP_GROW(&all->fields, all->count, &all->capacity);
+            all->fields[all->count++] = one.fields[i];
+        }
+        free(one.fields);
+    }
+}
+
+/* Rust's enum: what the variants keep in the same bytes is one field; then the discriminant, unless they hide it. */
+static void flatten_variants(struct flatten *flat, Dwarf_Die *part, uint64_t base, int depth)
+{
+    struct flatten all = {.code = flat->code};
+    struct lwp_field tag = {.bytes = 0};
+    Dwarf_Die child, type;
+    for (bool more = code_die_child(part, &child); more && !all.broken; more = code_die_next(&child, &child))
+        if (dwarf_tag(&child) == DW_TAG_variant)
+            flatten_variant(flat, &all, &child, base, depth);
+        else if (dwarf_tag(&child) == DW_TAG_member && type_die_of(&child, &type) &&
+                 type_die_offset(&child, &tag.offset) && type_die_bytes(&type, &tag.bytes)) {
+            tag.offset += base;
+            tag.name = "discriminant";
+            tag.type = type_die_declare(flat->code, &type, "");
+            tag.declaration = type_die_declare(flat->code, &type, tag.name);
+            tag.alignment = type_die_alignment(&type);
+        }
+    if (all.count)
+        qsort(all.fields, all.count, sizeof *all.fields, flat_compare);
+    for (size_t i = 0; i < all.count; i++) {
+        struct lwp_field *field = &all.fields[i].field;
+        if (field->offset < tag.offset + tag.bytes && tag.offset < field->offset + field->bytes)
+            tag.bytes = 0;
+        all.fields[i].bits = true; /* joins those that share bytes */
+    }
+    if (tag.bytes)
+        flatten_add(flat, tag, false);
+    for (size_t i = 0; i < all.count; i++)
+        flatten_add(flat, all.fields[i].field, true);
+    flat->broken |= all.broken;
+    free(all.fields);
+}
+
 static void flatten_struct(struct flatten *flat, Dwarf_Die *type, uint64_t base, int depth)
 {
     Dwarf_Die child, parent;
@@ -172,6 +252,9 @@ static void flatten_struct(struct flatten *flat, Dwarf_Die *type, uint64_t base,
         switch (dwarf_tag(&child)) {
         case DW_TAG_member:
             flatten_member(flat, &child, base, depth);
+            break;
+        case DW_TAG_variant_part:
+            flatten_variants(flat, &child, base, depth);
             break;
         case DW_TAG_inheritance:
             flat->is_class = true;
@@ -297,6 +380,27 @@ static void type_find_alias(struct code_types *types, Dwarf_Die *type, Dwarf_Die
         *alias = types->aliases[found];
 }
 
+/* A typedef inside of a template of the library (std::vector<…>::value_type) says less than what it stands for. */
+static bool type_alias_is_inner(struct lwp_code *code, Dwarf_Die *alias)
+{
+    const char *name = code_die_name(code, alias);
+    return name && strchr(name, '<');
+}
+
+static void type_name_struct(struct lwp_code *code, struct lwp_type *type, Dwarf_Die *named)
+{
+    bool fortran = type->language == LWP_LANGUAGE_FORTRAN; /* a type's module is not part of its name */
+    type->tag = fortran ? code_intern(code, dwarf_diename(named)) : code_die_name(code, named);
+    if (!type->tag)
+        type->tag = "";
+    type->name = type->is_typedef && *type->tag && !fortran && type->language != LWP_LANGUAGE_RUST
+                     ? type->tag
+                     : type_die_declare(code, named, "");
+    const char *last = strrchr(type->tag, ':');
+    if (last && !strpbrk(type->tag, "<[(&{"))
+        type->tag = last + 1;
+}
+
 static uint32_t type_read(struct code_module *module, Dwarf_Die *stripped, Dwarf_Die *alias)
 {
     struct lwp_code *code = module->code;
@@ -306,6 +410,9 @@ static uint32_t type_read(struct code_module *module, Dwarf_Die *stripped, Dwarf
         return TYPES_UNKNOWN;
     if (is_struct && !alias->addr && !dwarf_diename(stripped))
         type_find_alias(code_types_of(module), stripped, alias);
+    /* A struct that has a name goes by it, whatever else it is called: so all its uses are one type. */
+    if (alias->addr && ((is_struct && dwarf_diename(stripped)) || type_alias_is_inner(code, alias)))
+        alias->addr = NULL;
     Dwarf_Die *named = alias->addr ? alias : stripped;
     Dwarf_Die unit;
     bool in_unit = dwarf_diecu(stripped, &unit, NULL, NULL) != NULL;
@@ -313,16 +420,11 @@ static uint32_t type_read(struct code_module *module, Dwarf_Die *stripped, Dwarf
     type.language = in_unit ? type_die_language(&unit) : LWP_LANGUAGE_OTHER;
     type.owner = in_unit ? type_owner(type.file, &unit) : LWP_TYPE_OWNER_UNKNOWN;
     type.alignment = type_die_alignment(named);
-    type.aligned = dwarf_hasattr(stripped, DW_AT_alignment) || dwarf_hasattr(named, DW_AT_alignment);
+    type.aligned = (type.language == LWP_LANGUAGE_C || type.language == LWP_LANGUAGE_CXX) && /* Rust says it of all */
+                   (dwarf_hasattr(stripped, DW_AT_alignment) || dwarf_hasattr(named, DW_AT_alignment));
     if (is_struct) {
-        type.tag = code_die_name(code, named);
-        if (!type.tag)
-            type.tag = "";
-        type.is_typedef = alias->addr || !code_die_is_c(stripped);
-        type.name = type.is_typedef && *type.tag ? type.tag : type_die_declare(code, stripped, "");
-        const char *last = strrchr(type.tag, ':');
-        if (last && !strpbrk(type.tag, "<[(&{"))
-            type.tag = last + 1;
+        type.is_typedef = alias->addr || type.language != LWP_LANGUAGE_C;
+        type_name_struct(code, &type, named);
         if (!type_read_struct(code, &type, stripped))
             return TYPES_UNKNOWN;
         return type_unique(code, &type);

@@ -59,6 +59,14 @@ size_t lwp_types_at_access(struct lwp_code *code, uint32_t module, uint64_t addr
 size_t lwp_types_at_call(struct lwp_code *code, uint32_t module, uint64_t address, struct lwp_candidate *candidates,
                          size_t room);
 
+/* What the call at the address (return address - 1) allocates: the T of the library's allocator that it is in (Vec<T>,
+ * std::allocator<T>), or what the variable, member or method that receives its result says; `is_result`: whether the
+ * call's result is the block. RETURNED: the function gives the block to its caller; ask there. INSIDE: it is the
+ * library's; ask the caller, but the call's result there is something else. */
+enum lwp_block_answer { LWP_BLOCK_UNKNOWN, LWP_BLOCK_KNOWN, LWP_BLOCK_RETURNED, LWP_BLOCK_INSIDE };
+enum lwp_block_answer lwp_types_of_block(struct lwp_code *code, uint32_t module, uint64_t address, bool is_result,
+                                         struct lwp_candidate *candidate);
+
 /* The stack variable at `offset` bytes from the CFA in the frame executing `address`. `start` is its lowest offset. */
 const struct lwp_type *lwp_types_of_stack(struct lwp_code *code, uint32_t module, uint64_t address, int64_t offset,
                                           const char **variable, int64_t *start, uint64_t *bytes, uint64_t *elements);

@@ -18,7 +18,7 @@ def read_truth(path):
     truth = {}
     for line in open(path):
         found = re.search(r"TRUTH ([\w:]+): (.+?) \{(.*?)\}", line)
-        if found:
+        if found and found[2] != "type":
             fields = {field.strip() for field in re.split("[,;]", found[3]) if field.strip()}
             truth.setdefault(found[1], {})[found[2]] = fields
     return truth

@@ -79,7 +79,7 @@ static void test_struct(void **state)
         {24, 32, 8, "w", "double w[4]"},
         {56, 12, 4, "position", "struct vec3 position"},
         {72, 8, 8, "compare", "int (*compare)(const void *, const void *)"},
-        {80, 4, 4, "", "union { int number; float real; }"},
+        {80, 4, 4, "number, real", "union { int number; float real; }"},
         {84, 2, 2, "low", "short low"},
         {86, 2, 2, "high", "short high"},
         {88, 7, 8, "a, b, wide", "unsigned int a : 3; unsigned int b : 9; uint64_t wide : 40"}, /* they share bytes */

@@ -118,7 +118,7 @@ HOT double Field::total() const
 }
 
 // TRUTH all_energy: geo::Entity * { }
-// TRUTH all_energy: geo::Particle { _vptr.Entity }
+// TRUTH all_energy: geo::Particle { _vptr.Entity, velocity, mass }
 HOT double all_energy(const std::vector<geo::Entity *> &entities)
 {
     double sum = 0;
@@ -127,7 +127,7 @@ HOT double all_energy(const std::vector<geo::Entity *> &entities)
     return sum;
 }
 
-// TRUTH all_steps: geo::Particle { }
+// TRUTH all_steps: geo::Particle { position, velocity }
 HOT void all_steps(std::vector<geo::Particle> &particles)
 {
     for (auto &particle : particles)
@@ -180,7 +180,8 @@ HOT double visit_hashed(std::unordered_map<int, Record> &records, int lookups)
     return sum;
 }
 
-// TRUTH visit_sorted: std::_Rb_tree_node<std::pair<int const, Record> > { _M_parent, _M_left, _M_right, _M_storage }
+// What libstdc++ itself reads of a node counts for all of it.
+// TRUTH visit_sorted: std::_Rb_tree_node<std::pair<int const, Record> > { _M_color, _M_parent, _M_left, _M_right, _M_storage }
 HOT double visit_sorted(const std::map<int, Record> &records, int lookups)
 {
     double sum = 0;

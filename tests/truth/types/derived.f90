@@ -25,11 +25,8 @@ module bodies
     type(body), allocatable :: swarm(:)
     type(item) :: shelf(100000)
     real(8) :: field(1000, 200)
-    real(8) :: left, right
-    real(8) :: wall(200000)
-    common /walls/ left, right, wall
 contains
-    ! TRUTH kinetic: body { velocity, mass }
+    ! TRUTH kinetic: type(body) { velocity, mass }
     function kinetic(all) result(total)
         type(body), intent(in) :: all(:)
         real(8) :: total
@@ -40,7 +37,7 @@ contains
         end do
     end function
 
-    ! TRUTH drift: body { position, velocity }
+    ! TRUTH drift: type(body) { position, velocity }
     subroutine drift(by)
         real(8), intent(in) :: by
         integer :: i
@@ -50,7 +47,7 @@ contains
         end do
     end subroutine
 
-    ! TRUTH remember: body { kind, history }
+    ! TRUTH remember: type(body) { kind, history }
     subroutine remember(many, all)
         integer, intent(in) :: many
         type(body), intent(inout) :: all(many)
@@ -60,7 +57,7 @@ contains
         end do
     end subroutine
 
-    ! TRUTH prices: item { value, price }
+    ! TRUTH prices: type(item) { value, price }
     function prices() result(total)
         real(8) :: total
         integer :: i
@@ -70,7 +67,7 @@ contains
         end do
     end function
 
-    ! TRUTH follow: item { value, next }
+    ! TRUTH follow: type(item) { value, next }
     function follow(first) result(total)
         type(item), pointer, intent(in) :: first
         type(item), pointer :: at
@@ -83,7 +80,7 @@ contains
         end do
     end function
 
-    ! TRUTH cells: body { mass, kind }
+    ! TRUTH cells: type(body) { mass, kind }
     function cells(grid) result(total)
         type(mesh), intent(in) :: grid
         real(8) :: total
@@ -108,6 +105,9 @@ contains
     ! TRUTH diffuse: real(kind=8) { }
     function diffuse() result(total)
         real(8) :: total
+        real(8) :: left, right
+        real(8) :: wall(200000)
+        common /walls/ left, right, wall
         integer :: i, k
         total = 0
         do k = 1, 200

@@ -7,6 +7,9 @@ program derived
     type(item), pointer :: first, one
     type(mesh) :: grid
     real(8) :: total
+    real(8) :: left, right
+    real(8) :: wall(200000)
+    common /walls/ left, right, wall
     rounds = 10
     if (command_argument_count() > 0) then
         call get_command_argument(1, text)

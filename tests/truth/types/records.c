@@ -6,7 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifdef __clang__
+#define HOT __attribute__((noinline))
+#else
 #define HOT __attribute__((noinline, noclone))
+#endif
 enum { COUNT = 600000 };
 
 struct node {
@@ -147,7 +151,7 @@ HOT static double area_ellipse(const struct shape *shape)
     return shape->width * shape->height * 3.14159 / 4;
 }
 
-/* TRUTH all_areas: struct shape { area } */
+/* TRUTH all_areas: struct shape { area, width, height } */
 HOT static double all_areas(const struct shape *shapes, size_t count)
 {
     double sum = 0;
@@ -190,6 +194,7 @@ HOT static float heat_up(int rounds)
 }
 
 /* TRUTH add_rows: struct row { count, values } */
+/* TRUTH add_rows: struct row * { } */
 HOT static double add_rows(struct row *const *rows, size_t count)
 {
     double sum = 0;
@@ -292,7 +297,9 @@ int main(int argc, char **argv)
     for (int i = 0; i < 1 << 20; i++)
         table[i].key = next_random();
     for (int i = 0; i < rounds; i++) {
-        sum += (double)walk_list(list) + kinetic(bodies, COUNT) + (double)smooth(bodies, COUNT);
+        if (i % 8 == 0)
+            sum += (double)walk_list(list);
+        sum += kinetic(bodies, COUNT) + (double)smooth(bodies, COUNT);
         move(bodies, COUNT, 0.1);
         sum += all_areas(shapes, COUNT) + (double)count_kinds(packets, COUNT, 3) + add_values(values, COUNT);
         sum += (double)heat_up(2) + add_rows(rows, COUNT / 8) + relax(&graph) + (double)look_up(COUNT);

@@ -1,0 +1,97 @@
+/* Allocators of the C++ and Rust libraries: their template parameter is the type of what they allocate. Of memory that
+ * holds more than elements (Rc's counters, hash tables of Rust) nothing is said. */
+#include "analysis/type_die.h"
+#include "analysis/type_values.h"
+
+#include <dwarf.h>
+#include <string.h>
+
+static bool allocator_parameter(Dwarf_Die *die, const char *wanted, Dwarf_Die *type)
+{
+    Dwarf_Die child;
+    for (bool more = code_die_child(die, &child); more; more = code_die_next(&child, &child)) {
+        const char *name = dwarf_tag(&child) == DW_TAG_template_type_parameter ? dwarf_diename(&child) : NULL;
+        if (name && !strcmp(name, wanted) && type_die_of(&child, type))
+            return true;
+    }
+    return false;
+}
+
+/* The class of a method: what its `this` points to. */
+static bool allocator_class(Dwarf_Die *function, Dwarf_Die *class)
+{
+    Dwarf_Die child, type;
+    for (bool more = code_die_child(function, &child); more; more = code_die_next(&child, &child)) {
+        const char *name = dwarf_tag(&child) == DW_TAG_formal_parameter ? dwarf_diename(&child) : NULL;
+        if (!name || strcmp(name, "this") || !type_die_of(&child, &type) || !type_die_strip(&type, NULL) ||
+            !type_die_is_pointer(&type) || !type_die_of(&type, class))
+            continue;
+        return type_die_strip(class, NULL) && code_die_is_struct(class);
+    }
+    return false;
+}
+
+static bool allocator_cxx(Dwarf_Die *function, const char *name, Dwarf_Die *type)
+{
+    Dwarf_Die class;
+    const char *method = strstr(name, "::allocate(");
+    if (!method || (strncmp(name, "std::", 5) && strncmp(name, "__gnu_cxx::", 11)))
+        return false;
+    const char *own = allocator_class(function, &class) ? dwarf_diename(&class) : NULL;
+    return own && strstr(own, "allocator<") && allocator_parameter(&class, "_Tp", type);
+}
+
+static bool allocator_rust(Dwarf_Die *function, const char *name, Dwarf_Die *type)
+{
+    static const char *const makers[] = {
+        "alloc::vec::",    "alloc::raw_vec::",   "alloc::boxed::Box<",  "<alloc::vec::Vec<",
+        "<alloc::boxed::", "<T as alloc::vec::", "alloc::slice::hack::"};
+    for (size_t i = 0; i < sizeof makers / sizeof *makers; i++)
+        if (!strncmp(name, makers[i], strlen(makers[i])))
+            return allocator_parameter(function, "T", type);
+    return false;
+}
+
+static bool allocator_is_library(const char *name)
+{
+    static const char *const names[] = {"std::",      "__gnu_cxx::", "operator new", "void* ",       "alloc::",
+                                        "core::",     "<alloc::",    "<core::",      "<T as ",       "__rust_",
+                                        "__rdl_",     "__rg_",       "hashbrown::",  "<hashbrown::", "<I as ",
+                                        "void std::", "_RNv"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strncmp(name, names[i], strlen(names[i])))
+            return true;
+    return false;
+}
+
+bool code_allocator_at(struct code_module *module, uint64_t address, struct code_pointee *pointee, bool *library)
+{
+    struct code_scopes *scopes = code_scopes_at(module, address);
+    struct code_range range;
+    const char *symbol = NULL;
+    pointee->name = "";
+    *library = !scopes && code_function_at(module, address, &range, &symbol) && symbol &&
+               allocator_is_library(code_demangle(module->code, symbol));
+    for (uint32_t at = scopes ? code_scope_find(scopes, address) : LWP_NONE; at != LWP_NONE;
+         at = scopes->items[at].parent) {
+        Dwarf_Die function = scopes->items[at].die, origin, type;
+        Dwarf_Attribute attribute;
+        const char *name = scopes->items[at].function == at ? code_scope_name(scopes, at) : NULL;
+        if (!name)
+            continue;
+        *library = allocator_is_library(name);
+        if (!*library) /* what the program's own code allocates inside of the library's is another matter */
+            return false;
+        for (int step = 0; step < 3; step++) { /* parameters may be told of the abstract function only */
+            if (allocator_cxx(&function, name, &type) || allocator_rust(&function, name, &type))
+                return code_pointee_itself(module, type, pointee) && !pointee->descriptor;
+            if (!dwarf_attr(&function, DW_AT_abstract_origin, &attribute) &&
+                !dwarf_attr(&function, DW_AT_specification, &attribute))
+                break;
+            if (!dwarf_formref_die(&attribute, &origin))
+                break;
+            function = origin;
+        }
+    }
+    return false;
+}

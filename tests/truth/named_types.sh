@@ -1,0 +1,21 @@
+# Sourced: named_types SOURCE COMPILER FLAGS... holds the types in analysis.json against the comments in SOURCE, a file of
+# tests/truth/types. Skips compilers that are missing. Needs LWP, SRC, TMP; counts in `done` and `failures` (0 or 1).
+done=0 failures=0
+named_types() {
+    source=$1 compiler=$2 types=$SRC/tests/truth/types
+    shift 2
+    command -v "$compiler" > /dev/null || { echo "skipped: no $compiler"; return; }
+    files=$types/$source rounds=20
+    case $source in
+    *.f90) files="$types/$source $types/derived_main.f90" rounds=150 ;;
+    *.rs) rounds=150 ;;
+    esac
+    # shellcheck disable=SC2086
+    (cd "$TMP" && "$compiler" "$@" -o program $files) || { echo "$compiler cannot compile $source"; failures=1; return; }
+    rm -rf "$TMP/result"
+    "$LWP" collect -F 1500 -o "$TMP/result" -- "$TMP/program" $rounds > /dev/null 2> "$TMP/log" &&
+        "$LWP" analyze "$TMP/result" 2>> "$TMP/log" || { cat "$TMP/log"; failures=1; return; }
+    done=$((done + 1))
+    echo "$compiler $* $source: $(/usr/bin/python3 "$SRC/tests/truth/named_types.py" "$types/$source" "$TMP/result/analysis.json")"
+    /usr/bin/python3 "$SRC/tests/truth/named_types.py" "$types/$source" "$TMP/result/analysis.json" > /dev/null || failures=1
+}
