@@ -269,10 +269,14 @@ static void element_collect_block(struct lwp_profile *profile, const struct lwp_
         switch (lwp_types_of_block(profile->code, call->module, call->address, is_result, &candidate)) {
         case LWP_BLOCK_KNOWN:
             /* A buffer of bytes may become anything. */
-            element_vote(votes, candidate.type, candidate.variable, all * (candidate.type->bytes > 1 ? 6 : 0.1), true);
+            element_vote(votes, candidate.type, candidate.variable,
+                         all * (candidate.type->bytes <= 1 ? 0.1
+                                : candidate.exact          ? 6
+                                                           : 2),
+                         candidate.exact);
             for (size_t k = 0; k < votes->count; k++)
                 if (element_same_type(votes->candidates[k].type, candidate.type))
-                    votes->candidates[k].made = true;
+                    votes->candidates[k].made = candidate.exact;
             return;
         case LWP_BLOCK_UNKNOWN:
             return;

@@ -34,11 +34,12 @@ static bool allocator_class(Dwarf_Die *function, Dwarf_Die *class)
 static bool allocator_cxx(Dwarf_Die *function, const char *name, Dwarf_Die *type)
 {
     Dwarf_Die class;
-    const char *method = strstr(name, "::allocate(");
-    if (!method || (strncmp(name, "std::", 5) && strncmp(name, "__gnu_cxx::", 11)))
+    if (strncmp(name, "std::", 5) && strncmp(name, "__gnu_cxx::", 11) && strncmp(name, "void std::", 10))
         return false;
     const char *own = allocator_class(function, &class) ? dwarf_diename(&class) : NULL;
-    return own && strstr(own, "allocator<") && allocator_parameter(&class, "_Tp", type);
+    if (!own || !allocator_parameter(&class, "_Tp", type))
+        return false;
+    return strstr(own, "allocator<") && strstr(name, "::allocate(");
 }
 
 static bool allocator_rust(Dwarf_Die *function, const char *name, Dwarf_Die *type)
@@ -64,34 +65,81 @@ static bool allocator_is_library(const char *name)
     return false;
 }
 
-bool code_allocator_at(struct code_module *module, uint64_t address, struct code_pointee *pointee, bool *library)
+static bool allocator_of_function(Dwarf_Die function, const char *name, Dwarf_Die *type)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Die origin;
+    for (int step = 0; step < 3; step++) { /* parameters may be told of the abstract function only */
+        if (allocator_cxx(&function, name, type) || allocator_rust(&function, name, type))
+            return true;
+        if ((!dwarf_attr(&function, DW_AT_abstract_origin, &attribute) &&
+             !dwarf_attr(&function, DW_AT_specification, &attribute)) ||
+            !dwarf_formref_die(&attribute, &origin))
+            return false;
+        function = origin;
+    }
+    return false;
+}
+
+/* The T that a name says: of "std::allocator_traits<std::allocator<T> >::allocate(…)", "std::vector<T, …>::…". */
+static bool allocator_named(const char *name, const char **text, size_t *length)
+{
+    static const char *const holders[] = {"std::allocator<", "new_allocator<"};
+    const char *start = strncmp(name, "std::vector<", 12) ? NULL : name + 12;
+    for (size_t i = 0; !start && i < 2 && strstr(name, "::allocate("); i++) {
+        start = strstr(name, holders[i]);
+        start = start ? start + strlen(holders[i]) : NULL;
+    }
+    int depth = 0;
+    for (const char *at = start; at && *at; at++) {
+        if (depth == 0 && (*at == ',' || *at == '>')) {
+            while (at > start && at[-1] == ' ')
+                at--;
+            *text = start;
+            *length = (size_t)(at - start);
+            return true;
+        }
+        depth += (*at == '<' || *at == '(') - (*at == '>' || *at == ')');
+    }
+    return false;
+}
+
+/* Compilers may make one of two functions with the same code before they inline it: then it names another T than those
+ * around it. */
+bool code_allocator_at(struct code_module *module, uint64_t address, struct code_pointee *pointee, bool *library,
+                       bool *shared)
 {
     struct code_scopes *scopes = code_scopes_at(module, address);
     struct code_range range;
     const char *symbol = NULL;
+    Dwarf_Die found, type;
+    const char *text = NULL, *other;
+    size_t length = 0, other_length;
+    bool any = false;
     pointee->name = "";
+    *shared = false;
     *library = !scopes && code_function_at(module, address, &range, &symbol) && symbol &&
                allocator_is_library(code_demangle(module->code, symbol));
     for (uint32_t at = scopes ? code_scope_find(scopes, address) : LWP_NONE; at != LWP_NONE;
          at = scopes->items[at].parent) {
-        Dwarf_Die function = scopes->items[at].die, origin, type;
-        Dwarf_Attribute attribute;
         const char *name = scopes->items[at].function == at ? code_scope_name(scopes, at) : NULL;
         if (!name)
             continue;
         *library = allocator_is_library(name);
         if (!*library) /* what the program's own code allocates inside of the library's is another matter */
-            return false;
-        for (int step = 0; step < 3; step++) { /* parameters may be told of the abstract function only */
-            if (allocator_cxx(&function, name, &type) || allocator_rust(&function, name, &type))
-                return code_pointee_itself(module, type, pointee) && !pointee->descriptor;
-            if (!dwarf_attr(&function, DW_AT_abstract_origin, &attribute) &&
-                !dwarf_attr(&function, DW_AT_specification, &attribute))
-                break;
-            if (!dwarf_formref_die(&attribute, &origin))
-                break;
-            function = origin;
+            break;
+        bool says = allocator_named(name, &other, &other_length);
+        if (says && text && (other_length != length || strncmp(other, text, length)))
+            *shared = true;
+        if (says && !text) {
+            text = other;
+            length = other_length;
+        }
+        if (!any && allocator_of_function(scopes->items[at].die, name, &type)) {
+            *shared |= at == 0;
+            found = type;
+            any = true;
         }
     }
-    return false;
+    return any && code_pointee_itself(module, found, pointee) && !pointee->descriptor;
 }

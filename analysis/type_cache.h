@@ -32,6 +32,10 @@ struct code_types {
     struct lwp_map *flow_by_function; /* its first address -> index in flows (type_flow.c) */
     struct code_flow_answers **flows;
     size_t flow_count, flow_capacity;
+    struct code_call *calls; /* by target (type_callers.c) */
+    size_t call_count;
+    bool calls_read;
+    int flow_depth; /* callers looked into right now */
     Dwarf_CFI *cfi;
     bool cfi_read;
 };

@@ -171,18 +171,19 @@ enum lwp_block_answer lwp_types_of_block(struct lwp_code *code, uint32_t module_
 {
     struct code_module *module = code_module_at(code, module_index);
     struct code_pointee pointee;
-    bool library = false;
+    bool library = false, shared = false;
     if (!module)
         return LWP_BLOCK_UNKNOWN;
-    if (!code_allocator_at(module, address, &pointee, &library)) {
+    if (!code_allocator_at(module, address, &pointee, &library, &shared)) {
         enum code_result result = is_result ? code_result_of_call(module, address + 1, &pointee) : CODE_RESULT_LOST;
         if (result == CODE_RESULT_RETURNED)
             return LWP_BLOCK_RETURNED;
+        shared = false;
         if (result == CODE_RESULT_LOST)
             return library ? LWP_BLOCK_INSIDE : LWP_BLOCK_UNKNOWN;
     }
     const struct lwp_type *type = code_type(module, pointee.type);
-    *candidate = (struct lwp_candidate){type, *pointee.name ? pointee.name : NULL, true};
+    *candidate = (struct lwp_candidate){type, *pointee.name ? pointee.name : NULL, !shared};
     return type ? LWP_BLOCK_KNOWN : LWP_BLOCK_UNKNOWN;
 }
 

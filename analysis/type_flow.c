@@ -13,6 +13,7 @@
 #include "analysis/code_loops.h"
 #include "analysis/decode.h"
 #include "analysis/type_cache.h"
+#include "analysis/type_callers.h"
 #include "analysis/type_die.h"
 #include "analysis/type_seeds.h"
 #include "analysis/type_values.h"
@@ -27,6 +28,9 @@ enum {
     FLOW_RSP = 4,
     FLOW_RBP = 5,
     FLOW_SLOTS = 24,
+    FLOW_ARGUMENTS = 6,
+    FLOW_CALLERS = 16,
+    FLOW_CALL_DEPTH = 4,
     FLOW_BLOCKS = 20000,
     FLOW_BYTES = 1 << 20,
     FLOW_SWEEPS = 24,
@@ -63,7 +67,14 @@ struct code_flow_answers {
     size_t source_count, source_capacity;
     struct flow_answer *items; /* by pc */
     size_t count, capacity;
+    struct flow_passed { /* what a call hands over in the registers of arguments */
+        uint64_t pc;
+        struct flow_value values[FLOW_ARGUMENTS];
+    } * passed; /* by pc */
+    size_t passed_count, passed_capacity;
 };
+
+static const int8_t flow_arguments[FLOW_ARGUMENTS] = {7, 6, 2, 1, 8, 9}; /* rdi rsi rdx rcx r8 r9 */
 
 struct flow_run {
     struct code_module *module;
@@ -349,6 +360,21 @@ static void flow_record(struct flow_run *run, uint64_t pc, const struct flow_val
     answers->items[answers->count++] = (struct flow_answer){pc, *value};
 }
 
+static void flow_record_call(struct flow_run *run, const struct flow_state *state, uint64_t pc)
+{
+    struct code_flow_answers *answers = run->answers;
+    struct flow_passed passed = {.pc = pc};
+    bool any = false;
+    for (int i = 0; i < FLOW_ARGUMENTS; i++) {
+        passed.values[i] = state->of[flow_arguments[i]];
+        any |= passed.values[i].kind == FLOW_ADDRESS;
+    }
+    if (!any)
+        return;
+    LWP_GROW(&answers->passed, answers->passed_count, &answers->passed_capacity);
+    answers->passed[answers->passed_count++] = passed;
+}
+
 static void flow_step(struct flow_run *run, struct flow_state *state, uint64_t pc,
                       const struct code_instruction *instruction)
 {
@@ -359,6 +385,8 @@ static void flow_step(struct flow_run *run, struct flow_state *state, uint64_t p
         struct flow_value address = flow_memory(run, state, pc, instruction);
         flow_record(run, pc, &address);
     }
+    if (run->recording && (instruction->flow == CODE_FLOW_CALL || instruction->flow == CODE_FLOW_JUMP))
+        flow_record_call(run, state, pc);
     if (linear->exists) {
         to = linear->to;
         result = linear->selects ? flow_join(run, &state->of[to], &state->of[linear->index])
@@ -424,6 +452,53 @@ static bool flow_merge(const struct flow_run *run, struct flow_state *into, cons
     return changed;
 }
 
+static const struct code_flow_answers *flow_answers_at(struct code_module *module, uint64_t pc);
+
+static const struct flow_passed *flow_passed_at(const struct code_flow_answers *answers, uint64_t pc)
+{
+    for (size_t i = 0; i < answers->passed_count; i++)
+        if (answers->passed[i].pc == pc)
+            return &answers->passed[i];
+    return NULL;
+}
+
+/* Compilers hand over parts of what the source says (a member instead of the struct's address), and DWARF has no name
+ * for these arguments. What all the callers of a function that only this unit can call agree on, is in them. */
+static void flow_enter_arguments(struct flow_run *run, struct flow_state *state)
+{
+    struct code_types *types = code_types_of(run->module);
+    struct flow_value joined[FLOW_ARGUMENTS] = {{.kind = FLOW_NONE}};
+    size_t count;
+    if (!run->scopes || !run->scopes->count || type_die_flag(&run->scopes->items[0].die, DW_AT_external) ||
+        types->flow_depth >= FLOW_CALL_DEPTH)
+        return;
+    const struct code_call *calls = code_calls_of(run->module, run->function->range.low, &count);
+    for (size_t i = 0; i < count; i++) {
+        const struct code_flow_answers *caller = NULL;
+        if (calls[i].pc >= run->function->range.low && calls[i].pc < run->function->range.high)
+            continue; /* itself */
+        if (count <= FLOW_CALLERS) {
+            uint64_t pc = calls[i].pc;
+            types->flow_depth++;
+            caller = flow_answers_at(run->module, pc);
+            types->flow_depth--;
+            calls = code_calls_of(run->module, run->function->range.low, &count);
+        }
+        const struct flow_passed *passed = caller ? flow_passed_at(caller, calls[i].pc) : NULL;
+        if (!passed)
+            return;
+        for (int a = 0; a < FLOW_ARGUMENTS; a++) {
+            struct flow_value value = passed->values[a];
+            if (value.kind == FLOW_ADDRESS)
+                value.source = flow_source(run, &caller->sources[value.source]);
+            joined[a] = flow_join(run, &joined[a], &value);
+        }
+    }
+    for (int a = 0; a < FLOW_ARGUMENTS; a++)
+        if (joined[a].kind == FLOW_ADDRESS)
+            state->of[flow_arguments[a]] = joined[a];
+}
+
 static bool flow_is_padding(const struct flow_run *run, const struct flow_block *block)
 {
     for (uint64_t pc = block->start; pc < block->end;) {
@@ -455,6 +530,7 @@ static void flow_enter(struct flow_run *run)
                 run->in[b].of[reg] = flow_unknown;
         }
     free(led_to);
+    flow_enter_arguments(run, &run->in[0]);
 }
 
 static bool flow_settle(struct flow_run *run)
@@ -544,26 +620,31 @@ void code_flow_answers_free(struct code_flow_answers *answers)
         return;
     free(answers->sources);
     free(answers->items);
+    free(answers->passed);
     free(answers);
 }
 
-bool code_flow_target(struct code_module *module, uint64_t pc, struct code_target *target)
+static const struct code_flow_answers *flow_answers_at(struct code_module *module, uint64_t pc)
 {
     struct code_types *types = code_types_of(module);
     struct code_range range;
     const char *name;
     if (!code_function_at(module, pc, &range, &name))
-        return false;
-    uint32_t *slot = lwp_map_at(types->flow_by_function, range.low);
-    if (*slot == LWP_MAP_NONE) {
-        uint32_t index = (uint32_t)types->flow_count;
-        *slot = index;
+        return NULL;
+    uint32_t *slot = lwp_map_at(types->flow_by_function, range.low), index = *slot;
+    if (index == LWP_MAP_NONE) {
+        index = *slot = (uint32_t)types->flow_count;
         LWP_GROW(&types->flows, types->flow_count, &types->flow_capacity);
         types->flows[types->flow_count++] = NULL; /* should building it ask for itself */
-        types->flows[index] = flow_answers(module, range);
-        slot = lwp_map_at(types->flow_by_function, range.low);
+        struct code_flow_answers *answers = flow_answers(module, range);
+        types->flows[index] = answers;
     }
-    const struct code_flow_answers *answers = types->flows[*slot];
+    return types->flows[index];
+}
+
+bool code_flow_target(struct code_module *module, uint64_t pc, struct code_target *target)
+{
+    const struct code_flow_answers *answers = flow_answers_at(module, pc);
     size_t low = 0, high = answers ? answers->count : 0;
     while (low < high) {
         size_t middle = low + (high - low) / 2;

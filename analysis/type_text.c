@@ -164,6 +164,12 @@ static const char *text_declare(struct text *text, Dwarf_Die *type, const char *
         return text_join(text, text_named(text, type, "union", depth), inner);
     case DW_TAG_enumeration_type:
         return text_join(text, text_named(text, type, "enum", depth), inner);
+    case DW_TAG_typedef: { /* those inside of templates say less than what they stand for */
+        const char *name = code_die_name(text->code, type);
+        if (name && strchr(name, '<') && type_die_of(type, &target))
+            return text_declare(text, &target, inner, depth + 1);
+        return text_join(text, text_named(text, type, "", depth), inner);
+    }
     default:
         return text_join(text, text_named(text, type, "", depth), inner);
     }

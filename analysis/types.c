@@ -56,6 +56,7 @@ void code_types_free(struct code_types *types)
     for (size_t i = 0; i < types->flow_count; i++)
         code_flow_answers_free(types->flows[i]);
     free(types->flows);
+    free(types->calls);
     if (types->cfi)
         dwarf_cfi_end(types->cfi);
     free(types);

@@ -270,6 +270,7 @@ static struct node *make_list(struct node **nodes)
     return nodes[0];
 }
 
+/* TRUTH anywhere: unsigned int { } */
 int main(int argc, char **argv)
 {
     int rounds = argc > 1 ? atoi(argv[1]) : 10;
