@@ -293,6 +293,12 @@ static void load_access_seen(struct load_thread *thread, uint32_t index, const s
     object->last_access = functions;
 }
 
+/* Among themselves these follow each other in the program without a gap. */
+static bool load_follows(const struct lwps_access *access)
+{
+    return access->source == LWPS_SOURCE_DITHERED || access->source == LWPS_SOURCE_TRACE;
+}
+
 static int load_sample(void *to, const struct lwps_sample *sample)
 {
     struct load_thread *thread = to;
@@ -329,7 +335,12 @@ static int load_sample(void *to, const struct lwps_sample *sample)
         load_access_seen(thread, object, &seen, sample, same ? functions : callers);
         uint32_t stream = lwp_streams_add(profile, object, region, at_module, at, &seen, offset, weight);
         if ((access->flags & LWPS_ACCESS_KNOWN) && region != LWP_NONE && lwp_objects_is_array(profile, object))
-            walk[walk_count++] = (struct lwp_walk_access){object, region, access->ip, offset};
+            walk[walk_count++] = (struct lwp_walk_access){.object = object,
+                                                          .region = region,
+                                                          .code = access->ip,
+                                                          .offset = offset,
+                                                          .close = i > 0 && load_follows(&sample->access[i - 1]) &&
+                                                                   load_follows(access)};
         if (stream_before != LWP_NONE && object == object_before && (access->flags & LWPS_ACCESS_KNOWN))
             lwp_streams_distance(profile, stream_before,
                                  access->address > address_before ? access->address - address_before

@@ -194,80 +194,101 @@ static struct lwp_regroup_verdict regroup_classes(struct lwp_profile *profile, c
 {
     const struct lwp_object *x = &profile->objects[a->object], *y = &profile->objects[b->object];
     if (x->kind != y->kind)
-        return (struct lwp_regroup_verdict){LWP_REGROUP_LOCATION, "one is static data, the other is allocated"};
+        return (struct lwp_regroup_verdict){LWP_REGROUP_LOCATION, "one is static data, the other is allocated", false};
     if (a->module != b->module)
-        return (struct lwp_regroup_verdict){LWP_REGROUP_LOCATION, "they belong to different modules"};
+        return (struct lwp_regroup_verdict){LWP_REGROUP_LOCATION, "they belong to different modules", false};
     if (x->first_ns + slack_ns < y->born_ns || y->first_ns + slack_ns < x->born_ns ||
         (y->died_ns < x->last_ns && x->last_ns - y->died_ns > slack_ns) ||
         (x->died_ns < y->last_ns && y->last_ns - x->died_ns > slack_ns))
-        return (struct lwp_regroup_verdict){LWP_REGROUP_LIFETIME, "one is used when the other does not exist"};
+        return (struct lwp_regroup_verdict){LWP_REGROUP_LIFETIME, "one is used when the other does not exist", false};
     if (x->kind != LWP_OBJECT_STATIC && x->allocations != y->allocations)
         return (struct lwp_regroup_verdict){
             LWP_REGROUP_LIFETIME,
             lwp_arena_printf(profile->arena, "they are allocated %llu times and %llu times",
-                             (unsigned long long)x->allocations, (unsigned long long)y->allocations)};
+                             (unsigned long long)x->allocations, (unsigned long long)y->allocations),
+            false};
     uint64_t more = a->elements > b->elements ? a->elements : b->elements;
     uint64_t less = a->elements > b->elements ? b->elements : a->elements;
     if (more - less > more / 1000)
         return (struct lwp_regroup_verdict){
-            LWP_REGROUP_SCHEME, lwp_arena_printf(profile->arena, "they have %llu elements and %llu elements",
-                                                 (unsigned long long)a->elements, (unsigned long long)b->elements)};
-    return (struct lwp_regroup_verdict){LWP_REGROUP_NONE, NULL};
+            LWP_REGROUP_SCHEME,
+            lwp_arena_printf(profile->arena, "they have %llu elements and %llu elements",
+                             (unsigned long long)a->elements, (unsigned long long)b->elements),
+            false};
+    return (struct lwp_regroup_verdict){LWP_REGROUP_NONE, NULL, false};
 }
 
-/* Over all loops that use both. A conflict counts when such loops weigh enough; of several the heaviest is named. */
-static struct lwp_regroup_verdict regroup_walked(const struct lwp_regroup_candidates *candidates, size_t i, size_t j)
-{
-    const struct lwp_regroup_array *a = &candidates->arrays[i], *b = &candidates->arrays[j];
-    struct lwp_regroup_verdict worst = {LWP_REGROUP_UNKNOWN, NULL};
-    double common = 0, joined = 0, conflict = 0, heaviest = 0;
-    for (size_t l = 0; l < candidates->loop_count; l++) {
-        const struct lwp_regroup_loop *loop = &candidates->loops[l];
-        if (!loop->uses[i] || !loop->uses[j])
-            continue;
-        struct lwp_regroup_verdict verdict =
-            lwp_regroup_relate(a, lwp_walks_of(&candidates->walks, a->object, loop->region), b,
-                               lwp_walks_of(&candidates->walks, b->object, loop->region),
-                               lwp_walks_pair(&candidates->walks, a->object, b->object, loop->region));
-        common += loop->weight;
-        if (verdict.reason == LWP_REGROUP_NONE) {
-            joined += loop->weight;
-        } else if (verdict.reason != LWP_REGROUP_UNKNOWN) {
-            conflict += loop->weight;
-            if (loop->weight > heaviest) {
-                heaviest = loop->weight;
-                worst = verdict;
-            }
-        }
-    }
-    if (common <= 0)
-        return (struct lwp_regroup_verdict){LWP_REGROUP_AFFINITY, "no loop uses both"};
-    if (conflict > conflict_worth * common)
-        return worst;
-    if (joined > 0 && joined >= 0.5 * (common - conflict))
-        return (struct lwp_regroup_verdict){LWP_REGROUP_NONE, NULL};
-    return (struct lwp_regroup_verdict){LWP_REGROUP_UNKNOWN, NULL};
-}
+/* What was seen of a pair, over all loops that use both. */
+struct regroup_seen {
+    double common, joined, conflict, heaviest;
+    struct lwp_regroup_verdict worst;
+};
 
-/* Few samples catch two given arrays of 27. What goes with a third array at each index goes together. */
-static void regroup_conclude(struct lwp_regroup_candidates *candidates)
+/* In one loop few samples catch two given arrays of 27, or never in one iteration: what goes with a third array at each
+ * index goes together. */
+static void regroup_conclude(struct lwp_regroup_verdict *verdicts, size_t n)
 {
-    size_t n = candidates->count;
-    struct lwp_regroup_verdict *verdicts = candidates->verdicts;
     for (bool changed = true; changed;) {
         changed = false;
         for (size_t k = 0; k < n; k++)
             for (size_t i = 0; i < n; i++) {
                 if (i == k || verdicts[i * n + k].reason != LWP_REGROUP_NONE)
                     continue;
-                for (size_t j = 0; j < n; j++)
-                    if (j != i && j != k && verdicts[k * n + j].reason == LWP_REGROUP_NONE &&
-                        verdicts[i * n + j].reason == LWP_REGROUP_UNKNOWN) {
-                        verdicts[i * n + j].reason = verdicts[j * n + i].reason = LWP_REGROUP_NONE;
-                        changed = true;
-                    }
+                for (size_t j = 0; j < n; j++) {
+                    struct lwp_regroup_verdict *verdict = &verdicts[i * n + j];
+                    if (j == i || j == k || verdicts[k * n + j].reason != LWP_REGROUP_NONE ||
+                        (verdict->reason != LWP_REGROUP_UNKNOWN && !verdict->weak))
+                        continue;
+                    *verdict = verdicts[j * n + i] = (struct lwp_regroup_verdict){LWP_REGROUP_NONE, NULL, false};
+                    changed = true;
+                }
             }
     }
+}
+
+static void regroup_look(const struct lwp_regroup_candidates *candidates, const struct lwp_regroup_loop *loop,
+                         struct lwp_regroup_verdict *verdicts, struct regroup_seen *seen)
+{
+    size_t used[LWP_REGROUP_ARRAYS_MAX], n = 0;
+    for (size_t c = 0; c < candidates->count; c++)
+        if (loop->uses[c])
+            used[n++] = c;
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = i + 1; j < n; j++) {
+            const struct lwp_regroup_array *a = &candidates->arrays[used[i]], *b = &candidates->arrays[used[j]];
+            verdicts[i * n + j] = verdicts[j * n + i] =
+                lwp_regroup_relate(a, lwp_walks_of(&candidates->walks, a->object, loop->region), b,
+                                   lwp_walks_of(&candidates->walks, b->object, loop->region),
+                                   lwp_walks_pair(&candidates->walks, a->object, b->object, loop->region));
+        }
+    regroup_conclude(verdicts, n);
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = i + 1; j < n; j++) {
+            struct regroup_seen *pair = &seen[used[i] * candidates->count + used[j]];
+            struct lwp_regroup_verdict verdict = verdicts[i * n + j];
+            pair->common += loop->weight;
+            if (verdict.reason == LWP_REGROUP_NONE) {
+                pair->joined += loop->weight;
+            } else if (verdict.reason != LWP_REGROUP_UNKNOWN) {
+                pair->conflict += loop->weight;
+                if (loop->weight > pair->heaviest) {
+                    pair->heaviest = loop->weight;
+                    pair->worst = verdict;
+                }
+            }
+        }
+}
+
+/* A conflict counts when the loops with it weigh enough; of several the heaviest is named. */
+static struct lwp_regroup_verdict regroup_walked(const struct regroup_seen *seen)
+{
+    if (seen->common <= 0)
+        return (struct lwp_regroup_verdict){LWP_REGROUP_AFFINITY, "no loop uses both", false};
+    if (seen->conflict > conflict_worth * seen->common)
+        return seen->worst;
+    if (seen->joined > 0 && seen->joined >= 0.5 * (seen->common - seen->conflict))
+        return (struct lwp_regroup_verdict){LWP_REGROUP_NONE, NULL, false};
+    return (struct lwp_regroup_verdict){LWP_REGROUP_UNKNOWN, NULL, false};
 }
 
 static void regroup_judge(struct lwp_profile *profile, struct lwp_regroup_candidates *candidates)
@@ -279,19 +300,22 @@ static void regroup_judge(struct lwp_profile *profile, struct lwp_regroup_candid
     for (size_t l = 0; l < candidates->loop_count; l++)
         loops[l] = (struct lwp_affinity_loop){candidates->loops[l].weight, candidates->loops[l].uses};
     lwp_affinity_compute(loops, candidates->loop_count, n, candidates->affinity);
+    struct lwp_regroup_verdict *verdicts = lwp_arena_alloc(profile->arena, n * n + 1, sizeof *verdicts);
+    struct regroup_seen *seen = lwp_arena_alloc(profile->arena, n * n + 1, sizeof *seen);
+    for (size_t l = 0; l < candidates->loop_count; l++)
+        regroup_look(candidates, &candidates->loops[l], verdicts, seen);
     for (size_t i = 0; i < n; i++)
         for (size_t j = i + 1; j < n; j++) {
             struct lwp_regroup_verdict verdict =
                 regroup_classes(profile, &candidates->arrays[i], &candidates->arrays[j]);
             if (verdict.reason == LWP_REGROUP_NONE)
-                verdict = regroup_walked(candidates, i, j);
+                verdict = regroup_walked(&seen[i * n + j]);
             candidates->verdicts[i * n + j] = candidates->verdicts[j * n + i] = verdict;
         }
-    regroup_conclude(candidates);
     for (size_t i = 0; i < n * n; i++)
         if (candidates->verdicts[i].reason == LWP_REGROUP_NONE && i / n != i % n && candidates->affinity[i] < together)
-            candidates->verdicts[i] =
-                (struct lwp_regroup_verdict){LWP_REGROUP_AFFINITY, "most of their use is in loops without the other"};
+            candidates->verdicts[i] = (struct lwp_regroup_verdict){
+                LWP_REGROUP_AFFINITY, "most of their use is in loops without the other", false};
 }
 
 /* ---- groups ---- */
@@ -312,22 +336,36 @@ static struct lwp_regroup_verdict regroup_why(const struct lwp_regroup_candidate
 {
     struct lwp_regroup_verdict verdict = candidates->verdicts[a * candidates->count + b];
     if (verdict.reason == LWP_REGROUP_NONE)
-        verdict = (struct lwp_regroup_verdict){LWP_REGROUP_AFFINITY, "others of the group are mostly used without it"};
+        verdict =
+            (struct lwp_regroup_verdict){LWP_REGROUP_AFFINITY, "others of the group are mostly used without it", false};
     if (verdict.reason == LWP_REGROUP_UNKNOWN)
         verdict.detail = "the samples do not show that they are walked together";
     return verdict;
 }
 
+/* How much of all use of candidates is in loops that use both: below a little it is not worth a word. */
+static double regroup_shared(const struct lwp_regroup_candidates *candidates, size_t a, size_t b)
+{
+    double common = 0, all = 0;
+    for (size_t l = 0; l < candidates->loop_count; l++) {
+        const struct lwp_regroup_loop *loop = &candidates->loops[l];
+        all += loop->weight;
+        common += loop->uses[a] && loop->uses[b] ? loop->weight : 0;
+    }
+    return all > 0 ? common / all : 0;
+}
+
 /* Arrays that share loops with the group and are left out, with the reason against the member they share most with. */
 static void regroup_rejects(struct lwp_profile *profile, const struct lwp_regroup_candidates *candidates,
-                            const int *group, int which, struct lwp_regroup *regroup)
+                            const int *group, int which, struct lwp_regroup *regroup, bool *told)
 {
     regroup->rejected = lwp_arena_alloc(profile->arena, REJECTED_MAX, sizeof *regroup->rejected);
     for (size_t c = 0; c < candidates->count && regroup->rejected_count < REJECTED_MAX; c++) {
         size_t closest = LWP_REGROUP_ARRAYS_MAX;
         double most = 0;
         for (size_t m = 0; m < candidates->count && group[c] != which; m++) {
-            double common = group[m] == which ? regroup_common(candidates, c, m) : 0;
+            bool worth = group[m] == which && regroup_shared(candidates, c, m) >= shown_share;
+            double common = worth ? regroup_common(candidates, c, m) : 0;
             /* A conflict says more than an affinity. */
             if (common > most && candidates->verdicts[c * candidates->count + m].reason <= LWP_REGROUP_ORDER)
                 common += 1;
@@ -343,6 +381,7 @@ static void regroup_rejects(struct lwp_profile *profile, const struct lwp_regrou
                                           .name = candidates->arrays[c].name,
                                           .with = candidates->arrays[closest].name,
                                           .verdict = regroup_why(candidates, c, closest)};
+        told[c] = true;
     }
 }
 
@@ -423,7 +462,8 @@ static void regroup_apart(struct lwp_profile *profile, struct lwp_regroups *regr
         for (size_t j = 0; j < i; j++) {
             struct lwp_regroup_verdict verdict = regroup_why(candidates, i, j);
             const struct lwp_tally *weight = &profile->objects[candidates->arrays[i].object].weight;
-            if (told[i] || told[j] || regroups->apart_count == REJECTED_MAX || verdict.reason > LWP_REGROUP_ORDER ||
+            if (told[i] || told[j] || regroup_shared(candidates, i, j) < shown_share ||
+                regroups->apart_count == REJECTED_MAX || verdict.reason > LWP_REGROUP_ORDER ||
                 regroup_common(candidates, i, j) < 0.5 || regroup_common(candidates, j, i) < 0.5 ||
                 weight->weight < 0.01 * profile->total.weight)
                 continue;
@@ -463,7 +503,7 @@ void lwp_regroup_advise(struct lwp_profile *profile, const struct lwp_splits *sp
         struct lwp_regroup *regroup = &regroups->regroups[regroups->count];
         if (!regroup_try(profile, candidates, group, (int)g, regroup))
             continue;
-        regroup_rejects(profile, candidates, group, (int)g, regroup);
+
         for (size_t i = 0; i < regroup->count; i++)
             told[regroup->members[i]] = true;
         if (regroup->gain.low < gain_needed) {
@@ -474,6 +514,7 @@ void lwp_regroup_advise(struct lwp_profile *profile, const struct lwp_splits *sp
                              lwp_regroup_list(profile, candidates, regroup));
             continue;
         }
+        regroup_rejects(profile, candidates, group, (int)g, regroup, told);
         regroup->confidence = regroup_confidence(profile, candidates, regroup);
         regroup->declaration = lwp_regroup_declaration(profile, candidates, regroup);
         regroups->count++;

@@ -44,6 +44,7 @@ struct lwp_regroup_loop {
 struct lwp_regroup_verdict {
     enum lwp_regroup_reason reason;
     const char *detail; /* half a sentence, or NULL */
+    bool weak;          /* overruled when each goes together with a third array in the same loop */
 };
 
 /* What the analysis of regrouping works on. */

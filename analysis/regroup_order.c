@@ -4,8 +4,9 @@
  * eq. 10 cannot see is at which index of one array the loop is while it is at an index of the other. Accesses of one
  * sample tell: indices that are equal, or nearly (a stencil, a few iterations between the two accesses), much more
  * often than those of two samples taken at random from the same thread. If they are not, their sum or their difference
- * may be constant: opposite directions, or a fixed distance. Two samples one after the other tell the same of slow
- * walks, but never that arrays do not belong together.
+ * may be constant: opposite directions, or a fixed distance. Accesses further apart, in one sample or in two, tell the
+ * same of walks that are slow enough, but never that arrays have nothing to do with each other. Even close ones may
+ * belong to two iterations, each with an index of its own: that verdict is weak, and others may overrule it.
  * Limits: two arrays of which a loop uses a few elements only cannot be told from arrays walked together. */
 #include "analysis/regroup.h"
 
@@ -13,14 +14,14 @@
 #include <stdlib.h>
 
 enum {
-    PLACES_NEEDED = 6,   /* of each walk, for quantiles */
-    MEETINGS_NEEDED = 6, /* to say that arrays are not walked together */
-    NEXT_NEEDED = 8,     /* samples one after the other */
+    PLACES_NEEDED = 6, /* of each walk, for quantiles */
+    CLOSE_NEEDED = 6,  /* to say that arrays are not walked together */
+    LOOSE_NEEDED = 8,
     ALONE_NEEDED = 12,
     ALWAYS_NEAR = 16 /* elements */
 };
 
-static const double near_share = 0.2, next_share = 0.5;
+static const double near_share = 0.2, loose_share = 0.5;
 
 static int order_compare(const void *a, const void *b)
 {
@@ -84,11 +85,12 @@ static double order_spread(const double *x, const double *y, size_t count, bool 
     return order_median(values, count);
 }
 
+/* `sure`: the two accesses were so close that indices that differ are other indices, not other moments. */
 static struct lwp_regroup_verdict order_judge(const struct lwp_regroup_array *a, const struct lwp_regroup_array *b,
                                               const struct lwp_walk_meetings *meetings, bool swapped, double usual,
-                                              bool in_one_sample)
+                                              size_t needed, bool sure)
 {
-    const struct lwp_regroup_verdict unknown = {LWP_REGROUP_UNKNOWN, NULL};
+    const struct lwp_regroup_verdict unknown = {LWP_REGROUP_UNKNOWN, NULL, false};
     double x[LWP_WALK_MEETINGS], y[LWP_WALK_MEETINGS], middle;
     size_t count = meetings->count, near = 0, very_near = 0;
     double limit = fmax(ALWAYS_NEAR, usual / 64);
@@ -100,26 +102,25 @@ static struct lwp_regroup_verdict order_judge(const struct lwp_regroup_array *a,
         very_near += fabs(x[i] - y[i]) <= usual / 256;
     }
     double share = count ? (double)near / (double)count : 0;
-    if (in_one_sample
-            ? (near >= 2 && share >= near_share && (count < 10 || near >= 3)) || (count == 1 && very_near == 1)
-            : count >= NEXT_NEEDED && share >= next_share)
-        return (struct lwp_regroup_verdict){LWP_REGROUP_NONE, NULL};
-    if (count < (in_one_sample ? MEETINGS_NEEDED : NEXT_NEEDED) || usual < 4 * ALWAYS_NEAR)
+    bool many = near >= 2 && share >= near_share && (count < 10 || near >= 3), lucky = count == 1 && very_near == 1;
+    if (sure ? many || lucky : count >= needed && share >= loose_share)
+        return (struct lwp_regroup_verdict){LWP_REGROUP_NONE, NULL, false};
+    if (count < needed || usual < 4 * ALWAYS_NEAR)
         return unknown;
     if (order_spread(x, y, count, true, &middle) < usual / 8)
-        return (struct lwp_regroup_verdict){LWP_REGROUP_ORDER, "they are walked in opposite directions"};
-    if (!in_one_sample)
+        return (struct lwp_regroup_verdict){LWP_REGROUP_ORDER, "they are walked in opposite directions", false};
+    if (!sure)
         return unknown;
     if (order_spread(x, y, count, false, &middle) < usual / 8)
-        return (struct lwp_regroup_verdict){LWP_REGROUP_ORDER, "their indices keep a large distance"};
-    return (struct lwp_regroup_verdict){LWP_REGROUP_ORDER, "their indices have nothing to do with each other"};
+        return (struct lwp_regroup_verdict){LWP_REGROUP_ORDER, "their indices keep a large distance", false};
+    return (struct lwp_regroup_verdict){LWP_REGROUP_ORDER, "their indices have nothing to do with each other", true};
 }
 
 struct lwp_regroup_verdict lwp_regroup_relate(const struct lwp_regroup_array *a, const struct lwp_walk *walk_a,
                                               const struct lwp_regroup_array *b, const struct lwp_walk *walk_b,
                                               const struct lwp_walk_pair *pair)
 {
-    struct lwp_regroup_verdict verdict = {LWP_REGROUP_UNKNOWN, NULL};
+    struct lwp_regroup_verdict verdict = {LWP_REGROUP_UNKNOWN, NULL, false};
     if (!walk_a || !walk_b)
         return verdict;
     if (walk_a->count >= PLACES_NEEDED && walk_b->count >= PLACES_NEEDED) {
@@ -127,19 +128,26 @@ struct lwp_regroup_verdict lwp_regroup_relate(const struct lwp_regroup_array *a,
         order_bounds(a, walk_a, false, &low_a, &high_a);
         order_bounds(b, walk_b, false, &low_b, &high_b);
         if (high_a <= low_b || high_b <= low_a)
-            return (struct lwp_regroup_verdict){LWP_REGROUP_RANGE, "the loop uses other parts of them"};
+            return (struct lwp_regroup_verdict){LWP_REGROUP_RANGE, "the loop uses other parts of them", false};
         order_bounds(a, walk_a, true, &low_a, &high_a);
         order_bounds(b, walk_b, true, &low_b, &high_b);
         if (high_a <= low_b || high_b <= low_a)
-            return (struct lwp_regroup_verdict){LWP_REGROUP_TIME, "the loop uses them one after the other"};
+            return (struct lwp_regroup_verdict){LWP_REGROUP_TIME, "the loop uses them one after the other", false};
     }
+    if (walk_a->alone >= ALONE_NEEDED && walk_b->alone >= ALONE_NEEDED &&
+        (!pair || pair->close.count + pair->loose.count == 0))
+        return (struct lwp_regroup_verdict){LWP_REGROUP_TIME, "no run of the loop uses both", false};
+    if (!pair)
+        return verdict;
     double usual = order_usual(a, walk_a, b, walk_b);
-    bool swapped = pair && pair->a != a->object;
-    if (pair && pair->same.count)
-        verdict = order_judge(a, b, &pair->same, swapped, usual, true);
-    else if (walk_a->alone >= ALONE_NEEDED && walk_b->alone >= ALONE_NEEDED)
-        return (struct lwp_regroup_verdict){LWP_REGROUP_TIME, "no run of the loop uses both"};
-    if (verdict.reason == LWP_REGROUP_UNKNOWN && pair && pair->next.count)
-        verdict = order_judge(a, b, &pair->next, swapped, usual, false);
+    bool swapped = pair->a != a->object;
+    verdict = order_judge(a, b, &pair->close, swapped, usual, CLOSE_NEEDED, true);
+    if (verdict.reason == LWP_REGROUP_UNKNOWN || verdict.weak) {
+        struct lwp_regroup_verdict other = order_judge(a, b, &pair->loose, swapped, usual, LOOSE_NEEDED, false);
+        if (other.reason == LWP_REGROUP_UNKNOWN)
+            other = order_judge(a, b, &pair->next, swapped, usual, LOOSE_NEEDED, false);
+        if (other.reason != LWP_REGROUP_UNKNOWN)
+            verdict = other;
+    }
     return verdict;
 }

@@ -2,8 +2,9 @@
  *
  * In: the accesses of each sample to large blocks. Out, for each (object, loop): a uniform sample of places with time
  * and thread; for each (two objects, loop): uniform samples of where in the two a thread was at (nearly) one time.
- * A sample's accesses follow each other within a few iterations, so neighbours among them are as good as at one time.
- * Two samples that follow each other in a thread say the same only of slow walks: they are kept apart.
+ * Accesses of one sample that follow each other closely are as good as at one time. Between the one the sample waited
+ * for and the next lie some iterations, between two samples of a thread many: these say something of walks that go from
+ * element to element, or slowly, and are kept apart.
  * Limits: at most WALKS_MAX walks and PAIRS_MAX pairs, the rest goes unseen; places are kept for the whole run, so a
  * loop whose habits change over time looks like the mixture. */
 #include "analysis/walks.h"
@@ -33,7 +34,8 @@ void lwp_walks_fini(struct lwp_walks *walks)
         free(walks->walks[i].steps);
     }
     for (size_t i = 0; i < walks->pair_count; i++) {
-        free(walks->pairs[i].same.kept);
+        free(walks->pairs[i].close.kept);
+        free(walks->pairs[i].loose.kept);
         free(walks->pairs[i].next.kept);
     }
     free(walks->walks);
@@ -192,14 +194,18 @@ static void walk_meet(struct lwp_walks *walks, struct lwp_walk_meetings *meeting
     meetings->kept[slot] = meeting;
 }
 
+enum walk_apart { WALK_CLOSE, WALK_LOOSE, WALK_NEXT };
+
 static void walk_together(struct lwp_walks *walks, const struct lwp_walk_access *x, const struct lwp_walk_access *y,
-                          uint32_t thread, bool same)
+                          uint32_t thread, enum walk_apart apart)
 {
     const struct lwp_walk_access *a = x->object < y->object ? x : y, *b = a == x ? y : x;
     struct lwp_walk_pair *pair = walk_pair_find(walks, a->object, b->object, a->region);
     if (!pair)
         return;
-    struct lwp_walk_meetings *meetings = same ? &pair->same : &pair->next;
+    struct lwp_walk_meetings *meetings = apart == WALK_CLOSE   ? &pair->close
+                                         : apart == WALK_LOOSE ? &pair->loose
+                                                               : &pair->next;
     meetings->seen++;
     walk_meet(walks, meetings, meetings->seen,
               (struct lwp_walk_meeting){.a = a->offset, .b = b->offset, .thread = thread});
@@ -231,13 +237,17 @@ void lwp_walks_sample(struct lwp_walks *walks, struct lwp_walker *walker, const 
         if (before)
             before->paired++;
         if (!alone)
-            walk_together(walks, &accesses[i - 1], &accesses[i], walker->thread, true);
+            walk_together(walks, &accesses[i - 1], &accesses[i], walker->thread,
+                          accesses[i].close ? WALK_CLOSE : WALK_LOOSE);
+        if (i > 1 && accesses[i].close && accesses[i - 1].close && accesses[i - 2].object != accesses[i].object &&
+            accesses[i - 2].region == accesses[i].region)
+            walk_together(walks, &accesses[i - 2], &accesses[i], walker->thread, WALK_CLOSE);
     }
     if (count == 0)
         return;
     if (walker->last_count && walker->last.region == accesses[0].region && walker->last.object != accesses[0].object &&
         time - walker->time < apart_ns)
-        walk_together(walks, &walker->last, &accesses[0], walker->thread, false);
+        walk_together(walks, &walker->last, &accesses[0], walker->thread, WALK_NEXT);
     walker->last = accesses[count - 1];
     walker->last_count = count;
     walker->time = time;
@@ -331,7 +341,8 @@ void lwp_walks_merge(struct lwp_walks *to, const struct lwp_walks *from, const u
             walk_pair_find(to, a < b ? a : b, a < b ? b : a, regions ? regions[pair->region] : pair->region);
         if (!into)
             continue;
-        walk_merge_meetings(to, &into->same, &pair->same, a > b);
+        walk_merge_meetings(to, &into->close, &pair->close, a > b);
+        walk_merge_meetings(to, &into->loose, &pair->loose, a > b);
         walk_merge_meetings(to, &into->next, &pair->next, a > b);
     }
 }

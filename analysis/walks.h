@@ -2,6 +2,7 @@
 #ifndef LWP_ANALYSIS_WALKS_H
 #define LWP_ANALYSIS_WALKS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -12,6 +13,7 @@ struct lwp_walk_access {
     uint32_t object, region;
     uint64_t code;   /* of the instruction */
     uint64_t offset; /* in its block or variable */
+    bool close;      /* a few instructions after the access before it, hardly ever more than one iteration */
 };
 
 struct lwp_walk_place {
@@ -47,8 +49,9 @@ struct lwp_walk_meetings {
 /* One loop on two objects, a < b. */
 struct lwp_walk_pair {
     uint32_t a, b, region;
-    struct lwp_walk_meetings same; /* within one sample */
-    struct lwp_walk_meetings next; /* in two samples of one thread, one after the other */
+    struct lwp_walk_meetings close; /* in one sample and close */
+    struct lwp_walk_meetings loose; /* in one sample, some iterations apart */
+    struct lwp_walk_meetings next;  /* in two samples of one thread, one after the other */
 };
 
 struct lwp_walks {

@@ -7,7 +7,8 @@
 
 #include "analysis/walks.h"
 
-static const struct lwp_walk_access both[] = {{3, 7, 1000, 80}, {1, 7, 1004, 88}, {3, 7, 1000, 96}};
+static const struct lwp_walk_access both[] = {
+    {3, 7, 1000, 80, false}, {1, 7, 1004, 88, false}, {3, 7, 1000, 96, true}, {2, 7, 1004, 104, true}};
 
 static void test_pairs(void **state)
 {
@@ -15,12 +16,12 @@ static void test_pairs(void **state)
     struct lwp_walks walks;
     struct lwp_walker walker = {.thread = 5};
     lwp_walks_init(&walks);
-    lwp_walks_sample(&walks, &walker, both, 3, 1000);
+    lwp_walks_sample(&walks, &walker, both, 4, 1000);
     const struct lwp_walk *walk = lwp_walks_of(&walks, 3, 7);
     assert_non_null(walk);
     assert_int_equal(walk->accesses, 2);
     assert_int_equal(walk->alone, 0);
-    assert_int_equal(walk->paired, 2);
+    assert_int_equal(walk->paired, 3);
     assert_int_equal(walk->places[0].offset, 80);
     assert_int_equal(walk->places[0].time, 1000);
     assert_int_equal(walk->step_count, 1);
@@ -28,23 +29,28 @@ static void test_pairs(void **state)
     const struct lwp_walk_pair *pair = lwp_walks_pair(&walks, 3, 1, 7);
     assert_non_null(pair);
     assert_int_equal(pair->a, 1);
-    assert_int_equal(pair->same.count, 2);
-    assert_int_equal(pair->same.kept[0].a, 88);
-    assert_int_equal(pair->same.kept[0].b, 80);
-    assert_int_equal(pair->same.kept[1].b, 96);
-    assert_int_equal(pair->same.kept[1].thread, 5);
+    assert_int_equal(pair->loose.count, 1);
+    assert_int_equal(pair->loose.kept[0].a, 88);
+    assert_int_equal(pair->loose.kept[0].b, 80);
+    assert_int_equal(pair->close.count, 1);
+    assert_int_equal(pair->close.kept[0].b, 96);
+    assert_int_equal(pair->close.kept[0].thread, 5);
     assert_int_equal(pair->next.count, 0);
+    pair = lwp_walks_pair(&walks, 1, 2, 7); /* two accesses on, still close */
+    assert_int_equal(pair->close.count, 1);
+    assert_int_equal(pair->close.kept[0].b, 104);
     assert_null(lwp_walks_of(&walks, 3, 8));
-    assert_null(lwp_walks_pair(&walks, 3, 2, 7));
+    assert_null(lwp_walks_pair(&walks, 3, 4, 7));
     /* The next sample of the thread: from object 3 to object 1. Later ones or another loop's say nothing. */
-    struct lwp_walk_access next = {1, 7, 1004, 160}, far = {3, 7, 1000, 800}, elsewhere = {1, 8, 1008, 8};
+    struct lwp_walk_access next = {1, 7, 1004, 160, false}, far = {3, 7, 1000, 800, false},
+                           elsewhere = {1, 8, 1008, 8, false};
     lwp_walks_sample(&walks, &walker, &next, 1, 2000);
     lwp_walks_sample(&walks, &walker, &far, 1, 2000 + 50000000);
     lwp_walks_sample(&walks, &walker, &elsewhere, 1, 3000 + 50000000);
-    pair = lwp_walks_pair(&walks, 3, 1, 7);
+    pair = lwp_walks_pair(&walks, 2, 1, 7);
     assert_int_equal(pair->next.count, 1);
     assert_int_equal(pair->next.kept[0].a, 160);
-    assert_int_equal(pair->next.kept[0].b, 96);
+    assert_int_equal(pair->next.kept[0].b, 104);
     assert_null(lwp_walks_pair(&walks, 3, 1, 8));
     lwp_walks_fini(&walks);
 }
@@ -53,8 +59,8 @@ static void many(struct lwp_walks *walks, uint32_t object, uint64_t base, int sa
 {
     struct lwp_walker walker = {.thread = object};
     for (int i = 0; i < samples; i++) {
-        struct lwp_walk_access accesses[2] = {{object, 0, 1, base + (uint64_t)i},
-                                              {object + 1, 0, 2, base + (uint64_t)i}};
+        struct lwp_walk_access accesses[2] = {{object, 0, 1, base + (uint64_t)i, false},
+                                              {object + 1, 0, 2, base + (uint64_t)i, true}};
         lwp_walks_sample(walks, &walker, accesses, 2, (uint64_t)i);
     }
 }
@@ -104,10 +110,10 @@ static void test_merge(void **state)
             later += walk->places[i].offset >= 1000000;
         all += walk->count;
         const struct lwp_walk_pair *pair = lwp_walks_pair(&to, 0, 1, 0);
-        assert_int_equal(pair->same.seen, 1000);
-        assert_int_equal(pair->same.count, LWP_WALK_MEETINGS);
-        for (uint32_t i = 0; i < pair->same.count; i++)
-            assert_int_equal(pair->same.kept[i].a, pair->same.kept[i].b);
+        assert_int_equal(pair->close.seen, 1000);
+        assert_int_equal(pair->close.count, LWP_WALK_MEETINGS);
+        for (uint32_t i = 0; i < pair->close.count; i++)
+            assert_int_equal(pair->close.kept[i].a, pair->close.kept[i].b);
         lwp_walks_fini(&to);
         lwp_walks_fini(&from);
     }
