@@ -259,6 +259,7 @@ static struct code_scopes *scopes_build(struct code_module *module, Dwarf_Die *f
     if (!scopes)
         return NULL;
     scopes->module = module;
+    code_debug_own(module, scopes);
     struct scope_build build = {.scopes = scopes};
     scope_add(&build, function, LWP_NONE, true);
     scope_walk(&build, function, 0, 0);

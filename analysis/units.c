@@ -3,6 +3,7 @@
 #include "analysis/units.h"
 
 #include "analysis/debug_files.h"
+#include "analysis/dwo.h"
 
 #include <dwarf.h>
 #include <elfutils/libdwelf.h>
@@ -23,6 +24,8 @@ struct code_debug {
     size_t unit_count;
     struct unit_range *ranges;
     size_t range_count, range_capacity;
+    struct code_scopes **scopes; /* all that were handed out */
+    size_t scopes_count, scopes_capacity;
 };
 
 static int unit_range_compare(const void *a, const void *b)
@@ -64,16 +67,6 @@ static void debug_find_alternate(struct code_debug *debug, struct code_module *m
         module->info.missing = code_intern(module->code, name);
 }
 
-static void debug_note_missing(struct code_module *module, Dwarf_Die *skeleton)
-{
-    Dwarf_Attribute attribute;
-    const char *name = NULL;
-    if (dwarf_attr(skeleton, DW_AT_dwo_name, &attribute) || dwarf_attr(skeleton, DW_AT_GNU_dwo_name, &attribute))
-        name = dwarf_formstring(&attribute);
-    if (!module->info.units_missing++)
-        module->info.missing = code_intern(module->code, name ? name : "");
-}
-
 static struct code_debug *debug_of(struct code_module *module)
 {
     if (module->debug)
@@ -89,17 +82,15 @@ static struct code_debug *debug_of(struct code_module *module)
     Dwarf_CU *cu = NULL;
     Dwarf_Half version;
     uint8_t type;
-    Dwarf_Die die, split;
-    while (debug->unit_count < UNIT_LIMIT &&
-           dwarf_get_units(debug->dwarf, cu, &cu, &version, &type, &die, &split) == 0) {
+    Dwarf_Die die;
+    while (debug->unit_count < UNIT_LIMIT && dwarf_get_units(debug->dwarf, cu, &cu, &version, &type, &die, NULL) == 0) {
         if (type != DW_UT_compile && type != DW_UT_skeleton && type != DW_UT_partial)
             continue;
-        if (type == DW_UT_skeleton && !split.addr)
-            debug_note_missing(module, &die);
         LWP_GROW(&debug->units, debug->unit_count, &capacity);
         debug->units[debug->unit_count++] = (struct code_unit){
             .line_die = die,
-            .die = type == DW_UT_skeleton && split.addr ? split : die,
+            .die = die,
+            .is_skeleton = type == DW_UT_skeleton,
         };
     }
     for (size_t i = 0; i < debug->unit_count; i++)
@@ -115,6 +106,15 @@ Dwarf *code_dwarf(struct code_module *module)
     return debug ? debug->dwarf : NULL;
 }
 
+static struct code_unit *unit_open(struct code_module *module, struct code_unit *unit)
+{
+    Dwarf_Die split;
+    if (unit->is_skeleton && code_dwo_open(module, &unit->line_die, &split))
+        unit->die = split;
+    unit->is_skeleton = false;
+    return unit;
+}
+
 struct code_unit *code_unit_find(struct code_module *module, uint64_t address)
 {
     struct code_debug *debug = debug_of(module);
@@ -128,7 +128,7 @@ struct code_unit *code_unit_find(struct code_module *module, uint64_t address)
     }
     if (!low || address >= debug->ranges[low - 1].high)
         return NULL;
-    return &debug->units[debug->ranges[low - 1].unit];
+    return unit_open(module, &debug->units[debug->ranges[low - 1].unit]);
 }
 
 bool code_unit_at(struct code_module *module, uint64_t address, Dwarf_Die *unit)
@@ -149,24 +149,29 @@ bool code_unit(struct code_module *module, size_t index, Dwarf_Die *unit)
 {
     if (index >= code_unit_count(module))
         return false;
-    *unit = module->debug->units[index].die;
+    *unit = unit_open(module, &module->debug->units[index])->die;
     return true;
+}
+
+void code_debug_own(struct code_module *module, struct code_scopes *scopes)
+{
+    struct code_debug *debug = module->debug;
+    LWP_GROW(&debug->scopes, debug->scopes_count, &debug->scopes_capacity);
+    debug->scopes[debug->scopes_count++] = scopes;
 }
 
 void code_debug_free(struct code_debug *debug)
 {
     if (!debug)
         return;
-    for (size_t i = 0; i < debug->unit_count; i++) {
-        struct code_unit *unit = &debug->units[i];
-        for (size_t j = 0; j < unit->function_count; j++)
-            if (unit->functions[j].scopes) {
-                free(unit->functions[j].scopes->items);
-                free(unit->functions[j].scopes->starts);
-                free(unit->functions[j].scopes);
-            }
-        free(unit->functions);
+    for (size_t i = 0; i < debug->unit_count; i++)
+        free(debug->units[i].functions);
+    for (size_t i = 0; i < debug->scopes_count; i++) {
+        free(debug->scopes[i]->items);
+        free(debug->scopes[i]->starts);
+        free(debug->scopes[i]);
     }
+    free(debug->scopes);
     free(debug->units);
     free(debug->ranges);
     if (debug->dwarf)

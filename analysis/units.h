@@ -15,6 +15,7 @@ struct code_function {
 struct code_unit {
     Dwarf_Die line_die; /* of the skeleton when the unit is split */
     Dwarf_Die die;
+    bool is_skeleton; /* `die` is not known yet: the .dwo file was not opened */
     struct code_function *functions; /* by low */
     size_t function_count;
     bool functions_read, functions_deep, lines_read;
@@ -23,5 +24,8 @@ struct code_unit {
 };
 
 struct code_unit *code_unit_find(struct code_module *module, uint64_t address);
+
+/* Keeps a function's scopes until the module's debug info is closed. */
+void code_debug_own(struct code_module *module, struct code_scopes *scopes);
 
 #endif

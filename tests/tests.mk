@@ -30,4 +30,14 @@ fuzz: all
 	cp obj-san/fuzz/result/p*/*.lwps obj-san/fuzz/corpus
 	cd obj-san/fuzz && ./reader -max_total_time=$(FUZZ_SECONDS) -max_len=20000 corpus
 
-.PHONY: check check-unit check-e2e check-san check-long fuzz
+# The same for what reads the profiled program's files. Starts from small programs of both compilers.
+fuzz-dwarf: all
+	@mkdir -p obj-san/fuzz/elf
+	clang $(filter-out -MMD -MP,$(cflags)) -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \
+	    -o obj-san/fuzz/dwarf $(srcdir)/tests/fuzz/fuzz_dwarf.c $(addprefix $(srcdir)/,$(filter-out analysis/cmd_%,$(call sources,analysis/*.c base/*.c format/*.c))) $(tool_libs)
+	for flags in 'gcc -gdwarf-4 -O1' 'gcc -gdwarf-5 -O2' 'gcc -g -O1 -gz' 'clang -gdwarf-5 -O1' 'clang -gdwarf-4 -O0'; do \
+	    $$flags -nostdlib -shared -fPIC -Wl,-z,noseparate-code -o "obj-san/fuzz/elf/$$(echo $$flags | tr -d ' ')" \
+	        $(srcdir)/tests/programs/fuzz.c || exit 1; done
+	cd obj-san/fuzz && ./dwarf -max_total_time=$(FUZZ_SECONDS) -max_len=20000 -timeout=10 -rss_limit_mb=1024 elf
+
+.PHONY: check check-unit check-e2e check-san check-long fuzz fuzz-dwarf

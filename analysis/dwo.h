@@ -1,0 +1,10 @@
+/* Split debug info: the part of a compile unit that is in a .dwo file. */
+#ifndef LWP_ANALYSIS_DWO_H
+#define LWP_ANALYSIS_DWO_H
+
+#include "analysis/code_internal.h"
+
+/* The unit behind the skeleton that the program holds; false: not found, and counted in the module's info. */
+bool code_dwo_open(struct code_module *module, Dwarf_Die *skeleton, Dwarf_Die *unit);
+
+#endif
