@@ -65,8 +65,41 @@ bool code_elf_has_section(Elf *elf, const char *name)
     return false;
 }
 
+/* What the file's compressed sections say they unpack to; libdw unpacks all of them at once. Debug info gets four to
+ * ten times smaller, much more than that is an attack. */
+bool code_elf_unpacks_well(Elf *elf)
+{
+    enum { UNPACK_FACTOR = 32 };
+    size_t names, bytes = 0;
+    uint64_t total = 0;
+    int seen = 0;
+    elf_rawfile(elf, &bytes);
+    if (elf_getshdrstrndx(elf, &names))
+        return true;
+    for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section)) && seen++ < ELF_SECTION_LIMIT;) {
+        GElf_Shdr header;
+        GElf_Chdr packed;
+        Elf_Data *data;
+        uint64_t unpacked = 0;
+        if (!gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS)
+            continue;
+        const char *name = elf_strptr(elf, names, header.sh_name);
+        if (header.sh_flags & SHF_COMPRESSED) {
+            unpacked = gelf_getchdr(section, &packed) ? packed.ch_size : 0;
+        } else if (name && !strncmp(name, ".zdebug", 7) && (data = elf_rawdata(section, NULL)) && data->d_size >= 12) {
+            memcpy(&unpacked, (const char *)data->d_buf + 4, sizeof unpacked);
+            unpacked = __builtin_bswap64(unpacked);
+        }
+        if (__builtin_add_overflow(total, unpacked, &total))
+            return false;
+    }
+    return total / UNPACK_FACTOR <= bytes;
+}
+
 bool code_elf_has_dwarf(Elf *elf)
 {
+    if (!code_elf_unpacks_well(elf))
+        return false;
     return code_elf_has_section(elf, ".debug_info") || code_elf_has_section(elf, ".zdebug_info");
 }
 
@@ -242,23 +275,33 @@ void code_debug_file_find(struct code_module *module)
     }
 }
 
-Elf *code_debug_alternate_find(Dwarf *dwarf, int *fd)
+Elf *code_debug_alternate_find(struct code_module *module, const char *name, const void *id, size_t id_bytes, int *fd)
 {
-    const char *name;
-    const void *id = NULL;
-    ssize_t id_bytes = dwelf_dwarf_gnu_debugaltlink(dwarf, &name, &id);
-    struct debug_wanted wanted = debug_want(id, id_bytes);
-    const char *file = id_bytes > 0 && name ? strrchr(name, '/') : NULL;
+    struct debug_wanted wanted = debug_want(id, (ssize_t)id_bytes);
+    char root[DEBUG_PATH_MAX], folder[DEBUG_PATH_MAX];
+    const char *file = strrchr(name, '/');
     file = file ? file + 1 : name;
-    char root[DEBUG_PATH_MAX];
-    if (id_bytes <= 0 || !wanted.id_bytes || !getenv("LWP_DEBUG_PATH"))
+    Elf *elf = NULL;
+    if (!wanted.id_bytes)
         return NULL;
-    for (const char *at = debug_roots(); debug_root_next(&at, root, sizeof root);) {
-        Elf *elf = debug_try_at(&wanted, fd, "", "%s/%s", root, wanted.id_path);
+    code_debug_folder(module, folder, sizeof folder);
+    elf =
+        *name == '/' ? debug_try_at(&wanted, fd, "", "%s", name) : debug_try_at(&wanted, fd, "", "%s/%s", folder, name);
+    for (const char *at = debug_roots(); !elf && debug_root_next(&at, root, sizeof root);) {
+        elf = debug_try_at(&wanted, fd, "", "%s/%s", root, wanted.id_path);
         if (!elf)
             elf = debug_try_at(&wanted, fd, "", "%s/.dwz/%s", root, file);
-        if (elf)
-            return elf;
     }
-    return NULL;
+    return elf;
+}
+
+void code_debug_folder(const struct code_module *module, char *folder, size_t room)
+{
+    char link[64];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", module->debug_elf == module->elf ? module->fd : module->debug_fd);
+    ssize_t length = readlink(link, folder, room - 1);
+    folder[length > 0 ? length : 0] = '\0';
+    char *slash = strrchr(folder, '/');
+    if (slash)
+        *slash = '\0';
 }

@@ -8,14 +8,18 @@
 Elf *code_elf_file_open(const char *path, int *fd, enum lwp_module_file *reason);
 void code_elf_file_close(Elf *elf, int fd);
 
-bool code_elf_has_dwarf(Elf *elf);
+bool code_elf_has_dwarf(Elf *elf); /* and it is not made to fill the memory */
+bool code_elf_unpacks_well(Elf *elf);
 bool code_elf_has_section(Elf *elf, const char *name);
 bool code_elf_same_build(Elf *elf, const void *build_id, size_t bytes);
 
 /* Finds the separate file for module->elf and makes it module->debug_elf. */
 void code_debug_file_find(struct code_module *module);
 
-/* The file that the DWARF of `debug_elf` shares with others (dwz), when it is not where libdw looks itself. */
-Elf *code_debug_alternate_find(Dwarf *dwarf, int *fd);
+/* The folder of the file with the DWARF. */
+void code_debug_folder(const struct code_module *module, char *folder, size_t room);
+
+/* The file that the DWARF shares with others (dwz), by the name and the build-id that it gives. */
+Elf *code_debug_alternate_find(struct code_module *module, const char *name, const void *id, size_t id_bytes, int *fd);
 
 #endif

@@ -3,7 +3,6 @@
  * would with a damaged file. Every other SIGBUS does what it did before. */
 #include "analysis/file_guard.h"
 
-#include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
 #include <sys/mman.h>
@@ -23,15 +22,13 @@ static void guard_handle(int number, siginfo_t *info, void *context)
     sigaction(number, &guard_former, NULL); /* the instruction runs again and meets the former one */
 }
 
-static void guard_install(void)
-{
-    struct sigaction action = {.sa_sigaction = guard_handle, .sa_flags = SA_SIGINFO | SA_NODEFER};
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGBUS, &action, &guard_former);
-}
-
+/* Asked for again and again: others may have put their own handler there meanwhile. */
 void lwp_file_guard(void)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, guard_install);
+    struct sigaction action = {.sa_sigaction = guard_handle, .sa_flags = SA_SIGINFO | SA_NODEFER}, former;
+    if (sigaction(SIGBUS, NULL, &former) || ((former.sa_flags & SA_SIGINFO) && former.sa_sigaction == guard_handle))
+        return;
+    guard_former = former;
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGBUS, &action, NULL);
 }

@@ -33,33 +33,39 @@ static void functions_take(struct function_list *list, Dwarf_Die *die)
     }
 }
 
-static void functions_walk(struct function_list *list, Dwarf_Die *parent, int depth)
+/* False: nested deeper than any compiler does. The walk ends then, since skipping over each level costs what is in it.
+ */
+static bool functions_walk(struct function_list *list, Dwarf_Die *parent, int depth)
 {
     Dwarf_Die die;
-    if (depth > SCOPE_DEPTH || !code_die_child(parent, &die))
-        return;
+    if (depth > SCOPE_DEPTH)
+        return false;
+    if (!code_die_child(parent, &die))
+        return true;
     do {
+        bool inside = false;
         switch (dwarf_tag(&die)) {
         case DW_TAG_subprogram:
             functions_take(list, &die);
-            if (list->deep)
-                functions_walk(list, &die, depth + 1);
+            inside = list->deep;
             break;
         case DW_TAG_lexical_block:
-            if (list->deep)
-                functions_walk(list, &die, depth + 1);
+            inside = list->deep;
             break;
         case DW_TAG_namespace:
         case DW_TAG_module:
         case DW_TAG_class_type:
         case DW_TAG_structure_type:
         case DW_TAG_union_type:
-            functions_walk(list, &die, depth + 1);
+            inside = true;
             break;
         default:
             break;
         }
+        if (inside && !functions_walk(list, &die, depth + 1))
+            return false;
     } while (code_die_next(&die, &die));
+    return true;
 }
 
 static int function_compare(const void *a, const void *b)
@@ -188,20 +194,24 @@ static uint32_t scope_add(struct scope_build *build, Dwarf_Die *die, uint32_t pa
     return index;
 }
 
-static void scope_walk(struct scope_build *build, Dwarf_Die *parent_die, uint32_t parent, int depth)
+static bool scope_walk(struct scope_build *build, Dwarf_Die *parent_die, uint32_t parent, int depth)
 {
     Dwarf_Die die;
-    if (depth > SCOPE_DEPTH || !code_die_child(parent_die, &die))
-        return;
+    if (depth > SCOPE_DEPTH)
+        return false;
+    if (!code_die_child(parent_die, &die))
+        return true;
     do {
         if (build->scopes->count >= SCOPE_LIMIT)
-            return;
+            return false;
         int tag = dwarf_tag(&die);
         if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_lexical_block)
             continue;
         uint32_t scope = scope_add(build, &die, parent, tag == DW_TAG_inlined_subroutine);
-        scope_walk(build, &die, scope, depth + 1);
+        if (!scope_walk(build, &die, scope, depth + 1))
+            return false;
     } while (code_die_next(&die, &die));
+    return true;
 }
 
 static int address_compare(const void *a, const void *b)
@@ -262,7 +272,11 @@ static struct code_scopes *scopes_build(struct code_module *module, Dwarf_Die *f
     code_debug_own(module, scopes);
     struct scope_build build = {.scopes = scopes};
     scope_add(&build, function, LWP_NONE, true);
-    scope_walk(&build, function, 0, 0);
+    size_t own_ranges = build.range_count;
+    if (!scope_walk(&build, function, 0, 0)) { /* then the function is all that is believed */
+        scopes->count = 1;
+        build.range_count = own_ranges;
+    }
     scopes_paint(&build);
     free(build.ranges);
     return scopes;

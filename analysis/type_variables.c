@@ -162,11 +162,11 @@ static void static_take(struct static_walk *walk, Dwarf_Die *die)
     types->statics[types->static_count++] = (struct code_static){address, bytes, *die};
 }
 
-static void static_walk(struct static_walk *walk, Dwarf_Die *parent, int depth)
+static bool static_walk(struct static_walk *walk, Dwarf_Die *parent, int depth)
 {
     Dwarf_Die die;
     if (depth > STATIC_DEPTH)
-        return;
+        return false;
     for (bool more = code_die_child(parent, &die); more && walk->budget-- > 0; more = code_die_next(&die, &die))
         switch (dwarf_tag(&die)) {
         case DW_TAG_variable:
@@ -178,11 +178,13 @@ static void static_walk(struct static_walk *walk, Dwarf_Die *parent, int depth)
         case DW_TAG_subprogram:
         case DW_TAG_lexical_block:
         case DW_TAG_inlined_subroutine:
-            static_walk(walk, &die, depth + 1);
+            if (!static_walk(walk, &die, depth + 1))
+                return false;
             break;
         default:
             break;
         }
+    return true;
 }
 
 static int static_compare(const void *a, const void *b)

@@ -51,19 +51,20 @@ static void debug_take_ranges(struct code_debug *debug, struct code_unit *unit, 
     }
 }
 
-/* The file that dwz moved shared parts to. libdw finds it by itself in the usual places. */
+/* The file that dwz moved shared parts to. */
 static void debug_find_alternate(struct code_debug *debug, struct code_module *module)
 {
     const char *name;
     const void *id;
-    if (dwelf_dwarf_gnu_debugaltlink(debug->dwarf, &name, &id) <= 0)
+    ssize_t id_bytes = dwelf_dwarf_gnu_debugaltlink(debug->dwarf, &name, &id);
+    if (id_bytes <= 0)
         return;
-    debug->alternate_elf = code_debug_alternate_find(debug->dwarf, &debug->alternate_fd);
+    debug->alternate_elf = code_debug_alternate_find(module, name, id, (size_t)id_bytes, &debug->alternate_fd);
     if (debug->alternate_elf)
         debug->alternate = dwarf_begin_elf(debug->alternate_elf, DWARF_C_READ, NULL);
     if (debug->alternate)
         dwarf_setalt(debug->dwarf, debug->alternate);
-    else if (!dwarf_getalt(debug->dwarf))
+    else
         module->info.missing = code_intern(module->code, name);
 }
 

@@ -3,14 +3,15 @@
 #include "analysis/types.h"
 #include "programs.h"
 
+#include <elf.h>
 #include <sys/resource.h>
 #include <time.h>
 
 enum { SECONDS = 10, MEGABYTES = 500 };
 
-/* .debug_abbrev: 1 unit, 2 function, 3 parameter, 4 pointer, 5 struct, 6 member, 7 typedef, 8 array, 9 range of 8 bytes,
- * 10 base type, 11 block with a code range, 12 block, 13 const, 14 variable, 15 by DW_FORM_indirect, 16 inlined call,
- * 17 struct with DW_AT_sibling, 18 an empty struct, 19 byte members without an offset. */
+/* .debug_abbrev: 1 unit, 2 function, 3 parameter, 4 pointer, 5 struct, 6 member, 7 typedef, 8 array, 9 range of 8
+ * bytes, 10 base type, 11 block with a code range, 12 block, 13 const, 14 variable, 15 by DW_FORM_indirect, 16 inlined
+ * call, 17 struct with DW_AT_sibling, 18 an empty struct, 19 byte members without an offset. */
 static const char abbreviations[] = ".section .debug_abbrev,\"\",@progbits\n"
                                     ".byte 1,0x11,1, 0x13,0x0b, 0x11,1, 0x12,7, 0x10,0x17, 0,0\n"
                                     ".byte 2,0x2e,1, 3,8, 0x11,1, 0x12,7, 0x40,0x18, 0,0\n"
@@ -182,7 +183,8 @@ static void test_types(void **state)
          " ref type_p\n .byte 0\n",
          "struct node"},
         {"anonymous struct that holds itself twice", "",
-         "type_p: .byte 5\n .byte 0\n .quad 64\n .rept 2\n .byte 6\n .byte 0\n .quad 0\n ref type_p\n .endr\n .byte 0\n",
+         "type_p: .byte 5\n .byte 0\n .quad 64\n .rept 2\n .byte 6\n .byte 0\n .quad 0\n ref type_p\n .endr\n .byte "
+         "0\n",
          NULL},
         {"2^60 elements", "",
          "type_p: .byte 5\n .asciz \"node\"\n .quad 1 << 62\n .byte 6\n .asciz \"a\"\n .quad 0\n ref array\n .byte 0\n"
@@ -198,7 +200,8 @@ static void test_types(void **state)
          ".quad at\n ref int\n .set at, at + 8\n .endr\n .byte 0\n",
          NULL},
         {"100,000 nested structs", "",
-         "type_p: .rept 100000\n .byte 5\n .asciz \"n\"\n .quad 64\n .endr\n .rept 100000\n .byte 0\n .endr\n", "struct n"},
+         "type_p: .rept 100000\n .byte 5\n .asciz \"n\"\n .quad 64\n .endr\n .rept 100000\n .byte 0\n .endr\n",
+         "struct n"},
         {"100,000 nested blocks", ".rept 100000\n .byte 12\n .endr\n .rept 100000\n .byte 0\n .endr\n",
          "type_p: .byte 18\n .asciz \"node\"\n .quad 64\n", "struct node"},
         {"20,000 nested blocks with ranges",
@@ -219,7 +222,8 @@ static void test_types(void **state)
         {"a net of 40 structs with 40 pointers each", "",
          ".altmacro\n.macro one n\n s\\n: .byte 5\n .asciz \"s\\n\"\n .quad 320\n .set i, 0\n .rept 40\n .byte 6\n"
          ".asciz \"f\"\n .quad i * 8\n .long p0 + i * 5 - info\n .set i, i + 1\n .endr\n .byte 0\n .endm\n"
-         ".macro point n\n .byte 4\n ref s\\n\n .endm\n type_p:\n .set k, 0\n .rept 40\n one %k\n .set k, k + 1\n .endr\n"
+         ".macro point n\n .byte 4\n ref s\\n\n .endm\n type_p:\n .set k, 0\n .rept 40\n one %k\n .set k, k + 1\n "
+         ".endr\n"
          "p0: .set k, 0\n .rept 40\n point %k\n .set k, k + 1\n .endr\n.noaltmacro\n",
          "struct s0"},
         {"20,000 parameters", ".rept 20000\n .byte 3\n .asciz \"q\"\n .byte 1, 0x54\n ref pointer\n .endr\n",
@@ -229,7 +233,8 @@ static void test_types(void **state)
          ".asciz \"node\"\n .quad 64\n .byte 6\n .asciz \"key\"\n .quad 0\n ref int\n .byte 0\n",
          "struct node"},
         {"indirect form of indirect forms", "",
-         "odd: .byte 15\n .rept 5000\n .byte 0x16\n .endr\n .byte 8\n .asciz \"x\"\n .byte 0x0b, 4, 5\n type_p: .byte 18\n"
+         "odd: .byte 15\n .rept 5000\n .byte 0x16\n .endr\n .byte 8\n .asciz \"x\"\n .byte 0x0b, 4, 5\n type_p: .byte "
+         "18\n"
          ".asciz \"node\"\n .quad 64\n",
          "struct node"},
         {"reference out of the section", "", "type_p: .byte 4\n .long 0x7ffffff0\n", NULL},
@@ -245,8 +250,9 @@ static void test_types(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct answer answer = ask_types(cases[i].what, cases[i].inside, cases[i].types);
         const char *name = answer.type ? answer.type->name : NULL;
-        if (name && !strncmp(name, "struct ", 7) && name[7] != '{' && (!cases[i].name || strncmp(name, cases[i].name, strlen(cases[i].name))))
-            print_message("%s: %.100s\n", cases[i].what, name);
+        if (name && !strncmp(name, "struct ", 7) && name[7] != '{' &&
+            (!cases[i].name || strncmp(name, cases[i].name, strlen(cases[i].name))))
+            fail_msg("%s: %.100s", cases[i].what, name);
     }
 }
 
@@ -259,20 +265,24 @@ static void test_sections(void **state)
         const char *what, *abbreviations, *lines, *more;
     } cases[] = {
         {"no abbreviations", ".section .debug_abbrev,\"\",@progbits\n .byte 0\n", lines, ""},
-        {"abbreviations without an end", ".section .debug_abbrev,\"\",@progbits\n .rept 100000\n .byte 1, 0x11, 1, 3, 8\n"
-                                         ".endr\n",
+        {"abbreviations without an end",
+         ".section .debug_abbrev,\"\",@progbits\n .rept 100000\n .byte 1, 0x11, 1, 3, 8\n"
+         ".endr\n",
          lines, ""},
         {"100,000 abbreviations of one number",
-         ".section .debug_abbrev,\"\",@progbits\n .rept 100000\n .byte 1,0x11,1,3,8,0,0\n .endr\n .byte 0\n", lines, ""},
+         ".section .debug_abbrev,\"\",@progbits\n .rept 100000\n .byte 1,0x11,1,3,8,0,0\n .endr\n .byte 0\n", lines,
+         ""},
         {"an abbreviation of 200,000 attributes",
          ".section .debug_abbrev,\"\",@progbits\n .byte 1,0x11,1\n .rept 200000\n .byte 3,0x20\n .endr\n .byte 0,0,0\n",
          lines, ""},
         {"abbreviation numbers near 2^64",
-         ".section .debug_abbrev,\"\",@progbits\n .rept 1000\n .byte 255,255,255,255,255,255,255,255,255,1,0x11,1,3,8,0,0\n"
+         ".section .debug_abbrev,\"\",@progbits\n .rept 1000\n .byte "
+         "255,255,255,255,255,255,255,255,255,1,0x11,1,3,8,0,0\n"
          ".endr\n .byte 0\n",
          lines, ""},
         {"opcode_base 0", abbreviations,
-         ".section .debug_line,\"\",@progbits\n .long 60\n .value 4\n .long 20\n .byte 1,1,1,-5,14,0\n .rept 60\n .byte 1\n"
+         ".section .debug_line,\"\",@progbits\n .long 60\n .value 4\n .long 20\n .byte 1,1,1,-5,14,0\n .rept 60\n "
+         ".byte 1\n"
          ".endr\n",
          ""},
         {"opcode_base 255", abbreviations,
@@ -280,7 +290,8 @@ static void test_sections(void **state)
          " .byte 1\n .endr\n",
          ""},
         {"line_range 0", abbreviations,
-         ".section .debug_line,\"\",@progbits\n .long 60\n .value 4\n .long 20\n .byte 1,1,1,-5,0,13\n .rept 60\n .byte 1\n"
+         ".section .debug_line,\"\",@progbits\n .long 60\n .value 4\n .long 20\n .byte 1,1,1,-5,0,13\n .rept 60\n "
+         ".byte 1\n"
          ".endr\n",
          ""},
         {"a line table of 2^31 bytes", abbreviations,
@@ -297,7 +308,8 @@ static void test_sections(void **state)
          ".byte 1,1,1,-5,14,13, 0,1,1,1,1,0,0,0,1,0,0,1\n .byte 0\n .asciz \"a.c\"\n .byte 0,0,0, 0\n"
          "b: .byte 0,9,2\n .quad _start\n .rept 1000000\n .byte 1\n .endr\n .byte 2,30, 0,1,1\n e:\n",
          ""},
-        {".eh_frame of nothing", abbreviations, lines, ".section .eh_frame,\"a\",@progbits\n .rept 100000\n .long 0\n .endr\n"},
+        {".eh_frame of nothing", abbreviations, lines,
+         ".section .eh_frame,\"a\",@progbits\n .rept 100000\n .long 0\n .endr\n"},
         {".eh_frame whose CIE is a description of itself", abbreviations, lines,
          ".section .eh_frame,\"a\",@progbits\n .rept 1000\n .long 20, 4, 0, 0, 0, 0\n .endr\n"},
         {".eh_frame with a length beyond its end", abbreviations, lines,
@@ -305,8 +317,10 @@ static void test_sections(void **state)
         {".eh_frame of 64-bit lengths", abbreviations, lines,
          ".section .eh_frame,\"a\",@progbits\n .rept 100\n .long 0xffffffff\n .quad -1\n .endr\n"},
         {"a frame that remembers 200,000 states", abbreviations, lines,
-         ".section .eh_frame,\"a\",@progbits\n c: .long ce - . - 4\n .long 0\n .byte 1\n .asciz \"zR\"\n .byte 1,0x78,16,1,"
-         "0x1b\n .byte 0x0c,7,8\n .balign 8\n ce: .long fe - . - 4\n .long . - c\n .long _start - .\n .long end - _start\n"
+         ".section .eh_frame,\"a\",@progbits\n c: .long ce - . - 4\n .long 0\n .byte 1\n .asciz \"zR\"\n .byte "
+         "1,0x78,16,1,"
+         "0x1b\n .byte 0x0c,7,8\n .balign 8\n ce: .long fe - . - 4\n .long . - c\n .long _start - .\n .long end - "
+         "_start\n"
          ".byte 0\n .rept 200000\n .byte 0x0a\n .endr\n fe: .long 0\n"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -316,18 +330,214 @@ static void test_sections(void **state)
                  cases[i].more);
         const char *path = made(cases[i].what, text);
         free(text);
-        struct answer answer = ask(cases[i].what, path, programs_symbol(path, "access"), programs_symbol(path, "thing"));
+        struct answer answer =
+            ask(cases[i].what, path, programs_symbol(path, "access"), programs_symbol(path, "thing"));
         assert_true(answer.function == NULL || !strcmp(answer.function, "work") || !strcmp(answer.function, "_start") ||
                     !strcmp(answer.function, "access"));
     }
 }
 
+static uint8_t *read_whole(const char *path, size_t *bytes)
+{
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    fseek(file, 0, SEEK_END);
+    *bytes = (size_t)ftell(file);
+    rewind(file);
+    uint8_t *data = malloc(*bytes + 1);
+    assert_int_equal(fread(data, 1, *bytes, file), *bytes);
+    fclose(file);
+    return data;
+}
+
+static void write_whole(const char *path, const uint8_t *data, size_t bytes)
+{
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_int_equal(fwrite(data, 1, bytes, file), bytes);
+    fclose(file);
+}
+
+struct victim {
+    char path[300];
+    uint8_t *data;
+    size_t bytes;
+    uint64_t access, thing;
+};
+
+static struct victim sound_victim(const char *more)
+{
+    struct victim victim;
+    char *text = malloc(40000 + strlen(more));
+    snprintf(text, 40000 + strlen(more), "%s%s%s%s%s%s%s", opening, closing,
+             "type_p: .byte 18\n .asciz \"node\"\n .quad 64\n", ending, abbreviations, lines, more);
+    const char *path = made("victim", text);
+    free(text);
+    snprintf(victim.path, sizeof victim.path, "%s", path);
+    victim.access = programs_symbol(path, "access");
+    victim.thing = programs_symbol(path, "thing");
+    victim.data = read_whole(path, &victim.bytes);
+    return victim;
+}
+
+static void ask_victim(const char *what, const struct victim *victim, const uint8_t *data, size_t bytes)
+{
+    char path[320];
+    snprintf(path, sizeof path, "%s.hurt", victim->path);
+    write_whole(path, data, bytes);
+    ask(what, path, victim->access, victim->thing);
+}
+
+/* Each section in turn: beyond the file, over another one, huge, of another kind, said to be compressed. */
+static void test_section_headers(void **state)
+{
+    (void)state;
+    struct victim victim = sound_victim("");
+    Elf64_Ehdr header;
+    memcpy(&header, victim.data, sizeof header);
+    uint8_t *copy = malloc(victim.bytes);
+    for (unsigned i = 0; i < header.e_shnum; i++) {
+        static const uint64_t sizes[] = {0, 1, 1u << 31, UINT64_MAX, UINT64_MAX - 4096, (uint64_t)1 << 60};
+        Elf64_Shdr section, changed;
+        size_t at = header.e_shoff + i * sizeof section;
+        memcpy(&section, victim.data + at, sizeof section);
+        for (unsigned change = 0; change < 40; change++) {
+            changed = section;
+            if (change < 6)
+                changed.sh_size = sizes[change];
+            else if (change < 12)
+                changed.sh_offset = sizes[change - 6];
+            else if (change < 18)
+                changed.sh_addr = sizes[change - 12];
+            else if (change < 30)
+                changed.sh_type = change - 18;
+            else if (change < 34)
+                changed.sh_entsize = change - 30;
+            else if (change < 38)
+                changed.sh_link = (change - 33) * 7;
+            else if (change == 38)
+                changed.sh_flags |= SHF_COMPRESSED;
+            else
+                changed.sh_offset = 0, changed.sh_size = victim.bytes;
+            memcpy(copy, victim.data, victim.bytes);
+            memcpy(copy + at, &changed, sizeof changed);
+            ask_victim("a changed section header", &victim, copy, victim.bytes);
+        }
+    }
+    free(copy);
+    free(victim.data);
+}
+
+static void test_many_sections(void **state)
+{
+    (void)state;
+    static const uint64_t counts[] = {65534, 65535, 70000, 1000000, UINT64_MAX};
+    struct victim victim = sound_victim("");
+    for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
+        size_t real = counts[c] > 300000 ? 300000 : (size_t)counts[c], bytes = victim.bytes + real * sizeof(Elf64_Shdr);
+        uint8_t *data = calloc(bytes, 1);
+        memcpy(data, victim.data, victim.bytes);
+        Elf64_Ehdr header;
+        Elf64_Shdr section;
+        memcpy(&header, data, sizeof header);
+        memcpy(data + victim.bytes, data + header.e_shoff, header.e_shnum * sizeof section);
+        for (size_t i = header.e_shnum; i < real; i++) /* copies of the first real one */
+            memcpy(data + victim.bytes + i * sizeof section, data + header.e_shoff + sizeof section, sizeof section);
+        memcpy(&section, data + victim.bytes, sizeof section);
+        header.e_shoff = victim.bytes;
+        header.e_shnum = counts[c] < SHN_LORESERVE ? (uint16_t)counts[c] : 0;
+        section.sh_size = header.e_shnum ? 0 : counts[c];
+        memcpy(data, &header, sizeof header);
+        memcpy(data + victim.bytes, &section, sizeof section);
+        ask_victim("many sections", &victim, data, bytes);
+        free(data);
+    }
+    free(victim.data);
+}
+
+/* Sections that blow up when they are unpacked: the sizes are believable to zlib, not to us. */
+static void test_bombs(void **state)
+{
+    (void)state;
+    static const char *const names[] = {".debug_info", ".debug_line", ".debug_str"};
+    for (size_t i = 0; i < 3; i++) {
+        char path[300], command[4000];
+        snprintf(path, sizeof path, "%s/bomb%zu", programs_folder, i);
+        snprintf(
+            command, sizeof command,
+            "cd %s && printf 'int main(void) { return 0; }' > bomb.c && cc -g -o %s bomb.c && "
+            "head -c 64000000 /dev/zero > zeros && objcopy --remove-section=%s --add-section %s=zeros %s %s.big && "
+            "objcopy --compress-debug-sections %s.big %s && rm zeros %s.big",
+            programs_folder, path, names[i], names[i], path, path, path, path, path);
+        if (!programs_run("%s 2>/dev/null", command))
+            skip();
+        ask("a section that unpacks to 64 MB", path, programs_symbol(path, "main"), 0x4000);
+        struct lwp_arena *arena = lwp_arena_new();
+        struct lwp_code *code = lwp_code_new(arena);
+        lwp_code_module(code, path, NULL, 0);
+        assert_int_equal(lwp_code_module_info(code, 0)->debug_info, LWP_DEBUG_SYMBOLS);
+        lwp_code_free(code);
+        lwp_arena_free(arena);
+    }
+}
+
+/* The file is cut while it is mapped, at every moment between two questions. */
+static void test_cut_while_open(void **state)
+{
+    (void)state;
+    struct victim victim = sound_victim(".data\n .fill 20000, 8, 3\n");
+    for (int moment = 0; moment < 6; moment++) {
+        struct lwp_candidate candidates[8];
+        struct lwp_symbol symbol;
+        write_whole(victim.path, victim.data, victim.bytes);
+        struct lwp_arena *arena = lwp_arena_new();
+        struct lwp_code *code = lwp_code_new(arena);
+        for (int step = 0; step < 6; step++) {
+            if (step == moment)
+                assert_int_equal(truncate(victim.path, 100), 0);
+            if (step == 0)
+                lwp_code_module(code, victim.path, NULL, 0);
+            else if (step == 1)
+                lwp_code_data_symbol(code, 0, victim.thing, &symbol);
+            else if (step == 2)
+                lwp_code_place(code, 0, victim.access);
+            else if (step == 3)
+                lwp_code_operand(code, 0, victim.access);
+            else if (step == 4)
+                lwp_types_at_access(code, 0, victim.access, candidates, 8);
+            else
+                lwp_types_of_static(code, 0, victim.thing, &(uint64_t){0});
+        }
+        lwp_code_free(code);
+        lwp_arena_free(arena);
+    }
+    free(victim.data);
+}
+
+/* A debug file's name may lead anywhere; at a FIFO one would wait for ever. */
+static void test_fifo(void **state)
+{
+    (void)state;
+    char text[20000], fifo[300];
+    snprintf(fifo, sizeof fifo, "%s/fifo", programs_folder);
+    assert_int_equal(mkfifo(fifo, 0600), 0);
+    snprintf(text, sizeof text,
+             "%s.byte 0\ninfo_end:\n.section .debug_abbrev,\"\",@progbits\n"
+             ".byte 1,0x11,0, 0x11,1, 0x12,7, 0x10,0x17, 0xb0,0x42,8, 0xb1,0x42,7, 0,0, 0\n%s",
+             ".text\n.globl _start\n_start: mov (%rdi), %rax\naccess: jmp _start\nend: .data\nthing: .quad 1\n"
+             ".section .debug_info,\"\",@progbits\ninfo: .long info_end - . - 4\n .value 4\n .long 0\n .byte 8\n"
+             ".byte 1\n .quad _start, end - _start\n .long 0\n .asciz \"fifo\"\n .quad 77\n",
+             lines);
+    const char *path = made("fifo", text);
+    ask("a FIFO as .dwo file", path, programs_symbol(path, "access"), programs_symbol(path, "thing"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sound),
-        cmocka_unit_test(test_types),
-        cmocka_unit_test(test_sections),
+        cmocka_unit_test(test_sound),           cmocka_unit_test(test_types),         cmocka_unit_test(test_sections),
+        cmocka_unit_test(test_section_headers), cmocka_unit_test(test_many_sections), cmocka_unit_test(test_bombs),
+        cmocka_unit_test(test_cut_while_open),  cmocka_unit_test(test_fifo),
     };
     return cmocka_run_group_tests(tests, programs_set_up, programs_tear_down);
 }
