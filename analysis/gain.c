@@ -1,23 +1,17 @@
 /* Cache-line traffic before and after a split, and the speed-up that makes plausible.
  *
- * Model: a loop pays for the cache lines it touches. Visiting elements one after the other it shares lines between
- * neighbours; jumping around it pays for every line its fields lie on, and gains when what it uses then fits the last
- * cache better. Which of the two it does is read from pairs of accesses in one sample; when that is not known the low
- * end takes the worse of both. Single blocks (tree nodes) lie malloc's chunk spacing apart.
+ * In: a layout, the fields each loop uses and how it walks. Visiting elements one after the other a loop shares lines
+ * between neighbours; jumping around it pays for every line its fields lie on. Which of the two it does is read from
+ * pairs of accesses in one sample. Single blocks (tree nodes) lie malloc's chunk spacing apart; the optimist counts on
+ * the new nodes being packed into blocks, as the advice says.
  *
- * The whole program's time is 1; what a loop loses to the structure shrinks with the loop's traffic (Amdahl). That loss
- * is the stall weight on it, and in a loop that mostly waits also part of the time between stalls: a processor with
- * many loads in flight spreads one wait over several instructions. Low end: the lower bound of the share, 0.6
- * of the saving on stalls and little else (0.3 when the last cache already holds the object). High end: the upper
- * bound, all of it; of nodes also neighbour lines no longer prefetched in vain, and the nodes packed into blocks.
- *
- * Limits: no model of bandwidth or of prefetchers beyond this. */
+ * The whole program's time is 1; what a loop loses to the structure shrinks with what gain_model.c says (Amdahl). Low
+ * end: with the lower bound of the structure's share; high end: with the upper. */
 #include "analysis/gain.h"
 
 #include <math.h>
-#include <string.h>
 
-static const uint64_t usual_line = 64, usual_l3 = 16 << 20, pointer_bytes = 8;
+static const uint64_t usual_line = 64, pointer_bytes = 8;
 
 uint64_t lwp_gain_pack(const struct lwp_layout *layout, const int *group, int which, size_t links, uint64_t *offsets)
 {
@@ -131,120 +125,106 @@ static bool gain_uses_group(const struct lwp_layout *layout, const struct lwp_la
     return false;
 }
 
-static double gain_before(const struct lwp_layout *layout, const struct lwp_layout_loop *loop, uint64_t line,
-                          bool random)
+/* What the loop wants of memory with the fields in these groups; NULL: as it is. `packed`: nodes in blocks of their
+ * own. */
+static struct lwp_gain_need gain_need(const struct lwp_layout *layout, const struct lwp_layout_loop *loop,
+                                      const int *group, size_t groups, double elements, uint64_t line, bool packed)
 {
-    uint64_t offsets[LWP_FIELDS_MAX];
-    for (size_t f = 0; f < layout->field_count; f++)
-        offsets[f] = layout->fields[f].offset;
-    return gain_lines(layout, loop->uses, NULL, 0, offsets,
-                      layout->single ? lwp_gain_chunk(layout->element_bytes) : layout->element_bytes, line, random);
-}
-
-/* The share of visits that miss a cache of `cache` bytes when they go anywhere in `bytes`. */
-static double gain_misses(double bytes, double cache)
-{
-    return bytes > 0 ? fmax(0.05, 1 - cache / bytes) : 1;
-}
-
-/* The bytes a jumping loop keeps busy before and after: what no longer shares its lines makes room in the cache. */
-static double gain_density(const struct lwp_layout *layout, const struct lwp_layout_loop *loop, const int *group,
-                           size_t groups, double footprint, double line, double lines_before, double cache)
-{
-    uint64_t offsets[LWP_FIELDS_MAX];
-    double elements = footprint / (double)layout->element_bytes, after = 0;
-    double spacing = (double)(layout->single ? lwp_gain_chunk(layout->element_bytes) : layout->element_bytes);
-    for (int g = -1; g < (int)groups; g++)
-        if (gain_uses_group(layout, loop, group, g)) {
-            uint64_t size = lwp_gain_pack(layout, group, g, layout->single && g == 0, offsets);
-            after += elements * (double)(layout->single ? lwp_gain_chunk(size) : size);
-        }
-    double before = elements * fmin(spacing, lines_before * line);
-    return gain_misses(fmin(after, before), cache) / gain_misses(before, cache);
-}
-
-static double gain_after(const struct lwp_layout *layout, const struct lwp_layout_loop *loop, const int *group,
-                         size_t groups, uint64_t line, bool random, bool packed)
-{
+    struct lwp_gain_need need = {0};
     uint64_t offsets[LWP_FIELDS_MAX] = {0};
-    double lines = 0;
     bool cold = false;
     for (size_t f = 0; f < layout->field_count; f++)
-        cold |= group[f] < 0;
-    for (int g = cold ? -1 : 0; g < (int)groups; g++) {
-        size_t links = layout->single && g == 0 ? groups - 1 + cold : 0;
-        uint64_t size = lwp_gain_pack(layout, group, g, links, offsets);
+        cold |= group && group[f] < 0;
+    for (int g = cold ? -1 : 0; g < (group ? (int)groups : 1); g++) {
+        size_t links = group && layout->single && g == 0 ? groups - 1 + cold : 0;
+        uint64_t size = layout->element_bytes;
+        if (group)
+            size = lwp_gain_pack(layout, group, g, links, offsets);
+        else
+            for (size_t f = 0; f < layout->field_count; f++)
+                offsets[f] = layout->fields[f].offset;
         uint64_t spacing = layout->single && !packed ? lwp_gain_chunk(size) : size;
-        if (gain_uses_group(layout, loop, group, g))
-            lines += gain_lines(layout, loop->uses, group, g, offsets, spacing, line, random);
-        else if (layout->single && g == 0) /* the way to the other parts leads through the first */
-            lines += random ? 1 : fmin(1, (double)spacing / (double)line);
+        double lines, jumping;
+        if (!group || gain_uses_group(layout, loop, group, g)) {
+            lines = gain_lines(layout, loop->uses, group, g, offsets, spacing, line, false);
+            jumping = gain_lines(layout, loop->uses, group, g, offsets, spacing, line, true);
+        } else if (layout->single && g == 0) { /* the way to the other parts leads through the first */
+            lines = fmin(1, (double)spacing / (double)line);
+            jumping = 1;
+        } else {
+            continue;
+        }
+        need.lines += lines;
+        need.jumping += jumping;
+        need.busy += elements * fmin((double)spacing, jumping * (double)line);
+        need.spread += elements * (double)spacing;
+        need.spacing = fmax(need.spacing, (double)spacing);
     }
-    return lines;
+    return need;
 }
 
-/* The loop's time between stalls that goes with its stalls on this structure, and how much of the loop is stalls. */
-static void gain_region(const struct lwp_profile *profile, const struct lwp_layout_loop *loop, double *between,
-                        double *waiting)
+/* The access of the loop that waits most: its code tells how the loop walks. */
+static const struct lwp_stream *gain_stream(const struct lwp_profile *profile, const struct lwp_layout *layout,
+                                            uint32_t region)
 {
-    if (loop->region == LWP_NONE)
-        return;
-    const struct lwp_region *region = &profile->regions[loop->region];
-    if (region->stalled <= 0 || region->weight.weight <= region->stalled)
-        return;
-    *between = (region->weight.weight - region->stalled) * fmin(1, loop->weight.weight / region->stalled);
-    *waiting = region->stalled / region->weight.weight;
+    const struct lwp_stream *most = NULL;
+    for (size_t k = 0; k < layout->object_count; k++)
+        for (uint32_t i = profile->object_streams[layout->objects[k]]; i != LWP_NONE;
+             i = profile->streams[i].next_of_object) {
+            const struct lwp_stream *stream = &profile->streams[i];
+            if (stream->region == region && (!most || stream->weight.weight > most->weight.weight))
+                most = stream;
+        }
+    return most;
 }
 
 void lwp_gain_estimate(struct lwp_profile *profile, const struct lwp_layout *layout, const int *group, size_t groups,
                        struct lwp_gain *gain)
 {
-    uint64_t line = profile->machine.line_bytes ? profile->machine.line_bytes : usual_line, footprint = 0;
-    uint64_t l3 = profile->machine.l3_bytes ? profile->machine.l3_bytes : usual_l3;
-    for (size_t k = 0; k < layout->object_count; k++)
-        footprint += profile->objects[layout->objects[k]].bytes;
-    double arrives = footprint > l3 ? 0.6 : 0.3, all = profile->total.weight;
+    uint64_t line = profile->machine.line_bytes ? profile->machine.line_bytes : usual_line;
+    double all = profile->total.weight, saved_low = 0, saved_high = 0, bytes = 0;
     struct lwp_share share = lwp_share_of(&layout->weight, &profile->total);
-    double saved_low = 0, saved_high = 0, before = 0, after = 0;
     *gain = (struct lwp_gain){.loops = lwp_arena_alloc(profile->arena, layout->loop_count + 1, sizeof *gain->loops)};
     gain->low = gain->high = 1;
-    if (share.value <= 0)
+    if (share.value <= 0 || !layout->element_bytes)
         return;
+    for (size_t k = 0; k < layout->object_count; k++)
+        bytes += (double)profile->objects[layout->objects[k]].bytes;
+    double elements = fmax(1, bytes / (double)layout->element_bytes);
     for (size_t i = 0; i < layout->loop_count; i++) {
         const struct lwp_layout_loop *loop = &layout->loops[i];
         if (loop->weight.weight <= 0 || loop->used == 0)
             continue;
-        bool known = loop->near + loop->far >= 10, random = known && loop->far > loop->near;
-        double b[2], worse[2], better[2], low, high;
-        for (int r = 0; r < 2; r++) {
-            b[r] = gain_before(layout, loop, line, r);
-            worse[r] = gain_after(layout, loop, group, groups, line, r, false);
-            better[r] = gain_after(layout, loop, group, groups, line, r, true);
+        struct lwp_gain_need before = gain_need(layout, loop, NULL, 0, elements, line, false);
+        struct lwp_gain_need worst = gain_need(layout, loop, group, groups, elements, line, false);
+        struct lwp_gain_need best = gain_need(layout, loop, group, groups, elements, line, true);
+        const struct lwp_stream *stream = gain_stream(profile, layout, loop->region);
+        struct lwp_gain_walk walk = {.pattern = loop->near + loop->far < 10 ? LWP_GAIN_UNKNOWN
+                                                : loop->far > loop->near    ? LWP_GAIN_JUMPING
+                                                                            : LWP_GAIN_IN_ORDER};
+        struct lwp_loop_shape shape = {0};
+        if (stream && profile->code && lwp_loop_shape(profile->code, stream->module, stream->address, &shape)) {
+            walk.chained = shape.chained;
+            if (walk.pattern == LWP_GAIN_UNKNOWN && shape.steps)
+                walk.pattern = LWP_GAIN_IN_ORDER;
+            /* Unrolled loops visit several elements each time round. */
+            walk.instructions = shape.instructions / fmax(1, (double)loop->stride / (double)layout->element_bytes);
         }
-        /* Other data wants the last cache too: the pessimist counts on a quarter of it. */
-        worse[1] *= gain_density(layout, loop, group, groups, (double)footprint, (double)line, b[1], (double)l3 / 4);
-        double density = gain_density(layout, loop, group, groups, (double)footprint, (double)line, b[1], (double)l3);
-        better[1] *= density;
-        if (layout->single) /* a chain of nodes waits for each one, in order or not */
-            better[0] *= fmax(0.5, density);
-        double spacing = (double)(layout->single ? lwp_gain_chunk(layout->element_bytes) : layout->element_bytes);
-        double fetched = layout->single ? fmax(b[0], fmin(2 * b[0], spacing / (double)line)) : b[0];
-        double low_of[2] = {1 - worse[0] / b[0], 1 - worse[1] / b[1]};
-        double high_of[2] = {1 - better[0] / fetched, 1 - better[1] / b[1]};
-        low = known ? low_of[random] : fmin(low_of[0], low_of[1]);
-        high = known ? high_of[random] : high_of[0];
-        double between = 0, waiting = 0;
-        gain_region(profile, loop, &between, &waiting);
+        walk.chained |= layout->single;
+        struct lwp_gain_range waiting = lwp_gain_waiting(profile, loop->region, loop->weight.weight, &shape);
+        struct lwp_gain_range saved = lwp_gain_saved(&profile->machine, walk, &before, &worst, &best);
+        saved_low += share.low / share.value * saved.low * (saved.low > 0 ? waiting.low : waiting.high) / all;
+        /* No loop can save more time than it takes. */
+        double whole = loop->region == LWP_NONE ? waiting.high : profile->regions[loop->region].weight.weight;
+        saved_high += saved.high * fmin(share.high / share.value * waiting.high, fmax(whole, waiting.high)) / all;
+        bool jumps = walk.pattern == LWP_GAIN_JUMPING;
         double part = loop->weight.weight / layout->weight.weight;
-        saved_low +=
-            share.low / share.value / all * (loop->weight.weight + between * waiting) * (low > 0 ? low * arrives : low);
-        saved_high += (share.high / share.value * loop->weight.weight + between * fmin(1, 2 * waiting)) / all * high;
-        gain->loops[gain->loop_count++] = (struct lwp_gain_loop){loop->region, b[random], worse[random]};
-        before += part * b[random];
-        after += part * worse[random];
+        gain->loops[gain->loop_count++] = (struct lwp_gain_loop){loop->region, jumps ? before.jumping : before.lines,
+                                                                 jumps ? worst.jumping : worst.lines};
+        gain->before += part * (jumps ? before.jumping : before.lines);
+        gain->after += part * (jumps ? worst.jumping : worst.lines);
     }
-    gain->before = before;
-    gain->after = after;
-    gain->low = 1 / (1 - fmin(saved_low, 0.98));
-    gain->high = 1 / (1 - fmin(saved_high, 0.98));
+    struct lwp_gain_range speedup = lwp_gain_speedup(saved_low, saved_high);
+    gain->low = speedup.low;
+    gain->high = fmax(speedup.low, speedup.high);
 }

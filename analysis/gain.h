@@ -2,6 +2,7 @@
 #ifndef LWP_ANALYSIS_GAIN_H
 #define LWP_ANALYSIS_GAIN_H
 
+#include "analysis/gain_model.h"
 #include "analysis/layout.h"
 
 /* Fields anywhere: the layout as it is, split, reordered, padded, or arrays side by side (each a group of one field).

@@ -76,7 +76,7 @@ def programs(src, everything):
                                            ", work" if work else "")
         together = 8 * used == size
         record = src + "/tests/truth/record.c"
-        yield Program(name, record, flags, [str(threads), "300"], None if together else record, flags + ["-DSPLIT"], together)
+        yield Program(name, record, flags, [str(threads), "200"], None if together else record, flags + ["-DSPLIT"], together)
 
 
 def build(source, flags, out):
@@ -96,7 +96,7 @@ def promise(lwp, result, binary, arguments):
         if finding["expected_speedup"]:
             for i in range(2):
                 saved[i] += 1 - 1 / finding["expected_speedup"][i]
-    return [1 / (1 - min(0.98, s)) for s in saved] if analysis["findings"] else None
+    return [1 / (1 - min(0.99, s)) for s in saved] if analysis["findings"] else None
 
 
 def measure(before, after, arguments, pairs):
@@ -119,7 +119,7 @@ def main():
     parser.add_argument("--keep", action="store_true", help="keep results and measurements in WORK, and use those there")
     parser.add_argument("--all", action="store_true")
     parser.add_argument("names", nargs="*")
-    args = parser.parse_args()
+    args = parser.parse_intermixed_args()
     known_path, known = args.work + "/measured.json", {}
     if args.keep and os.path.exists(known_path):
         with open(known_path) as file:

@@ -248,7 +248,7 @@ static double seconds(void)
 
 int main(int argc, char **argv)
 {
-    static const double visits[] = {0, 2e8, 6e7, 1.2e7, 1.2e8};
+    static const double visits[] = {0, 2e8, 6e7, 1.2e7, 5e7};
     double share = argc > 2 ? atof(argv[2]) / 100 : 1;
     double usual = visits[PATTERN];
     if (PATTERN == SEQUENTIAL) /* as many bytes */

@@ -1,0 +1,170 @@
+/* What memory traffic costs.
+ *
+ * In order, independent: prefetchers run ahead, so a loop pays for the lines that go by, at the bandwidth of the cache
+ * that holds the data. Half of it saves half of that, more when the rest then fits a nearer cache.
+ *
+ * Jumping: each visit pays for the cache that holds the element; its lines come side by side, nearly for the price of
+ * one, or one after the other. A cache of C bytes holds C of the bytes that the
+ * loop keeps busy; beyond the reach of the TLB walking the page table adds to it. When visits do not wait for each
+ * other only memory itself is slow enough to be seen.
+ *
+ * Chained (lists, trees): the next address is known only when the element is there. Elements no more than two lines
+ * apart are still prefetched, as neighbours; others cost the full latency each.
+ *
+ * What is not known (who else uses the last cache, how many lines are fetched in pairs, pages) is put in both ways: the
+ * low end takes the worst of them, the high end the best.
+ *
+ * Time: a sample lands on a memory access also when nothing waits, as often as accesses are among the instructions;
+ * only what goes beyond that is waiting. A loop that mostly waits also waits between: several loads are in flight, and
+ * a wait shows on one of them. Loops that mostly compute, or hold loops that do, hide part of the waiting behind that.
+ *
+ * The constants are ratios of usual latencies and bandwidths (L2 4 ns, L3 20 ns, memory 90 ns; 0.35, 0.6 and 2 ns a
+ * line in a stream); tests/long/gain.sh holds the outcome against measurements. Limits: nothing of the bandwidth that
+ * threads share, of NUMA, of large pages, of conflicts between cache sets. */
+#include "analysis/gain_model.h"
+
+#include <math.h>
+
+static const double usual_line = 64, usual_l2 = 1 << 20, usual_l3 = 16 << 20, tlb_reach = 8 << 20;
+
+/* Costs beside that of memory itself: of a line in a stream, of a jump, and of an instruction at full speed. */
+static const double stream_l2 = 0.17, stream_l3 = 0.4, stream_core = 0.01, stream_core_cached = 0.03;
+static const double jump_l2 = 0.05, jump_l3 = 0.05, jump_core = 0.006;
+static const double chain_l2 = 0.05, chain_l3 = 0.2, chain_core = 0.0008;
+static const double jump_lines = 0.1, chain_lines = 0.25; /* exponents: what more lines of one element cost at least */
+static const double latency = 45;                         /* of a line nobody prefetched, in streamed lines */
+static const double arrives_memory = 0.7, arrives_cache = 0.3, arrives_chained = 0.9, most = 0.99;
+
+static double model_line(const struct lwp_caches *machine)
+{
+    return machine->line_bytes ? (double)machine->line_bytes : usual_line;
+}
+
+static double model_l2(const struct lwp_caches *machine)
+{
+    return machine->l2_bytes ? (double)machine->l2_bytes : usual_l2;
+}
+
+static double model_l3(const struct lwp_caches *machine)
+{
+    return machine->l3_bytes ? (double)machine->l3_bytes : usual_l3;
+}
+
+/* A line in a stream that comes round again after `bytes`: it is in a cache that holds them all, or not. */
+static double model_stream(const struct lwp_caches *machine, double bytes, double l3)
+{
+    return bytes <= model_l2(machine) ? stream_l2 : bytes <= l3 ? stream_l3 : 1;
+}
+
+/* The mean cost of a jump anywhere into `bytes`. */
+static double model_jump(const struct lwp_caches *machine, double bytes, double l3, bool chained, bool pages)
+{
+    double l2 = fmin(1, model_l2(machine) / bytes), near = fmin(1, fmax(l2, l3 / bytes));
+    double cost = l2 * (chained ? chain_l2 : jump_l2) + (near - l2) * (chained ? chain_l3 : jump_l3) + 1 - near;
+    return pages && bytes > tlb_reach ? cost * fmax(1, log2(bytes / tlb_reach)) : cost;
+}
+
+static void model_widen(struct lwp_gain_range *range, double value)
+{
+    range->low = fmin(range->low, value);
+    range->high = fmax(range->high, value);
+}
+
+static struct lwp_gain_range model_jumping(const struct lwp_caches *machine, struct lwp_gain_walk walk,
+                                           const struct lwp_gain_need *before, const struct lwp_gain_need *worst,
+                                           const struct lwp_gain_need *best)
+{
+    struct lwp_gain_range range = {1, -1};
+    double core = walk.instructions * (walk.chained ? chain_core : jump_core);
+    for (int choice = 0; choice < 16; choice++) {
+        const struct lwp_gain_need *after = choice & 1 ? best : worst;
+        double l3 = model_l3(machine) * (choice & 2 ? 0.75 : 0.25); /* other data wants it too */
+        double lines = after->jumping / before->jumping;
+        if (lines < 1 && !(choice & 4))
+            lines = pow(lines, walk.chained ? chain_lines : jump_lines);
+        bool pages = choice & 8;
+        double x = model_jump(machine, pages ? before->spread : before->busy, l3, walk.chained, pages);
+        double y = lines * model_jump(machine, pages ? after->spread : after->busy, l3, walk.chained, pages);
+        model_widen(&range, 1 - fmax(core, y) / fmax(core, x));
+    }
+    return range;
+}
+
+static struct lwp_gain_range model_in_order(const struct lwp_caches *machine, struct lwp_gain_walk walk,
+                                            const struct lwp_gain_need *before, const struct lwp_gain_need *worst,
+                                            const struct lwp_gain_need *best)
+{
+    double line = model_line(machine), l3 = model_l3(machine);
+    double level = model_stream(machine, before->spread, l3 / 4), x = before->lines * level;
+    double y = best->lines * model_stream(machine, best->spread, l3 * 0.75);
+    double core = walk.instructions * (level < 1 ? stream_core_cached : stream_core);
+    if (walk.chained && before->spacing > 2 * line)
+        x = latency * fmax(1, before->lines / 2) * level;
+    else if (walk.chained) /* neighbours fetched in vain, and a part of the latency */
+        x = 2 * fmax(x, fmin(2 * x, before->spacing / line * level));
+    struct lwp_gain_range range = {1 - worst->lines / before->lines, 0};
+    range.high = fmax(range.low, 1 - fmax(core, y) / fmax(core, x));
+    return range;
+}
+
+struct lwp_gain_range lwp_gain_saved(const struct lwp_caches *machine, struct lwp_gain_walk walk,
+                                     const struct lwp_gain_need *before, const struct lwp_gain_need *worst,
+                                     const struct lwp_gain_need *best)
+{
+    if (before->lines <= 0 || before->jumping <= 0 || before->busy <= 0)
+        return (struct lwp_gain_range){0, 0};
+    struct lwp_gain_range order = model_in_order(machine, walk, before, worst, best);
+    struct lwp_gain_range jumps = model_jumping(machine, walk, before, worst, best);
+    struct lwp_gain_range range = walk.pattern == LWP_GAIN_JUMPING ? jumps : order;
+    if (walk.pattern == LWP_GAIN_UNKNOWN) {
+        range.low = fmin(order.low, jumps.low);
+        range.high = fmax(order.high, jumps.high);
+    }
+    if (range.low > 0)
+        range.low *= before->spread <= model_l3(machine) ? arrives_cache
+                     : walk.chained                      ? arrives_chained
+                                                         : arrives_memory;
+    return range;
+}
+
+/* The weight of the loops inside the region, and what of it waits. */
+static void model_nested(const struct lwp_profile *profile, uint32_t region, double *weight, double *stalled)
+{
+    for (size_t i = 0; i < profile->region_count; i++) {
+        const struct lwp_region *inner = &profile->regions[i];
+        uint32_t up = inner->parent;
+        if (inner->same_as != i || inner->weight.weight <= 0)
+            continue;
+        for (int depth = 0; up != LWP_NONE && up != region && depth < 64; depth++)
+            up = profile->regions[up].parent;
+        if (up == region) {
+            *weight += inner->weight.weight;
+            *stalled += inner->stalled;
+        }
+    }
+}
+
+struct lwp_gain_range lwp_gain_waiting(const struct lwp_profile *profile, uint32_t region, double stalled,
+                                       const struct lwp_loop_shape *shape)
+{
+    struct lwp_gain_range range = {stalled, stalled};
+    if (region == LWP_NONE)
+        return range;
+    const struct lwp_region *in = &profile->regions[region];
+    double whole = fmax(in->weight.weight, in->stalled);
+    if (in->stalled <= 0 || whole <= 0)
+        return range;
+    double by_chance = shape->instructions ? fmin(0.5, (double)shape->accesses / shape->instructions) : 0;
+    double share = in->stalled / whole, excess = fmax(0, share - by_chance) / (1 - by_chance);
+    double nested = 0, nested_stalled = 0, part = fmin(1, stalled / in->stalled);
+    model_nested(profile, region, &nested, &nested_stalled);
+    double waits = (excess * whole + nested_stalled) / (whole + nested);
+    range.low = part * excess * whole * fmin(1, 1.5 * waits);
+    range.high = part * (in->stalled + (whole - in->stalled) * fmin(1, 2 * share));
+    return range;
+}
+
+struct lwp_gain_range lwp_gain_speedup(double saved_low, double saved_high)
+{
+    return (struct lwp_gain_range){1 / (1 - fmin(saved_low, most)), 1 / (1 - fmin(saved_high, most))};
+}

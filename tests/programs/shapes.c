@@ -1,0 +1,56 @@
+/* Loops whose loads wait for each other, and others. */
+struct node {
+    struct node *next;
+    long value;
+};
+
+__attribute__((noipa)) long list(const struct node *node)
+{
+    long sum = 0;
+    for (; node; node = node->next)
+        sum += node->value;
+    return sum;
+}
+
+__attribute__((noipa)) long array(const struct node *node, long count)
+{
+    long sum = 0;
+    for (long i = 0; i < count; i++)
+        sum += node[i].value;
+    return sum;
+}
+
+__attribute__((noipa)) long jumps(const struct node *node, const int *index, long count)
+{
+    long sum = 0;
+    for (long i = 0; i < count; i++)
+        sum += node[index[i]].value;
+    return sum;
+}
+
+/* The index of the next one is in the element. */
+__attribute__((noipa)) long chain(const struct node *node, long count)
+{
+    long at = 0;
+    for (long i = 0; i < count; i++)
+        at = node[at].value;
+    return at;
+}
+
+__attribute__((noipa)) long nest(const struct node *node, long count)
+{
+    long sum = 0;
+    for (long i = 0; i < count; i++) {
+        sum += node[i].value;
+        for (long k = 0; k < sum; k++)
+            __asm__ volatile("");
+    }
+    return sum;
+}
+
+int main(void)
+{
+    struct node node = {0, 0};
+    int index = 0;
+    return (int)(list(&node) + array(&node, 1) + jumps(&node, &index, 1) + chain(&node, 1) + nest(&node, 1));
+}

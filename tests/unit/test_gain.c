@@ -1,0 +1,238 @@
+/* Lines of a layout against closed forms, and what the model of memory must say whatever its constants are. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "analysis/decode.h"
+#include "analysis/gain.h"
+#include "programs.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { KIB = 1024, MIB = 1024 * 1024 };
+
+static void near(double value, double wanted)
+{
+    if (fabs(value - wanted) > 1e-9)
+        fail_msg("%.6f instead of %.6f", value, wanted);
+}
+
+/* Fields of 8 bytes at the offsets, all used, elements `spacing` apart, the first on a multiple of `alignment`. */
+static double lines_of(const uint64_t *offsets, size_t count, uint64_t spacing, uint64_t alignment, bool jumping)
+{
+    uint64_t bytes[16];
+    bool uses[16];
+    for (size_t i = 0; i < count; i++) {
+        bytes[i] = 8;
+        uses[i] = true;
+    }
+    struct lwp_gain_placement placement = {.field_count = count,
+                                           .offsets = offsets,
+                                           .bytes = bytes,
+                                           .groups = 1,
+                                           .spacing = &spacing,
+                                           .alignment = &alignment};
+    return lwp_gain_lines(&placement, uses, 64, jumping);
+}
+
+static void test_lines_in_order(void **state)
+{
+    (void)state;
+    static const uint64_t first[] = {0}, ends[] = {0, 56}, middle[] = {24}, far[] = {0, 120};
+    for (uint64_t size = 8; size <= 64; size += 8)
+        near(lines_of(first, 1, size, 0, false), (double)size / 64); /* each line is touched */
+    near(lines_of(ends, 2, 64, 0, false), 1);
+    near(lines_of(middle, 1, 64, 0, false), 1);
+    near(lines_of(first, 1, 128, 0, false), 1); /* every other line is not */
+    near(lines_of(far, 2, 128, 0, false), 2);
+    near(lines_of(far, 2, 256, 0, false), 2);
+    near(lines_of(first, 1, 96, 0, false), 1); /* a line of each, none shared */
+    near(lines_of(first, 1, 80, 0, false), 1);
+    near(lines_of((uint64_t[]){0, 8, 16}, 3, 24, 0, false), 24.0 / 64);
+    near(lines_of((uint64_t[]){60}, 1, 64, 0, false), (64.0 + 1) / 64); /* straddles: one more than elements */
+}
+
+static void test_lines_jumping(void **state)
+{
+    (void)state;
+    static const uint64_t first[] = {0}, ends[] = {0, 56};
+    near(lines_of(first, 1, 8, 0, true), 1);
+    near(lines_of(first, 1, 64, 0, true), 1);
+    near(lines_of(ends, 2, 64, 0, true), 1);
+    near(lines_of(ends, 2, 64, 16, true), (1 + 2 + 2 + 2) / 4.0); /* malloc aligns to 16 only */
+    near(lines_of(ends, 2, 64, 64, true), 1);
+    near(lines_of((uint64_t[]){0, 64}, 2, 128, 0, true), 2);
+    near(lines_of((uint64_t[]){0, 16}, 2, 24, 0, true), (8 - 2) / 8.0 + 2 * 2 / 8.0); /* 2 of 8 places straddle */
+}
+
+/* Groups are arrays of their own: the lines of all those the loop uses count. */
+static void test_groups(void **state)
+{
+    (void)state;
+    static const uint64_t offsets[] = {0, 0, 8, 0}, bytes[] = {8, 8, 8, 40}, spacing[] = {8, 16, 40};
+    static const int group[] = {0, 1, 1, 2};
+    struct lwp_gain_placement placement = {
+        .field_count = 4, .offsets = offsets, .bytes = bytes, .group = group, .groups = 3, .spacing = spacing};
+    near(lwp_gain_lines(&placement, (bool[]){true, false, false, false}, 64, false), 1 / 8.0);
+    near(lwp_gain_lines(&placement, (bool[]){true, true, false, false}, 64, false), 1 / 8.0 + 2 / 8.0);
+    near(lwp_gain_lines(&placement, (bool[]){false, true, true, false}, 64, false), 2 / 8.0);
+    near(lwp_gain_lines(&placement, (bool[]){true, true, true, false}, 64, true), 2);
+    near(lwp_gain_lines(&placement, (bool[]){false, false, false, false}, 64, false), 0);
+    near(lwp_gain_lines(&placement, (bool[]){false, false, false, true}, 64, false), 40 / 64.0);
+}
+
+static void test_chunk(void **state)
+{
+    (void)state;
+    assert_int_equal(lwp_gain_chunk(1), 32);
+    assert_int_equal(lwp_gain_chunk(24), 32);
+    assert_int_equal(lwp_gain_chunk(25), 48);
+    assert_int_equal(lwp_gain_chunk(120), 128);
+    assert_int_equal(lwp_gain_chunk(121), 144);
+}
+
+static const struct lwp_caches machine = {
+    .line_bytes = 64, .l1_bytes = 48 * KIB, .l2_bytes = MIB, .l3_bytes = 32 * MIB};
+
+/* `used` of `size` bytes of each element, in an array of `bytes`. */
+static struct lwp_gain_need need(double used, double size, double bytes)
+{
+    double elements = bytes / size;
+    return (struct lwp_gain_need){.lines = fmin(size / 64, fmax(1, used / 64)),
+                                  .jumping = fmax(1, used / 64),
+                                  .busy = elements * fmin(size, fmax(64, used)),
+                                  .spread = bytes,
+                                  .spacing = size};
+}
+
+static struct lwp_gain_range saved(enum lwp_gain_pattern pattern, bool chained, double used, double size, double bytes)
+{
+    struct lwp_gain_need before = need(used, size, bytes), after = need(used, used, bytes / size * used);
+    return lwp_gain_saved(&machine, (struct lwp_gain_walk){pattern, chained, 4}, &before, &after, &after);
+}
+
+static void test_model(void **state)
+{
+    (void)state;
+    for (int pattern = LWP_GAIN_IN_ORDER; pattern <= LWP_GAIN_UNKNOWN; pattern++)
+        for (int chained = 0; chained < 2; chained++)
+            for (double size = 16; size <= 256; size *= 2)
+                for (double bytes = MIB; bytes <= 1024.0 * MIB; bytes *= 2) {
+                    /* All is used: nothing is saved. */
+                    struct lwp_gain_range all = saved(pattern, chained, size, size, bytes);
+                    assert_true(all.low <= 1e-9 && all.low > -1e-9);
+                    struct lwp_gain_range last = {1, 1};
+                    for (double used = 8; used < size; used *= 2) {
+                        struct lwp_gain_range range = saved(pattern, chained, used, size, bytes);
+                        assert_true(range.low <= range.high && range.low >= 0 && range.high < 1);
+                        assert_true(range.low <= last.low + 1e-9); /* more use, less gain */
+                        last = range;
+                    }
+                }
+    /* In order, from memory: what the lines say lies in the range. */
+    struct lwp_gain_range stream = saved(LWP_GAIN_IN_ORDER, false, 32, 64, 1024.0 * MIB);
+    assert_true(stream.low < 0.5 && stream.high >= 0.5);
+    assert_true(stream.low > 0.25);
+    /* Independent jumps within the last cache cost nothing that could be saved. */
+    assert_true(saved(LWP_GAIN_JUMPING, false, 8, 64, 4 * MIB).high < 0.1);
+    /* Chained ones do. */
+    assert_true(saved(LWP_GAIN_JUMPING, true, 8, 64, 4 * MIB).high > 0.3);
+    /* What fits a cache afterwards gains more than what does not. */
+    assert_true(saved(LWP_GAIN_JUMPING, false, 8, 64, 64.0 * MIB).low >
+                2 * saved(LWP_GAIN_JUMPING, false, 8, 64, 1024.0 * MIB).low);
+    near(lwp_gain_speedup(0, 0.5).high, 2);
+    near(lwp_gain_speedup(-1, 2).low, 0.5);
+    assert_true(lwp_gain_speedup(0, 5).high <= 100.001);
+}
+
+static void test_waiting(void **state)
+{
+    (void)state;
+    struct lwp_region regions[2] = {{.parent = LWP_NONE, .same_as = 0}, {.parent = 0, .same_as = 1}};
+    struct lwp_profile profile = {.regions = regions, .region_count = 2};
+    struct lwp_loop_shape shape = {.instructions = 4, .accesses = 1};
+    /* One access in four instructions, a quarter of the samples on it: nothing waits. */
+    regions[0].weight.weight = 100;
+    regions[0].stalled = 25;
+    near(lwp_gain_waiting(&profile, 0, 25, &shape).low, 0);
+    /* All of them: all waits. */
+    regions[0].stalled = 100;
+    near(lwp_gain_waiting(&profile, 0, 100, &shape).low, 100);
+    near(lwp_gain_waiting(&profile, 0, 100, &shape).high, 100);
+    near(lwp_gain_waiting(&profile, 0, 50, &shape).high, 50);
+    /* ... but in a nest that computes most of its time. */
+    regions[1].weight.weight = 900;
+    assert_true(lwp_gain_waiting(&profile, 0, 100, &shape).low < 20);
+    /* Never more than the loop takes, whatever the numbers. */
+    regions[0].stalled = 300;
+    assert_true(lwp_gain_waiting(&profile, 0, 400, &shape).high <= 300);
+    near(lwp_gain_waiting(&profile, LWP_NONE, 7, &shape).high, 7);
+}
+
+/* The shape at the first access to a member of a node within the loop. */
+static struct lwp_loop_shape shape_of(struct lwp_code *code, uint32_t module, const char *path, const char *function)
+{
+    struct lwp_loop_shape shape;
+    const struct lwp_place *place = lwp_code_place(code, module, programs_symbol(path, function));
+    struct code_module *in = code_module_at(code, module);
+    for (uint64_t at = place->function_low; at < place->function_high;) {
+        size_t available;
+        const uint8_t *bytes = code_bytes(in, at, &available);
+        struct code_instruction instruction = code_decode(bytes, available, at, true);
+        if (instruction.memory.load && instruction.memory.bytes == 8 && lwp_loop_shape(code, module, at, &shape))
+            return shape;
+        if (!instruction.length)
+            break;
+        at += instruction.length;
+    }
+    fail_msg("%s has no such access in a loop", function);
+    return shape;
+}
+
+static void test_shapes(void **state)
+{
+    (void)state;
+    static const char *const compilers[] = {"gcc", "clang"};
+    char path[256];
+    for (size_t i = 0; i < 2; i++) {
+        if (!programs_build(compilers[i], i ? "-O2 -fno-vectorize -fno-unroll-loops -Dnoipa=noinline" : "-O2",
+                            "shapes.c", path, sizeof path))
+            continue;
+        struct lwp_arena *arena = lwp_arena_new();
+        struct lwp_code *code = lwp_code_new(arena);
+        uint32_t module = lwp_code_module(code, path, NULL, 0);
+        struct lwp_loop_shape list = shape_of(code, module, path, "list"),
+                              array = shape_of(code, module, path, "array");
+        struct lwp_loop_shape jumps = shape_of(code, module, path, "jumps"),
+                              chain = shape_of(code, module, path, "chain");
+        struct lwp_loop_shape nest = shape_of(code, module, path, "nest");
+        assert_true(list.chained && !list.steps);
+        assert_int_equal(list.accesses, 2);
+        assert_true(!array.chained && array.steps);
+        assert_int_equal(array.accesses, 1);
+        assert_true(array.instructions >= 2 && array.instructions <= 5);
+        assert_true(!jumps.chained && !jumps.steps);
+        assert_true(chain.chained && !chain.steps);
+        assert_false(nest.chained);
+        assert_int_equal(nest.accesses, 1); /* the inner loop is not counted */
+        struct lwp_loop_shape none;
+        assert_false(lwp_loop_shape(code, module, programs_symbol(path, "main"), &none));
+        assert_false(lwp_loop_shape(code, LWP_NONE, 0x1000, &none));
+        assert_false(lwp_loop_shape(code, module, 0, &none));
+        lwp_code_free(code);
+        lwp_arena_free(arena);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_lines_in_order), cmocka_unit_test(test_lines_jumping), cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_chunk),          cmocka_unit_test(test_model),         cmocka_unit_test(test_waiting),
+        cmocka_unit_test(test_shapes),
+    };
+    return cmocka_run_group_tests(tests, programs_set_up, programs_tear_down);
+}
