@@ -5,6 +5,10 @@ bench-bin/%: $(srcdir)/bench/%.c
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 $(warnings) -O2 -g -o $@ $<
 
+bench-bin/synthetic: $(srcdir)/bench/synthetic_main.c $(srcdir)/bench/synthetic.c $(srcdir)/bench/synthetic.h $(tool_obj)
+	@mkdir -p $(@D)
+	$(CC) $(filter-out -MMD -MP,$(cflags)) -o $@ $(filter %.c,$^) $(tool_obj) $(LDFLAGS) $(tool_libs)
+
 bench: all examples $(bench_bin)
 	$(srcdir)/bench/run $(BENCH)
 
