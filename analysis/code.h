@@ -116,6 +116,7 @@ size_t lwp_code_siblings(struct lwp_code *code, uint32_t module, uint64_t addres
 struct lwp_symbol {
     const char *name; /* demangled */
     uint64_t start, bytes;
+    uint64_t until; /* every address from start up to here has this answer */
 };
 bool lwp_code_data_symbol(struct lwp_code *code, uint32_t module, uint64_t address, struct lwp_symbol *symbol);
 

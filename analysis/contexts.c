@@ -3,12 +3,25 @@
  */
 #include "analysis/contexts.h"
 
+#include <stdlib.h>
+
 enum { CONTEXTS_MAX = 1 << 21, FRAMES_MAX = 512 };
+
+struct context_sorted {
+    struct lwp_context_node node;
+    uint32_t old;
+};
+
+static uint64_t context_key(const struct lwp_context_node *node)
+{
+    return lwp_hash_mix(lwp_hash_mix(node->parent, node->module), node->address * 2 + node->is_function);
+}
 
 uint32_t lwp_contexts_child(struct lwp_profile *profile, uint32_t parent, uint32_t module, uint64_t address,
                             bool is_function)
 {
-    uint64_t key = lwp_hash_mix(lwp_hash_mix(parent, module), address * 2 + is_function);
+    uint64_t key = context_key(
+        &(struct lwp_context_node){.parent = parent, .module = module, .address = address, .is_function = is_function});
     for (;; key++) {
         uint32_t *at = lwp_map_at(profile->context_index, key);
         if (*at == LWP_MAP_NONE) {
@@ -40,6 +53,58 @@ uint32_t lwp_contexts_common(const struct lwp_profile *profile, uint32_t a, uint
             b = profile->contexts[b].parent;
     }
     return a;
+}
+
+uint32_t lwp_contexts_shared(const struct lwp_profile *profile, uint32_t a, uint32_t b)
+{
+    if (a == LWP_NONE || b == LWP_NONE)
+        return a == LWP_NONE ? b : a;
+    return lwp_contexts_common(profile, a, b);
+}
+
+static int context_compare(const void *a, const void *b)
+{
+    const struct context_sorted *x = a, *y = b;
+    if (x->node.depth != y->node.depth)
+        return x->node.depth < y->node.depth ? -1 : 1;
+    if (x->node.parent != y->node.parent) /* the new number */
+        return x->node.parent < y->node.parent ? -1 : 1;
+    if (x->node.module != y->node.module)
+        return x->node.module < y->node.module ? -1 : 1;
+    if (x->node.address != y->node.address)
+        return x->node.address < y->node.address ? -1 : 1;
+    return x->node.is_function - y->node.is_function;
+}
+
+void lwp_contexts_sort(struct lwp_profile *profile, uint32_t *numbers)
+{
+    size_t count = profile->context_count;
+    struct context_sorted *sorted = malloc(count * sizeof *sorted);
+    if (!sorted)
+        abort();
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = (struct context_sorted){.node = profile->contexts[i], .old = (uint32_t)i};
+    /* One depth after the other: those above have their new numbers when their children are ordered. */
+    qsort(sorted, count, sizeof *sorted, context_compare);
+    numbers[0] = 0;
+    for (size_t first = 1, last; first < count; first = last) {
+        for (last = first; last < count && sorted[last].node.depth == sorted[first].node.depth; last++)
+            sorted[last].node.parent = numbers[sorted[last].node.parent];
+        qsort(sorted + first, last - first, sizeof *sorted, context_compare);
+        for (size_t i = first; i < last; i++)
+            numbers[sorted[i].old] = (uint32_t)i;
+    }
+    lwp_map_free(profile->context_index);
+    profile->context_index = lwp_map_new();
+    for (size_t i = 0; i < count; i++) {
+        profile->contexts[i] = sorted[i].node;
+        uint64_t key = context_key(&sorted[i].node);
+        while (i && *lwp_map_at(profile->context_index, key) != LWP_MAP_NONE)
+            key++;
+        if (i)
+            *lwp_map_at(profile->context_index, key) = (uint32_t)i;
+    }
+    free(sorted);
 }
 
 uint64_t lwp_contexts_function(struct lwp_profile *profile, uint32_t module, uint64_t address)

@@ -11,6 +11,13 @@ uint32_t lwp_contexts_child(struct lwp_profile *profile, uint32_t parent, uint32
 /* The deepest node both have above them (or are). */
 uint32_t lwp_contexts_common(const struct lwp_profile *profile, uint32_t a, uint32_t b);
 
+/* The same where LWP_NONE stands for nothing yet. */
+uint32_t lwp_contexts_shared(const struct lwp_profile *profile, uint32_t a, uint32_t b);
+
+/* Numbers the nodes by their depth and what they are, whatever the order they were made in; numbers[old] is the new
+ * one. Objects and streams are the caller's to change. */
+void lwp_contexts_sort(struct lwp_profile *profile, uint32_t *numbers);
+
 /* The start of the function that holds the address, or the address itself when that is not known. */
 uint64_t lwp_contexts_function(struct lwp_profile *profile, uint32_t module, uint64_t address);
 

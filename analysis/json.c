@@ -171,9 +171,11 @@ static json_t *json_processes(const struct lwp_profile *profile)
 {
     json_t *processes = json_array();
     for (size_t i = 0; i < profile->process_count && i < PROCESSES_LISTED; i++)
-        json_array_append_new(processes, json_pack("{s:I,s:o,s:i,s:n}", "pid", (json_int_t)profile->processes[i].pid,
-                                                   "command", json_text(profile->processes[i].command), "threads",
-                                                   (int)profile->processes[i].threads, "rank"));
+        json_array_append_new(
+            processes, json_pack("{s:I,s:o,s:i,s:o}", "pid", (json_int_t)profile->processes[i].pid, "command",
+                                 json_text(profile->processes[i].command), "threads",
+                                 (int)profile->processes[i].threads, "rank",
+                                 profile->processes[i].rank < 0 ? json_null() : json_integer(profile->processes[i].rank)));
     return processes;
 }
 
@@ -208,6 +210,8 @@ static json_t *json_run(const struct lwp_profile *profile)
                         cpu > 0 ? json_real(round(1e4 * (double)profile->own_ns / cpu) / 100) : json_null());
     json_object_set_new(run, "machine", json_machine(profile));
     json_object_set_new(run, "processes", json_processes(profile));
+    if (json_array_size(profile->runs) > 1)
+        json_object_set(run, "runs", profile->runs);
     json_t *notes = json_array();
     for (size_t i = 0; i < profile->note_count; i++)
         json_array_append_new(notes, json_text(profile->notes[i]));

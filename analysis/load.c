@@ -1,134 +1,180 @@
-/* Reads result directories (DIR/run.json, DIR/p<PID>[.<n>]/process.lwps and t<TID>.lwps) into a profile.
+/* Reads result directories into a profile, with as many threads as there are cores.
  *
- * One process at a time: first what its process.lwps says (modules, blocks, pools), then each thread's samples, which
- * are attributed as they come and forgotten. What is damaged, cut or newer is noted and left out. */
+ * The work is a row of processes; opening one (its modules, blocks and pools from process.lwps) gives a row of thread
+ * files. Whoever is free takes a thread file of an open process, or else opens the next one, so that few are open at a
+ * time; a process is dropped after its last file. Each thread counts into a shard of its own; in the end shards are
+ * merged pairwise, side by side, and the last one becomes the profile (settle.c). What is damaged, cut or newer is
+ * noted and left out. Notes, like everything else, come out in an order that is always the same. Memory: what is shared
+ * (objects, contexts, code), a shard for each reading thread, and the open processes' blocks; nothing of it grows with
+ * the number of samples, and of thread files only the names are kept. Limits: one thread's file is read by one thread;
+ * modules are opened one process after the other. */
 #include "analysis/load.h"
 
-#include "analysis/contexts.h"
-#include "analysis/objects.h"
-#include "analysis/regions.h"
-#include "analysis/space.h"
-#include "analysis/streams.h"
+#include "analysis/attribute.h"
+#include "analysis/inputs.h"
+#include "analysis/settle.h"
 #include "base/log.h"
-#include "format/reader.h"
 
-#include <dirent.h>
-#include <errno.h>
+#include <sched.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-enum { PROCESSES_MAX = 1 << 16, CONTEXTS_PER_THREAD_MAX = 1 << 22, CALLERS_MAX = 8 };
-
-struct load_context {
-    uint32_t parent, module;
-    uint64_t address;
-    uint32_t functions; /* function-level node of the whole path, LWP_NONE: not made yet */
-};
+enum { JOBS_MAX = 256, NOTES_KEPT = 1 << 12, NOTE_TEXT = 600 };
 
 struct load_process {
-    struct lwp_profile *profile;
-    struct lwp_space *space;
+    const struct lwp_input *input;
     struct lwp_process_summary *summary;
+    struct lwp_space *space;
     struct lwps_totals totals;
-    bool has_totals;
-    struct lwps_file file;
+    bool has_totals, left_out, ready;
+    uint64_t lost;
+    size_t next, left; /* files not yet taken, not yet read */
 };
 
-struct load_thread {
-    struct lwp_profile *profile;
-    struct load_process *process;
-    struct load_context *contexts;
-    size_t context_count, context_room;
-    struct lwp_map *callers; /* (function region, context) -> region of the loop that calls it */
-    uint64_t stack_low, stack_high;
-    struct lwps_file file;
-    struct lwp_walker walker;
-    uint64_t samples, with_address;
+struct load_note {
+    uint32_t number, sequence; /* of the file, and in it */
+    char *text;
 };
+
+struct load {
+    struct lwp_profile *profile;
+    struct lwp_inputs inputs;
+    struct load_process *processes;
+    struct load_worker *workers;
+    unsigned jobs;
+
+    pthread_mutex_t lock; /* of all below */
+    pthread_cond_t changed;
+    size_t next;    /* process to open */
+    size_t modules; /* process whose turn it is to number its modules */
+    size_t opening, open_first;
+    struct load_note *notes;
+    size_t note_count, note_room;
+
+    pthread_barrier_t merging;
+};
+
+struct load_worker {
+    struct load *load;
+    unsigned index;
+    pthread_t thread;
+    bool started;
+    struct lwp_shard shard;
+};
+
+/* What a visitor of process.lwps is given. */
+struct load_visit {
+    struct load *load;
+    struct load_process *process;
+    struct lwps_file file;
+    uint32_t notes;
+};
+
+static void load_note(struct load *load, uint32_t number, uint32_t sequence, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+static void load_note(struct load *load, uint32_t number, uint32_t sequence, const char *format, ...)
+{
+    char text[NOTE_TEXT];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    char *copy = strdup(text);
+    if (!copy)
+        return;
+    pthread_mutex_lock(&load->lock);
+    LWP_GROW(&load->notes, load->note_count, &load->note_room);
+    load->notes[load->note_count++] = (struct load_note){number, sequence, copy};
+    pthread_mutex_unlock(&load->lock);
+}
 
 /* ---- process.lwps ---- */
 
 static int load_process_file(void *to, const struct lwps_file *file)
 {
-    ((struct load_process *)to)->file = *file;
-    lwp_space_start(((struct load_process *)to)->space, file->start_ns);
+    struct load_visit *visit = to;
+    visit->file = *file;
+    lwp_space_start(visit->process->space, file->start_ns);
     return 0;
 }
 
 static int load_process_record(void *to, const struct lwps_process *record)
 {
-    struct load_process *process = to;
+    struct load_visit *visit = to;
+    struct lwp_profile *profile = visit->load->profile;
     size_t size = record->command_bytes;
-    char *command = lwp_arena_strndup(process->profile->arena, "", 0);
-    if (size) {
-        command = lwp_arena_alloc(process->profile->arena, size + 1, 1);
-        memcpy(command, record->command, size);
-        while (size && command[size - 1] == '\0')
-            size--;
-        for (size_t i = 0; i < size; i++)
-            if (command[i] == '\0')
-                command[i] = ' ';
-    }
-    process->summary->command = command;
-    process->summary->pid = record->pid;
+    pthread_mutex_lock(&profile->lock);
+    char *command = lwp_arena_alloc(profile->arena, size + 1, 1);
+    pthread_mutex_unlock(&profile->lock);
+    memcpy(command, record->command, size);
+    while (size && command[size - 1] == '\0')
+        size--;
+    for (size_t i = 0; i < size; i++)
+        if (command[i] == '\0')
+            command[i] = ' ';
+    visit->process->summary->command = command;
+    visit->process->summary->pid = record->pid;
     return 0;
 }
 
 static int load_module(void *to, const struct lwps_module *record)
 {
-    lwp_space_module(((struct load_process *)to)->space, record);
+    lwp_space_module(((struct load_visit *)to)->process->space, record);
     return 0;
 }
 
 static int load_module_end(void *to, const struct lwps_module_end *record)
 {
-    lwp_space_module_end(((struct load_process *)to)->space, record);
+    lwp_space_module_end(((struct load_visit *)to)->process->space, record);
     return 0;
 }
 
 static int load_process_context(void *to, const struct lwps_context *record)
 {
-    lwp_space_context(((struct load_process *)to)->space, record);
+    lwp_space_context(((struct load_visit *)to)->process->space, record);
     return 0;
 }
 
 static int load_pool(void *to, const struct lwps_pool *record)
 {
-    lwp_space_pool(((struct load_process *)to)->space, record);
+    lwp_space_pool(((struct load_visit *)to)->process->space, record);
     return 0;
 }
 
 static int load_pool_count(void *to, const struct lwps_pool_count *record)
 {
-    lwp_space_pool_count(((struct load_process *)to)->space, record);
+    lwp_space_pool_count(((struct load_visit *)to)->process->space, record);
     return 0;
 }
 
 static int load_block(void *to, const struct lwps_block *record)
 {
-    lwp_space_block(((struct load_process *)to)->space, record);
+    lwp_space_block(((struct load_visit *)to)->process->space, record);
     return 0;
 }
 
 static int load_block_end(void *to, const struct lwps_block_end *record)
 {
-    lwp_space_block_end(((struct load_process *)to)->space, record);
+    lwp_space_block_end(((struct load_visit *)to)->process->space, record);
     return 0;
 }
 
 static int load_totals(void *to, const struct lwps_totals *record)
 {
-    struct load_process *process = to;
+    struct load_process *process = ((struct load_visit *)to)->process;
     process->totals = *record;
     process->has_totals = true;
     return 0;
 }
 
-static int load_note(void *to, const struct lwps_note *record)
+static int load_note_record(void *to, const struct lwps_note *record)
 {
-    lwp_profile_note(((struct load_process *)to)->profile, "%s", record->text);
+    struct load_visit *visit = to;
+    if (visit->notes < NOTES_KEPT)
+        load_note(visit->load, visit->process->input->number, visit->notes++, "%s", record->text);
     return 0;
 }
 
@@ -142,409 +188,303 @@ static const struct lwps_visitor process_visitor = {.file = load_process_file,
                                                     .block = load_block,
                                                     .block_end = load_block_end,
                                                     .totals = load_totals,
-                                                    .note = load_note};
+                                                    .note = load_note_record};
 
-/* ---- t<TID>.lwps ---- */
+/* ---- files ---- */
 
-static int load_thread_file(void *to, const struct lwps_file *file)
+static void load_damage(struct load *load, uint32_t number, const char *path, const struct lwps_damage *damage)
 {
-    struct load_thread *thread = to;
-    thread->file = *file;
-    struct lwp_profile *profile = thread->profile;
-    if (!profile->engine) {
-        profile->engine = file->engine;
-        profile->weight_unit = file->weight_unit;
-    } else if (profile->weight_unit != file->weight_unit) {
-        lwp_profile_note(profile,
-                         "Results of engines with different units are mixed here: their shares cannot be added.");
-    }
-    return 0;
+    if (damage->unknown_blocks)
+        load_note(load, number, NOTES_KEPT + 1, "%s: %llu blocks of a newer lwp were skipped.", path,
+                  (unsigned long long)damage->unknown_blocks);
+    if (damage->bad_blocks)
+        load_note(load, number, NOTES_KEPT + 2, "%s: %llu damaged blocks were skipped; the rest was used.", path,
+                  (unsigned long long)damage->bad_blocks);
+    if (damage->torn_bytes)
+        load_note(load, number, NOTES_KEPT + 3, "%s: the last %llu bytes are no whole block and were left out.", path,
+                  (unsigned long long)damage->torn_bytes);
+    else if (damage->incomplete)
+        load_note(load, number, NOTES_KEPT + 4,
+                  "%s was not closed in order: the program was killed, or the file was cut.", path);
 }
 
-static int load_thread_record(void *to, const struct lwps_thread *record)
+static void load_open(struct load *load, size_t index, struct lwp_resolver *resolver)
 {
-    struct load_thread *thread = to;
-    thread->stack_low = record->stack_low;
-    thread->stack_high = record->stack_high;
-    return 0;
+    struct load_process *process = &load->processes[index];
+    struct load_visit visit = {.load = load, .process = process};
+    char path[4096], shown[NOTE_TEXT];
+    struct lwps_damage damage = {0};
+    struct lwp_error err = {0};
+    process->space = lwp_space_new(load->profile, (uint32_t)index);
+    snprintf(path, sizeof path, "%s/process.lwps", process->input->path);
+    snprintf(shown, sizeof shown, "%s/process.lwps", process->input->shown);
+    if (lwps_read(path, &process_visitor, &visit, &damage, &err))
+        load_note(load, process->input->number, NOTES_KEPT, "Not used: %s", err.text);
+    load_damage(load, process->input->number, shown, &damage);
+    process->lost = visit.file.lost_records;
+
+    pthread_mutex_lock(&load->lock);
+    while (load->modules != index)
+        pthread_cond_wait(&load->changed, &load->lock);
+    pthread_mutex_unlock(&load->lock);
+    lwp_space_modules(process->space);
+    pthread_mutex_lock(&load->lock);
+    load->modules++;
+    pthread_cond_broadcast(&load->changed);
+    pthread_mutex_unlock(&load->lock);
+    lwp_space_ready(process->space, resolver);
 }
 
-static int load_thread_context(void *to, const struct lwps_context *record)
+static const char *load_unit(uint8_t unit)
 {
-    struct load_thread *thread = to;
-    if (record->id == 0 || record->id >= CONTEXTS_PER_THREAD_MAX)
+    static const char *const units[] = {"an unknown unit", "nanoseconds", "cycles", "simulated cycles"};
+    return units[unit < sizeof units / sizeof *units ? unit : 0];
+}
+
+/* Returns the records its writer lost. */
+static uint64_t load_thread(struct load *load, struct load_process *process, size_t file,
+                            struct lwp_attribution *attribution)
+{
+    const struct lwp_input *input = process->input;
+    uint32_t number = input->number + 1 + (uint32_t)file;
+    char path[4096], shown[NOTE_TEXT];
+    struct lwp_attributed read;
+    struct lwps_damage damage = {0};
+    struct lwp_error err = {0};
+    snprintf(path, sizeof path, "%s/%s", input->path, input->files[file]);
+    snprintf(shown, sizeof shown, "%s/%s", input->shown, input->files[file]);
+    if (lwp_attribute(attribution, process->space, number, path, &read, &damage, &err))
+        load_note(load, number, NOTES_KEPT, "Not used: %s", err.text);
+    if (read.other_unit) {
+        pthread_mutex_lock(&load->lock);
+        process->left_out = true;
+        pthread_mutex_unlock(&load->lock);
+        load_note(load, number, NOTES_KEPT,
+                  "%s was measured in %s and the first run in %s: the two cannot be added, so it is left out.",
+                  input->shown, load_unit(read.other_unit), load_unit(load->profile->weight_unit));
         return 0;
-    while (thread->context_count <= record->id) {
-        LWP_GROW(&thread->contexts, thread->context_count, &thread->context_room);
-        thread->contexts[thread->context_count++] = (struct load_context){.module = LWP_NONE};
     }
-    struct load_context *context = &thread->contexts[record->id];
-    context->parent = record->parent < record->id ? record->parent : 0;
-    context->functions = LWP_NONE;
-    lwp_space_code(thread->process->space, record->ip - 1, 0, &context->module, &context->address);
-    return 0;
+    load_damage(load, number, shown, &damage);
+    return read.lost_records;
 }
 
-/* The path as functions: what the common context of an object is made of. */
-static uint32_t load_functions(struct load_thread *thread, uint32_t context)
+/* ---- the threads ---- */
+
+struct load_task {
+    struct load_process *process;
+    size_t index; /* of the process to open, or of the file to read */
+    bool open;
+};
+
+static bool load_has_files(const struct load_process *process)
 {
-    if (context == 0 || context >= thread->context_count)
-        return 0;
-    if (thread->contexts[context].functions != LWP_NONE)
-        return thread->contexts[context].functions;
-    uint32_t path[1024];
-    size_t depth = 0;
-    uint32_t at = context;
-    while (at && depth < sizeof path / sizeof *path && thread->contexts[at].functions == LWP_NONE) {
-        path[depth++] = at;
-        at = thread->contexts[at].parent;
-    }
-    uint32_t node = at && thread->contexts[at].functions != LWP_NONE ? thread->contexts[at].functions : 0;
-    while (depth--) {
-        struct load_context *frame = &thread->contexts[path[depth]];
-        uint64_t function = lwp_contexts_function(thread->profile, frame->module, frame->address);
-        node = lwp_contexts_child(thread->profile, node, frame->module, function, true);
-        frame->functions = node;
-    }
-    return node;
+    return process->next < process->input->file_count;
 }
 
-/* Code outside of any loop belongs to the loop that calls it, unless it calls itself: then its body is the loop. */
-static uint32_t load_calling_loop(struct load_thread *thread, uint32_t region, uint32_t module, uint64_t function,
-                                  uint32_t context)
+static bool load_take(struct load *load, struct load_task *task)
 {
-    uint32_t *known = lwp_map_at(thread->callers, lwp_hash_mix(region, context));
-    if (*known != LWP_MAP_NONE)
-        return *known;
-    uint32_t found = region, at = context;
-    for (int i = 0; i < 64 && at && at < thread->context_count; i++, at = thread->contexts[at].parent) {
-        const struct load_context *caller = &thread->contexts[at];
-        if (caller->module == module &&
-            lwp_contexts_function(thread->profile, caller->module, caller->address) == function) {
-            found = region; /* recursion */
+    bool found = false;
+    pthread_mutex_lock(&load->lock);
+    for (;;) {
+        size_t i = load->open_first;
+        while (i < load->next && !(load->processes[i].ready && load_has_files(&load->processes[i])))
+            i++;
+        if (i < load->next) {
+            *task = (struct load_task){.process = &load->processes[i], .index = load->processes[i].next++};
+            found = true;
             break;
         }
-        bool is_loop;
-        uint32_t outer = i < CALLERS_MAX && found == region
-                             ? lwp_regions_at(thread->profile, caller->module, caller->address, &is_loop)
-                             : LWP_NONE;
-        if (outer != LWP_NONE && is_loop)
-            found = outer;
+        if (load->next < load->inputs.count) {
+            *task = (struct load_task){.process = &load->processes[load->next], .index = load->next, .open = true};
+            lwp_log_progress("reading %s (%zu of %zu)", task->process->input->shown, load->next + 1,
+                             load->inputs.count);
+            load->next++;
+            load->opening++;
+            found = true;
+            break;
+        }
+        if (!load->opening)
+            break;
+        pthread_cond_wait(&load->changed, &load->lock);
     }
-    *lwp_map_at(thread->callers, lwp_hash_mix(region, context)) = found;
+    pthread_mutex_unlock(&load->lock);
     return found;
 }
 
-static uint32_t load_region(struct load_thread *thread, uint32_t module, uint64_t address, uint32_t context)
+static void load_done(struct load *load, const struct load_task *task, uint64_t lost)
 {
-    bool is_loop;
-    uint32_t region = lwp_regions_at(thread->profile, module, address, &is_loop);
-    if (region == LWP_NONE || is_loop || context == 0)
-        return region;
-    return load_calling_loop(thread, region, module, lwp_contexts_function(thread->profile, module, address), context);
-}
-
-static uint32_t load_object(struct load_thread *thread, const struct lwps_access *access, uint64_t time,
-                            uint64_t *offset)
-{
-    struct lwp_profile *profile = thread->profile;
-    struct lwp_space *space = thread->process->space;
-    *offset = access->address;
-    if (!(access->flags & LWPS_ACCESS_KNOWN))
-        return lwp_objects_unknown(profile);
-    uint32_t object = LWP_NONE;
-    if (access->home == LWPS_HOME_POOL) {
-        object = lwp_space_pool_object(space, access->home_id);
-        *offset = access->address - access->home_base;
-    } else if (access->home == LWPS_HOME_STACK) {
-        if (access->home_id == 0 || access->home_id >= thread->context_count)
-            return lwp_objects_other_stack(profile);
-        const struct load_context *owner = &thread->contexts[access->home_id];
-        return lwp_objects_stack(profile, owner->module, owner->address, (int64_t)(access->address - access->home_base),
-                                 offset);
-    } else {
-        object = lwp_space_object(space, access->address, time, offset);
-        if (object == LWP_NONE && access->address >= thread->stack_low && access->address < thread->stack_high)
-            return lwp_objects_other_stack(profile);
+    struct load_process *process = task->process;
+    struct lwp_space *finished = NULL;
+    pthread_mutex_lock(&load->lock);
+    process->lost += lost;
+    if (task->open) {
+        load->opening--;
+        process->ready = true;
+        process->left = process->input->file_count;
+        if (process->left == 0)
+            finished = process->space;
+    } else if (--process->left == 0) {
+        finished = process->space;
     }
-    return object == LWP_NONE ? lwp_objects_unowned(profile) : object;
+    while (load->open_first < load->next && load->processes[load->open_first].ready &&
+           !load_has_files(&load->processes[load->open_first]))
+        load->open_first++;
+    pthread_cond_broadcast(&load->changed);
+    pthread_mutex_unlock(&load->lock);
+    if (finished)
+        lwp_space_free(finished);
 }
 
-static void load_access_seen(struct load_thread *thread, uint32_t index, const struct lwps_access *access,
-                             const struct lwps_sample *sample, uint32_t functions)
+static void *load_work(void *of)
 {
-    struct lwp_object *object = &thread->profile->objects[index];
-    object->accesses++;
-    object->loads += (access->flags & LWPS_ACCESS_LOAD) != 0;
-    object->stores += (access->flags & LWPS_ACCESS_STORE) != 0;
-    uint64_t time = lwp_space_time(thread->process->space, sample->time);
-    if (time < object->first_ns)
-        object->first_ns = time;
-    if (time > object->last_ns)
-        object->last_ns = time;
-    if (access->flags & LWPS_ACCESS_WEIGHTED)
-        lwp_tally_add(&object->weight, (double)sample->weight);
-    if (!object->accessed) {
-        object->accessed = true;
-        object->common = functions;
-    } else if (functions != object->last_access) {
-        object->common = lwp_contexts_common(thread->profile, object->common, functions);
+    struct load_worker *worker = of;
+    struct load *load = worker->load;
+    struct lwp_resolver *resolver = lwp_resolver_new(load->profile);
+    struct lwp_attribution *attribution = lwp_attribution_new(resolver, &worker->shard, load->profile->weight_unit);
+    struct load_task task;
+    while (load_take(load, &task)) {
+        uint64_t lost = 0;
+        if (task.open)
+            load_open(load, task.index, resolver);
+        else
+            lost = load_thread(load, task.process, task.index, attribution);
+        load_done(load, &task, lost);
     }
-    object->last_access = functions;
+    lwp_attribution_free(attribution);
+    lwp_resolver_free(resolver);
+    for (unsigned apart = 1; apart < load->jobs; apart *= 2) {
+        pthread_barrier_wait(&load->merging);
+        if (worker->index % (2 * apart) == 0 && worker->index + apart < load->jobs)
+            lwp_shard_merge(load->profile, &worker->shard, &load->workers[worker->index + apart].shard);
+    }
+    return NULL;
 }
 
-/* Among themselves these follow each other in the program without a gap. */
-static bool load_follows(const struct lwps_access *access)
+static unsigned load_cores(void)
 {
-    return access->source == LWPS_SOURCE_DITHERED || access->source == LWPS_SOURCE_TRACE;
+    cpu_set_t set;
+    int count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+    return count > 0 ? (unsigned)count : 1;
 }
 
-static int load_sample(void *to, const struct lwps_sample *sample)
+static void load_all(struct load *load)
 {
-    struct load_thread *thread = to;
-    struct lwp_profile *profile = thread->profile;
-    double weight = (double)sample->weight;
-    uint32_t module, weighted_region = LWP_NONE, stream_before = LWP_NONE, object_before = LWP_NONE;
-    uint64_t address, address_before = 0;
-    bool weighted = false, known = false;
-    struct lwp_walk_access walk[LWPS_ACCESSES_MAX];
-    int walk_count = 0;
+    load->jobs = load->profile->jobs ? load->profile->jobs : load_cores();
+    if (load->jobs > load->inputs.files)
+        load->jobs = load->inputs.files;
+    if (load->jobs > JOBS_MAX)
+        load->jobs = JOBS_MAX;
+    load->workers = calloc(load->jobs, sizeof *load->workers);
+    if (!load->workers)
+        abort();
+    unsigned made = 1;
+    for (unsigned i = 0; i < load->jobs; i++)
+        load->workers[i] = (struct load_worker){.load = load, .index = i};
+    /* Those that start wait here until it is known how many there are. */
+    pthread_mutex_lock(&load->lock);
+    while (made < load->jobs && pthread_create(&load->workers[made].thread, NULL, load_work, &load->workers[made]) == 0)
+        made++;
+    load->jobs = made;
+    pthread_barrier_init(&load->merging, NULL, load->jobs);
+    pthread_mutex_unlock(&load->lock);
+    load_work(&load->workers[0]);
+    for (unsigned i = 1; i < load->jobs; i++)
+        pthread_join(load->workers[i].thread, NULL);
+    pthread_barrier_destroy(&load->merging);
+}
 
-    lwp_space_code(thread->process->space, sample->ip, sample->time, &module, &address);
-    uint64_t function = lwp_contexts_function(profile, module, address);
-    uint32_t callers = load_functions(thread, sample->context);
-    int count = sample->access_count <= LWPS_ACCESSES_MAX ? sample->access_count : LWPS_ACCESSES_MAX;
-    for (int i = 0; i < count; i++) {
-        const struct lwps_access *access = &sample->access[i];
-        bool is_weighted = (access->flags & LWPS_ACCESS_WEIGHTED) && !weighted;
-        struct lwps_access seen = *access;
-        if (!is_weighted)
-            seen.flags &= (uint8_t)~LWPS_ACCESS_WEIGHTED;
-        if (!is_weighted && !(access->flags & LWPS_ACCESS_KNOWN))
-            continue;
-        uint32_t at_module;
-        uint64_t at, offset;
-        lwp_space_code(thread->process->space, access->ip, sample->time, &at_module, &at);
-        /* The context is that of the interrupted function; an access the walk met elsewhere has another one. */
-        uint64_t at_function = lwp_contexts_function(profile, at_module, at);
-        bool same = at_module == module && at_function == function;
-        uint32_t region = load_region(thread, at_module, at, same ? sample->context : 0);
-        uint32_t object = load_object(thread, access, sample->time, &offset);
-        uint32_t functions = lwp_contexts_child(profile, callers, at_module, at_function, true);
-        known |= (access->flags & LWPS_ACCESS_KNOWN) != 0;
-        load_access_seen(thread, object, &seen, sample, same ? functions : callers);
-        uint32_t stream = lwp_streams_add(profile, object, region, at_module, at, &seen, offset, weight);
-        if ((access->flags & LWPS_ACCESS_KNOWN) && region != LWP_NONE && lwp_objects_is_array(profile, object))
-            walk[walk_count++] = (struct lwp_walk_access){.object = object,
-                                                          .region = region,
-                                                          .code = access->ip,
-                                                          .offset = offset,
-                                                          .close = i > 0 && load_follows(&sample->access[i - 1]) &&
-                                                                   load_follows(access)};
-        if (stream_before != LWP_NONE && object == object_before && (access->flags & LWPS_ACCESS_KNOWN))
-            lwp_streams_distance(profile, stream_before,
-                                 access->address > address_before ? access->address - address_before
-                                                                  : address_before - access->address);
-        if (i == 0) {
-            stream_before = stream;
-            object_before = object;
-            address_before = access->address;
+/* ---- before and after ---- */
+
+static int load_stop(void *to, const struct lwps_file *file)
+{
+    *(struct lwps_file *)to = *file;
+    return 1;
+}
+
+/* All weights are in the unit of the first file that can be read. */
+static void load_first(struct load *load)
+{
+    static const struct lwps_visitor visitor = {.file = load_stop};
+    for (size_t i = 0; i < load->inputs.count; i++)
+        for (size_t k = 0; k < load->inputs.items[i].file_count; k++) {
+            char path[4096];
+            struct lwps_file file;
+            struct lwp_error err;
+            snprintf(path, sizeof path, "%s/%s", load->inputs.items[i].path, load->inputs.items[i].files[k]);
+            if (lwps_read(path, &visitor, &file, NULL, &err) == 1) {
+                load->profile->engine = file.engine;
+                load->profile->weight_unit = file.weight_unit;
+                return;
+            }
         }
-        if (is_weighted) {
-            weighted = true;
-            weighted_region = region;
-        }
-    }
-    lwp_walks_sample(&profile->walks, &thread->walker, walk, walk_count,
-                     lwp_space_time(thread->process->space, sample->time));
-    lwp_tally_add(&profile->total, weight);
-    if (weighted)
-        lwp_tally_add(&profile->stalled, weight);
-    else if (sample->kind != LWPS_SAMPLE_COMPUTE)
-        profile->unknown_weight += weight;
-    uint32_t region = weighted ? weighted_region : load_region(thread, module, address, sample->context);
-    if (region != LWP_NONE)
-        lwp_tally_add(&profile->regions[region].weight, weight);
-    thread->samples++;
-    thread->with_address += known;
-    return 0;
 }
 
-static const struct lwps_visitor thread_visitor = {
-    .file = load_thread_file, .thread = load_thread_record, .context = load_thread_context, .sample = load_sample};
-
-/* ---- directories ---- */
-
-static void load_damage(struct lwp_profile *profile, const char *path, const struct lwps_damage *damage)
+static int load_note_compare(const void *a, const void *b)
 {
-    if (damage->unknown_blocks)
-        lwp_profile_note(profile, "%s: %llu blocks of a newer lwp were skipped.", path,
-                         (unsigned long long)damage->unknown_blocks);
-    if (damage->bad_blocks)
-        lwp_profile_note(profile, "%s: %llu damaged blocks were skipped; the rest was used.", path,
-                         (unsigned long long)damage->bad_blocks);
-    if (damage->torn_bytes)
-        lwp_profile_note(profile, "%s: the last %llu bytes are no whole block and were left out.", path,
-                         (unsigned long long)damage->torn_bytes);
-    else if (damage->incomplete)
-        lwp_profile_note(profile, "%s was not closed in order: the program was killed, or the file was cut.", path);
+    const struct load_note *x = a, *y = b;
+    if (x->number != y->number)
+        return x->number < y->number ? -1 : 1;
+    return (x->sequence > y->sequence) - (x->sequence < y->sequence);
 }
 
-static int load_thread_name(const struct dirent *entry)
+static void load_sums(struct load *load)
 {
-    size_t length = strlen(entry->d_name);
-    return entry->d_name[0] == 't' && length > 6 && strcmp(entry->d_name + length - 5, ".lwps") == 0;
-}
-
-static int load_process_name(const struct dirent *entry)
-{
-    return entry->d_name[0] == 'p' && entry->d_name[1] >= '0' && entry->d_name[1] <= '9';
-}
-
-/* 0, or the status of a file that could not be used at all (noted). */
-static int load_file(struct lwp_profile *profile, const char *path, const char *shown,
-                     const struct lwps_visitor *visitor, void *to)
-{
-    struct lwps_damage damage = {0};
-    struct lwp_error err = {0};
-    int status = lwps_read(path, visitor, to, &damage, &err);
-    if (status)
-        lwp_profile_note(profile, "Not used: %s", err.text);
-    load_damage(profile, shown, &damage);
-    return status;
-}
-
-static void load_one_process(struct lwp_profile *profile, const char *dir, const char *name)
-{
-    char path[4096], shown[600];
-    struct dirent **entries = NULL;
-    if (snprintf(path, sizeof path, "%s/%s", dir, name) >= (int)sizeof path)
-        return;
-    int count = scandir(path, &entries, load_thread_name, alphasort);
-    LWP_GROW(&profile->processes, profile->process_count, &profile->process_room);
-    struct lwp_process_summary *summary = &profile->processes[profile->process_count++];
-    *summary = (struct lwp_process_summary){.pid = (uint32_t)strtoul(name + 1, NULL, 10), .command = ""};
-
-    struct load_process process = {.profile = profile, .space = lwp_space_new(profile), .summary = summary};
-    snprintf(path, sizeof path, "%s/%s/process.lwps", dir, name);
-    snprintf(shown, sizeof shown, "%s/process.lwps", name);
-    load_file(profile, path, shown, &process_visitor, &process);
-    lwp_space_ready(process.space);
-
-    uint64_t lost = process.file.lost_records, samples = 0, with_address = 0;
-    for (int i = 0; i < count; i++) {
-        struct load_thread thread = {.profile = profile, .process = &process, .callers = lwp_map_new()};
-        LWP_GROW(&thread.contexts, thread.context_count, &thread.context_room);
-        thread.contexts[thread.context_count++] = (struct load_context){.module = LWP_NONE};
-        thread.walker.thread = (uint32_t)lwp_hash_mix(lwp_hash_text(dir), lwp_hash_mix(summary->pid, (uint64_t)i));
-        snprintf(path, sizeof path, "%s/%s/%s", dir, name, entries[i]->d_name);
-        snprintf(shown, sizeof shown, "%s/%s", name, entries[i]->d_name);
-        load_file(profile, path, shown, &thread_visitor, &thread);
-        lost += thread.file.lost_records;
-        samples += thread.samples;
-        with_address += thread.with_address;
-        summary->threads++;
-        free(thread.contexts);
-        lwp_map_free(thread.callers);
-        free(entries[i]);
-    }
-    free(entries);
-    lwp_space_free(process.space);
-    if (lost)
-        lwp_profile_note(profile, "%s: %llu records could not be written (disk full, or a file limit) and are missing.",
-                         name, (unsigned long long)lost);
-    profile->samples += samples;
-    profile->samples_with_address += with_address;
-    profile->samples_lost += lost;
-    if (process.has_totals) {
-        profile->user_ns += process.totals.user_ns;
-        profile->system_ns += process.totals.system_ns;
-        profile->own_ns += process.totals.own_ns;
-        profile->samples_lost += process.totals.samples_lost;
-    }
-}
-
-static uint64_t load_number(const json_t *object, const char *key)
-{
-    const json_t *value = json_object_get(object, key);
-    return json_is_number(value) && json_number_value(value) > 0 ? (uint64_t)json_number_value(value) : 0;
-}
-
-static void load_machine(struct lwp_profile *profile)
-{
-    const json_t *machine = json_object_get(profile->run, "machine");
-    profile->machine.line_bytes = load_number(machine, "line_bytes");
-    size_t i;
-    json_t *cache;
-    json_array_foreach(json_object_get(machine, "caches"), i, cache)
-    {
-        uint64_t level = load_number(cache, "level"), bytes = load_number(cache, "bytes");
-        const char *type = json_string_value(json_object_get(cache, "type"));
-        if (type && (type[0] == 'I' || type[0] == 'i'))
+    struct lwp_profile *profile = load->profile;
+    for (size_t i = 0; i < load->inputs.count; i++) {
+        const struct load_process *process = &load->processes[i];
+        if (process->lost)
+            load_note(load, process->input->number, NOTES_KEPT + 5,
+                      "%s: %llu records could not be written (disk full, or a file limit) and are missing.",
+                      process->input->shown, (unsigned long long)process->lost);
+        if (process->left_out)
             continue;
-        if (level == 1)
-            profile->machine.l1_bytes = bytes;
-        else if (level == 2)
-            profile->machine.l2_bytes = bytes;
-        else if (level == 3)
-            profile->machine.l3_bytes = bytes;
+        profile->samples_lost += process->lost;
+        if (!process->has_totals)
+            continue;
+        profile->user_ns += process->totals.user_ns;
+        profile->system_ns += process->totals.system_ns;
+        profile->own_ns += process->totals.own_ns;
+        profile->samples_lost += process->totals.samples_lost;
     }
-}
-
-static void load_run(struct lwp_profile *profile, const char *dir)
-{
-    char path[4096];
-    json_error_t problem;
-    if (profile->run || snprintf(path, sizeof path, "%s/run.json", dir) >= (int)sizeof path)
-        return;
-    profile->run = json_load_file(path, 0, &problem);
-    if (!json_is_object(profile->run)) {
-        lwp_profile_note(profile, "run.json is missing or damaged: command, host and machine are not known.");
-        json_decref(profile->run);
-        profile->run = json_object();
-    }
-    load_machine(profile);
-}
-
-static int load_directory(struct lwp_profile *profile, const char *dir, struct lwp_error *err)
-{
-    struct dirent **entries = NULL;
-    int count = scandir(dir, &entries, load_process_name, alphasort);
-    if (count < 0) {
-        if (errno == ENOENT)
-            return lwp_error_set(err, LWP_ERR_MISSING, "there is no '%s'; name a folder that 'lwp collect' has written",
-                                 dir);
-        if (errno == ENOTDIR)
-            return lwp_error_set(err, LWP_ERR_USAGE, "'%s' is a file; name the folder that 'lwp collect' has written",
-                                 dir);
-        return lwp_error_errno(err, "cannot read the folder '%s'", dir);
-    }
-    if (count == 0) {
-        free(entries);
-        return lwp_error_set(err, LWP_ERR_MISSING,
-                             "'%s' holds no recorded process; record one with: lwp collect -o DIR -- PROGRAM", dir);
-    }
-    load_run(profile, dir);
-    for (int i = 0; i < count; i++) {
-        lwp_log_progress("reading %s (%d of %d)", entries[i]->d_name, i + 1, count);
-        if (i < PROCESSES_MAX)
-            load_one_process(profile, dir, entries[i]->d_name);
-        free(entries[i]);
-    }
-    free(entries);
-    lwp_log_progress(NULL);
-    return LWP_OK;
+    if (load->note_count)
+        qsort(load->notes, load->note_count, sizeof *load->notes, load_note_compare);
+    for (size_t i = 0; i < load->note_count; i++)
+        lwp_profile_note(profile, "%s", load->notes[i].text);
 }
 
 int lwp_load(struct lwp_profile *profile, const char *const *dirs, size_t count, struct lwp_error *err)
 {
-    for (size_t i = 0; i < count; i++) {
-        int status = load_directory(profile, dirs[i], err);
-        if (status)
-            return status;
+    struct load load = {.profile = profile, .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+    int status = lwp_inputs_find(profile, dirs, count, &load.inputs, err);
+    if (status)
+        goto out;
+    load.processes = calloc(load.inputs.count, sizeof *load.processes);
+    profile->processes = calloc(load.inputs.count, sizeof *profile->processes);
+    if (!load.processes || !profile->processes)
+        abort();
+    profile->process_count = load.inputs.count;
+    for (size_t i = 0; i < load.inputs.count; i++) {
+        const struct lwp_input *input = &load.inputs.items[i];
+        profile->processes[i] = (struct lwp_process_summary){
+            .pid = input->pid, .threads = (uint32_t)input->file_count, .rank = input->rank, .command = ""};
+        load.processes[i] = (struct load_process){.input = input, .summary = &profile->processes[i]};
     }
-    if (profile->streams_refused)
+    load_first(&load);
+    load_all(&load);
+    load_sums(&load);
+    lwp_settle(profile, &load.workers[0].shard);
+    lwp_log_progress(NULL);
+    if (profile->stream_table->refused)
         lwp_profile_note(profile, "There were too many different accesses; %llu were counted on their objects only.",
-                         (unsigned long long)profile->streams_refused);
-    return LWP_OK;
+                         (unsigned long long)profile->stream_table->refused);
+out:
+    for (size_t i = 0; i < load.note_count; i++)
+        free(load.notes[i].text);
+    free(load.notes);
+    free(load.workers);
+    free(load.processes);
+    lwp_inputs_free(&load.inputs);
+    pthread_mutex_destroy(&load.lock);
+    pthread_cond_destroy(&load.changed);
+    return status;
 }

@@ -4,7 +4,8 @@
 
 #include "analysis/profile.h"
 
-/* Damaged, cut and newer files become notes and the rest is used. Fails when there is nothing to read at all. */
+/* Damaged, cut and newer files become notes and the rest is used. Fails when there is nothing to read at all.
+ * profile->jobs says how many threads read. */
 int lwp_load(struct lwp_profile *profile, const char *const *dirs, size_t count, struct lwp_error *err);
 
 #endif

@@ -6,9 +6,10 @@
 
 #include "analysis/contexts.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-enum { OBJECTS_MAX = 1 << 20 };
+enum { OBJECTS_MAX = 1 << 21 };
 
 static uint32_t object_intern(struct lwp_profile *profile, uint64_t key, const struct lwp_object *made)
 {
@@ -30,16 +31,22 @@ static uint32_t object_intern(struct lwp_profile *profile, uint64_t key, const s
     return *at;
 }
 
+static uint64_t object_allocated_key(enum lwp_object_kind kind, uint32_t path, uint64_t pool_size)
+{
+    return lwp_hash_mix(lwp_hash_mix(path, pool_size), kind);
+}
+
 uint32_t lwp_objects_allocated(struct lwp_profile *profile, enum lwp_object_kind kind, uint32_t context,
                                uint64_t pool_size)
 {
     uint32_t path = lwp_contexts_unrecursed(profile, context);
-    uint64_t key = lwp_hash_mix(lwp_hash_mix(path, pool_size), kind);
     return object_intern(
-        profile, key, &(struct lwp_object){.kind = kind, .context = path, .module = LWP_NONE, .pool_size = pool_size});
+        profile, object_allocated_key(kind, path, pool_size),
+        &(struct lwp_object){.kind = kind, .context = path, .module = LWP_NONE, .pool_size = pool_size});
 }
 
-uint32_t lwp_objects_static(struct lwp_profile *profile, uint32_t module, uint64_t address, uint64_t *offset)
+uint32_t lwp_objects_static(struct lwp_profile *profile, uint32_t module, uint64_t address, uint64_t *offset,
+                            uint64_t *until)
 {
     struct lwp_symbol symbol;
     struct lwp_object object = {.kind = LWP_OBJECT_STATIC, .module = module, .allocations = 1};
@@ -47,12 +54,14 @@ uint32_t lwp_objects_static(struct lwp_profile *profile, uint32_t module, uint64
         address < symbol.start) {
         /* A variable without a symbol: all of the module's are one. */
         *offset = address;
+        *until = 0;
         return object_intern(profile, lwp_hash_mix(lwp_hash_mix(module, UINT64_MAX), LWP_OBJECT_STATIC), &object);
     }
     object.start = symbol.start;
     object.bytes = object.largest = symbol.bytes;
     object.name = object.variable = lwp_arena_strdup(profile->arena, symbol.name);
     *offset = address - symbol.start;
+    *until = symbol.until;
     return object_intern(profile, lwp_hash_mix(lwp_hash_mix(module, symbol.start), LWP_OBJECT_STATIC), &object);
 }
 
@@ -73,8 +82,9 @@ uint32_t lwp_objects_stack(struct lwp_profile *profile, uint32_t module, uint64_
         object.type_exact = type != NULL;
         object.bytes = object.largest = bytes;
         *offset = (uint64_t)(from_cfa - start);
-        return object_intern(profile, lwp_hash_mix(lwp_hash_mix(module, function), (uint64_t)start ^ 0x5bd1e995u),
-                             &object);
+        /* Variables of several scopes share a place. */
+        uint64_t key = lwp_hash_mix(lwp_hash_mix(module, function), (uint64_t)start ^ 0x5bd1e995u);
+        return object_intern(profile, lwp_hash_mix(key, lwp_hash_text(variable)), &object);
     }
     *offset = (uint64_t)from_cfa;
     return object_intern(profile, lwp_hash_mix(lwp_hash_mix(module, function), LWP_OBJECT_STACK), &object);
@@ -97,6 +107,50 @@ uint32_t lwp_objects_unknown(struct lwp_profile *profile)
 {
     return object_intern(profile, lwp_hash_mix(1, LWP_OBJECT_UNKNOWN),
                          &(struct lwp_object){.kind = LWP_OBJECT_UNKNOWN, .module = LWP_NONE, .name = "unknown"});
+}
+
+struct object_sorted {
+    struct lwp_object object;
+    uint32_t old;
+};
+
+static int object_compare(const void *a, const void *b)
+{
+    const struct lwp_object *x = &((const struct object_sorted *)a)->object;
+    const struct lwp_object *y = &((const struct object_sorted *)b)->object;
+    if (x->kind != y->kind)
+        return x->kind < y->kind ? -1 : 1;
+    if (x->module != y->module)
+        return x->module < y->module ? -1 : 1;
+    if (x->start != y->start)
+        return x->start < y->start ? -1 : 1;
+    if (x->context != y->context)
+        return x->context < y->context ? -1 : 1;
+    if (x->pool_size != y->pool_size)
+        return x->pool_size < y->pool_size ? -1 : 1;
+    return (x->key > y->key) - (x->key < y->key); /* made of what does not change: the variable */
+}
+
+void lwp_objects_sort(struct lwp_profile *profile, uint32_t *numbers)
+{
+    size_t count = profile->object_count;
+    struct object_sorted *sorted = malloc((count + 1) * sizeof *sorted);
+    if (!sorted)
+        abort();
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = (struct object_sorted){.object = profile->objects[i], .old = (uint32_t)i};
+    qsort(sorted, count, sizeof *sorted, object_compare);
+    lwp_map_free(profile->object_index);
+    profile->object_index = lwp_map_new();
+    for (size_t i = 0; i < count; i++) {
+        struct lwp_object *object = &profile->objects[i];
+        *object = sorted[i].object;
+        if (object->kind == LWP_OBJECT_HEAP || object->kind == LWP_OBJECT_MMAP)
+            object->key = object_allocated_key(object->kind, object->context, object->pool_size);
+        *lwp_map_at(profile->object_index, object->key) = (uint32_t)i;
+        numbers[sorted[i].old] = (uint32_t)i;
+    }
+    free(sorted);
 }
 
 bool lwp_objects_library_code(const struct lwp_profile *profile, uint32_t module)

@@ -9,7 +9,9 @@ enum { LWP_ARRAY_BYTES = 16 << 10 };
 /* Each returns the object's index, made at the first call. */
 uint32_t lwp_objects_allocated(struct lwp_profile *profile, enum lwp_object_kind kind, uint32_t context,
                                uint64_t pool_size);
-uint32_t lwp_objects_static(struct lwp_profile *profile, uint32_t module, uint64_t address, uint64_t *offset);
+/* Every address from the variable's start up to *until has this answer. */
+uint32_t lwp_objects_static(struct lwp_profile *profile, uint32_t module, uint64_t address, uint64_t *offset,
+                            uint64_t *until);
 /* A variable `from_cfa` bytes from the frame base of the function executing `address`. */
 uint32_t lwp_objects_stack(struct lwp_profile *profile, uint32_t module, uint64_t address, int64_t from_cfa,
                            uint64_t *offset);
@@ -24,6 +26,10 @@ static inline bool lwp_objects_is_array(const struct lwp_profile *profile, uint3
     return object->largest >= LWP_ARRAY_BYTES &&
            (object->kind == LWP_OBJECT_HEAP || object->kind == LWP_OBJECT_STATIC || object->kind == LWP_OBJECT_MMAP);
 }
+
+/* Numbers the objects by what they are, whatever the order they were made in, their contexts having been numbered so;
+ * numbers[old] is the new one. */
+void lwp_objects_sort(struct lwp_profile *profile, uint32_t *numbers);
 
 /* The innermost frame of an allocation that is not a library's allocator wrapper: the one people look for. */
 bool lwp_objects_site(struct lwp_profile *profile, uint32_t context, struct lwp_frame *frame, uint32_t *node);

@@ -1,6 +1,9 @@
 /* The profile's life and its notes. */
 #include "analysis/profile.h"
 
+#include "analysis/spots.h"
+#include "analysis/streams.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,10 +13,12 @@ enum { NOTES_MAX = 64, NOTE_TEXT = 600 };
 
 void lwp_profile_init(struct lwp_profile *profile)
 {
-    *profile = (struct lwp_profile){.arena = lwp_arena_new(), .random = 0x2545f4914f6cdd1du};
+    *profile = (struct lwp_profile){.arena = lwp_arena_new()};
+    pthread_mutex_init(&profile->lock, NULL);
+    profile->spots = lwp_spots_new();
+    profile->stream_table = lwp_arena_alloc(profile->arena, 1, sizeof *profile->stream_table);
     profile->code = lwp_code_new(profile->arena);
     profile->object_index = lwp_map_new();
-    profile->stream_index = lwp_map_new();
     profile->region_index = lwp_map_new();
     profile->context_index = lwp_map_new();
     lwp_walks_init(&profile->walks);
@@ -24,23 +29,21 @@ void lwp_profile_init(struct lwp_profile *profile)
 
 void lwp_profile_fini(struct lwp_profile *profile)
 {
-    for (size_t i = 0; i < profile->stream_count; i++) {
-        free(profile->streams[i].fair.offsets);
-        free(profile->streams[i].biased.offsets);
-    }
+    lwp_streams_free(profile->stream_table);
+    lwp_spots_free(profile->spots);
+    pthread_mutex_destroy(&profile->lock);
     lwp_walks_fini(&profile->walks);
     free(profile->notes);
     free(profile->processes);
     free(profile->objects);
     free(profile->object_streams);
-    free(profile->streams);
     free(profile->regions);
     free(profile->contexts);
     lwp_map_free(profile->object_index);
-    lwp_map_free(profile->stream_index);
     lwp_map_free(profile->region_index);
     lwp_map_free(profile->context_index);
     json_decref(profile->run);
+    json_decref(profile->runs);
     lwp_code_free(profile->code);
     lwp_arena_free(profile->arena);
 }

@@ -6,6 +6,7 @@
 
 #include "analysis/code.h"
 #include "analysis/hot.h"
+#include "analysis/reservoir.h"
 #include "analysis/stride.h"
 #include "analysis/types.h"
 #include "analysis/walks.h"
@@ -14,6 +15,7 @@
 #include "base/hash.h"
 
 #include <jansson.h>
+#include <pthread.h>
 
 enum lwp_object_kind { LWP_OBJECT_HEAP, LWP_OBJECT_STATIC, LWP_OBJECT_STACK, LWP_OBJECT_MMAP, LWP_OBJECT_UNKNOWN };
 
@@ -32,7 +34,6 @@ struct lwp_object {
     double time_weight;               /* of whole loops, dealt out by the stalls in them (regions.c) */
     uint64_t accesses, loads, stores; /* seen with their address, weighted or not */
     uint32_t common;                  /* function-level context all its accesses share */
-    uint32_t last_access;             /* context of the access before: spares work */
     bool accessed;
     uint64_t born_ns, died_ns;  /* from its first allocation to its last free (or its process's end), and */
     uint64_t first_ns, last_ns; /* the first and last access seen; all since the start of their process */
@@ -49,26 +50,23 @@ struct lwp_object {
     uint32_t reported;          /* index in analysis.json, LWP_NONE: too small to be listed */
 };
 
-enum { LWP_RESERVOIR = 64, LWP_DISTANCES = 40 };
-
-/* Uniform sample of the offsets seen. */
-struct lwp_reservoir {
-    uint64_t seen;
-    uint32_t count, room;
-    uint64_t *offsets;
-};
+enum { LWP_DISTANCES = 40 };
 
 /* One instruction on one object, within one region. Offsets are from the start of the block or variable. */
 struct lwp_stream {
-    uint32_t object, region, module;
-    uint64_t address; /* of the instruction, in its module's file */
-    uint32_t next_of_object;
+    uint32_t object, region, spot; /* spots.h: the instruction */
     uint16_t bytes;
     bool vector;
-    struct lwp_tally weight;
+    uint32_t common, last_path; /* function-level context all its accesses share; that of the access before */
     uint64_t accesses, loads, stores;
-    struct lwp_reservoir fair;         /* dithered: no bias to line starts */
-    struct lwp_reservoir biased;       /* stalled ones */
+    uint64_t first_ns, last_ns;
+    struct lwp_sum sum;          /* exact, while samples come in */
+    struct lwp_reservoir fair;   /* dithered: no bias to line starts */
+    struct lwp_reservoir biased; /* stalled ones */
+    uint32_t module;
+    uint64_t address; /* of the instruction, in its module's file */
+    uint32_t next_of_object;
+    struct lwp_tally weight;
     uint16_t distances[LWP_DISTANCES]; /* log2 of the distance to another access of the same sample on the object */
     struct lwp_stride stride;          /* elements.c */
 };
@@ -100,13 +98,20 @@ struct lwp_caches {
 
 struct lwp_process_summary {
     uint32_t pid, threads;
+    int32_t rank; /* -1: not one of several */
     const char *command;
 };
+
+struct lwp_spots;
+struct lwp_streams;
 
 struct lwp_profile {
     struct lwp_arena *arena;
     struct lwp_code *code;
-    json_t *run; /* run.json of the first DIR, an empty object when missing; owned */
+    pthread_mutex_t lock; /* of notes, code, spots, objects and contexts while several threads load (load.c) */
+    unsigned jobs;        /* threads to load with, 0: as many as there are cores */
+    json_t *run;          /* run.json of the first DIR, an empty object when missing; owned */
+    json_t *runs;         /* what each DIR took, when several are merged; owned */
     struct lwp_caches machine;
     uint8_t engine, weight_unit;
 
@@ -126,9 +131,9 @@ struct lwp_profile {
     size_t object_streams_room;
 
     struct lwp_stream *streams;
-    size_t stream_count, stream_room;
-    struct lwp_map *stream_index;
-    uint64_t streams_refused;
+    size_t stream_count;
+    struct lwp_streams *stream_table; /* where they are */
+    struct lwp_spots *spots;
 
     struct lwp_walks walks;
 
@@ -139,8 +144,6 @@ struct lwp_profile {
     struct lwp_context_node *contexts; /* 0: the root */
     size_t context_count, context_room;
     struct lwp_map *context_index;
-
-    uint64_t random; /* state of the reservoirs' generator: fixed seed, the same input gives the same output */
 };
 
 void lwp_profile_init(struct lwp_profile *profile);

@@ -6,9 +6,12 @@
 #include "format/record.h"
 
 struct lwp_space;
+struct lwp_resolver;
 
-struct lwp_space *lwp_space_new(struct lwp_profile *profile);
+/* `number`: no other process has it. */
+struct lwp_space *lwp_space_new(struct lwp_profile *profile, uint32_t number);
 void lwp_space_free(struct lwp_space *space);
+uint32_t lwp_space_number(const struct lwp_space *space);
 
 /* The records of process.lwps, in order; lwp_space_start first: what times are counted from. */
 void lwp_space_start(struct lwp_space *space, uint64_t start_ns);
@@ -21,17 +24,32 @@ void lwp_space_pool_count(struct lwp_space *space, const struct lwps_pool_count 
 void lwp_space_block(struct lwp_space *space, const struct lwps_block *record);
 void lwp_space_block_end(struct lwp_space *space, const struct lwps_block_end *record);
 
-/* After the last of them, before the first question. */
-void lwp_space_ready(struct lwp_space *space);
+/* After the last of them: gives its modules their numbers. One process after the other, so that these are always the
+ * same. */
+void lwp_space_modules(struct lwp_space *space);
 
-/* The code at `ip`: its module and address there; module LWP_NONE and the address itself for JIT code. */
-void lwp_space_code(struct lwp_space *space, uint64_t ip, uint64_t time, uint32_t *module, uint64_t *address);
+/* Then, before the first question: its objects. Afterwards several threads may ask at once. */
+void lwp_space_ready(struct lwp_space *space, struct lwp_resolver *resolver);
 
-/* The object at a known address whose home the collector left to us, and the offset in its block or variable.
- * LWP_NONE: none. */
-uint32_t lwp_space_object(struct lwp_space *space, uint64_t address, uint64_t time, uint64_t *offset);
+/* The code or variable at an address: its module and address there; module LWP_NONE and the address itself when there
+ * is none (JIT code). The answer holds from *from to *until. Time 0: whenever. */
+void lwp_space_code(const struct lwp_space *space, uint64_t ip, uint64_t time, uint32_t *module, uint64_t *address,
+                    uint64_t *from, uint64_t *until);
+
+/* Blocks found before, by page. Start from zero; empty it when another space is asked. */
+struct lwp_space_cache {
+    uint32_t last;
+    uint32_t *pages;
+};
+void lwp_space_cache_clear(struct lwp_space_cache *cache);
+void lwp_space_cache_free(struct lwp_space_cache *cache);
+
+/* The object of the block at a known address whose home the collector left to us, and the offset in it. LWP_NONE: no
+ * block. */
+uint32_t lwp_space_object(const struct lwp_space *space, struct lwp_space_cache *cache, uint64_t address, uint64_t time,
+                          uint64_t *offset);
 
 /* The object of a pool, LWP_NONE for an id that was never recorded. */
-uint32_t lwp_space_pool_object(struct lwp_space *space, uint32_t pool);
+uint32_t lwp_space_pool_object(const struct lwp_space *space, uint32_t pool);
 
 #endif

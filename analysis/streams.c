@@ -1,92 +1,127 @@
 /* The table of streams. Each keeps two bounded uniform samples of its offsets: those of dithered accesses, which have
  * no bias, and those of stalled ones, which sit at the starts of cache lines more often than they should.
- * Limits: at most STREAMS_MAX streams; accesses beyond are counted on the object only. */
+ * All that is counted comes out the same in whatever order the accesses came and tables were joined.
+ * Limits: about STREAMS_MAX streams; accesses beyond are counted on the object only, and which ones these are does
+ * depend on the order. */
 #include "analysis/streams.h"
+
+#include "analysis/spots.h"
 
 #include <stdlib.h>
 
-enum { STREAMS_MAX = 1 << 17, FAIR_ENOUGH = 8 };
+enum { STREAMS_MAX = 1 << 21, FAIR_ENOUGH = 8 };
 
-static uint64_t stream_random(struct lwp_profile *profile)
+void lwp_streams_free(struct lwp_streams *streams)
 {
-    profile->random ^= profile->random << 13;
-    profile->random ^= profile->random >> 7;
-    profile->random ^= profile->random << 17;
-    return profile->random;
-}
-
-static void stream_keep(struct lwp_profile *profile, struct lwp_reservoir *kept, uint64_t offset)
-{
-    kept->seen++;
-    if (kept->count < LWP_RESERVOIR) {
-        if (kept->count == kept->room) {
-            uint32_t room = kept->room ? kept->room * 2 : 4;
-            uint64_t *offsets = realloc(kept->offsets, room * sizeof *offsets);
-            if (!offsets)
-                return;
-            kept->offsets = offsets;
-            kept->room = room;
-        }
-        kept->offsets[kept->count++] = offset;
-        return;
+    for (size_t i = 0; i < streams->count; i++) {
+        free(streams->items[i].fair.offsets);
+        free(streams->items[i].biased.offsets);
     }
-    uint64_t place = stream_random(profile) % kept->seen;
-    if (place < LWP_RESERVOIR)
-        kept->offsets[place] = offset;
+    free(streams->items);
+    lwp_table_free(&streams->index);
+    *streams = (struct lwp_streams){0};
 }
 
-static uint32_t stream_find(struct lwp_profile *profile, uint32_t object, uint32_t region, uint32_t module,
-                            uint64_t address)
+struct lwp_stream *lwp_streams_at(struct lwp_streams *streams, uint32_t object, uint32_t region, uint32_t spot)
 {
-    uint64_t key = lwp_hash_mix(lwp_hash_mix(object, region), lwp_hash_mix(module, address));
+    uint64_t key = ((uint64_t)object << 32 | spot) ^ (uint64_t)region * 0xd6e8feb86659fd93u;
     for (;; key++) {
-        uint32_t *at = lwp_map_at(profile->stream_index, key);
-        if (*at == LWP_MAP_NONE) {
-            if (profile->stream_count >= STREAMS_MAX) {
-                profile->streams_refused++;
-                return LWP_NONE;
+        uint32_t *at = lwp_table_at(&streams->index, key);
+        if (*at == LWP_TABLE_NONE) {
+            if (streams->count >= STREAMS_MAX && spot != LWP_NONE) {
+                *at = (uint32_t)(lwp_streams_at(streams, object, LWP_NONE, LWP_NONE) - streams->items);
+                streams->refused++;
+                return &streams->items[lwp_table_get(&streams->index, key)];
             }
-            *at = (uint32_t)profile->stream_count;
-            LWP_GROW(&profile->streams, profile->stream_count, &profile->stream_room);
-            profile->streams[profile->stream_count++] = (struct lwp_stream){
-                .object = object, .region = region, .module = module, .address = address, .next_of_object = LWP_NONE};
-            return (uint32_t)profile->stream_count - 1;
+            *at = (uint32_t)streams->count;
+            LWP_GROW(&streams->items, streams->count, &streams->room);
+            streams->items[streams->count] = (struct lwp_stream){.object = object,
+                                                                 .region = region,
+                                                                 .spot = spot,
+                                                                 .common = LWP_NONE,
+                                                                 .last_path = LWP_NONE,
+                                                                 .first_ns = UINT64_MAX,
+                                                                 .module = LWP_NONE,
+                                                                 .next_of_object = LWP_NONE};
+            return &streams->items[streams->count++];
         }
-        const struct lwp_stream *stream = &profile->streams[*at];
-        if (stream->object == object && stream->region == region && stream->module == module &&
-            stream->address == address)
-            return *at;
+        struct lwp_stream *stream = &streams->items[*at];
+        if (stream->object == object && stream->region == region && stream->spot == spot)
+            return stream;
     }
 }
 
-uint32_t lwp_streams_add(struct lwp_profile *profile, uint32_t object, uint32_t region, uint32_t module,
-                         uint64_t address, const struct lwps_access *access, uint64_t offset, double weight)
+void lwp_streams_count(struct lwp_stream *stream, const struct lwps_access *access, uint64_t offset, uint32_t rank)
 {
-    uint32_t index = stream_find(profile, object, region, module, address);
-    if (index == LWP_NONE)
-        return index;
-    struct lwp_stream *stream = &profile->streams[index];
     if (access->bytes > stream->bytes)
         stream->bytes = access->bytes;
     stream->vector |= (access->flags & LWPS_ACCESS_VECTOR) != 0;
     stream->loads += (access->flags & LWPS_ACCESS_LOAD) != 0;
     stream->stores += (access->flags & LWPS_ACCESS_STORE) != 0;
     stream->accesses++;
-    if (access->flags & LWPS_ACCESS_WEIGHTED)
-        lwp_tally_add(&stream->weight, weight);
     bool fair = access->source == LWPS_SOURCE_DITHERED || access->source == LWPS_SOURCE_TRACE;
-    stream_keep(profile, fair ? &stream->fair : &stream->biased, offset);
-    return index;
+    lwp_reservoir_add(fair ? &stream->fair : &stream->biased, rank, offset);
 }
 
-void lwp_streams_distance(struct lwp_profile *profile, uint32_t stream, uint64_t distance)
+void lwp_streams_apart(struct lwp_stream *stream, uint64_t distance)
 {
     int bucket = distance ? 64 - __builtin_clzll(distance) : 0; /* distance < 2^bucket */
     if (bucket >= LWP_DISTANCES)
         bucket = LWP_DISTANCES - 1;
-    uint16_t *count = &profile->streams[stream].distances[bucket];
-    if (*count < UINT16_MAX)
-        ++*count;
+    if (stream->distances[bucket] < UINT16_MAX)
+        stream->distances[bucket]++;
+}
+
+void lwp_streams_join(struct lwp_stream *into, struct lwp_stream *from)
+{
+    if (from->bytes > into->bytes)
+        into->bytes = from->bytes;
+    into->vector |= from->vector;
+    into->accesses += from->accesses;
+    into->loads += from->loads;
+    into->stores += from->stores;
+    if (from->first_ns < into->first_ns)
+        into->first_ns = from->first_ns;
+    if (from->last_ns > into->last_ns)
+        into->last_ns = from->last_ns;
+    lwp_sum_merge(&into->sum, &from->sum);
+    struct lwp_reservoir *kept[][2] = {{&into->fair, &from->fair}, {&into->biased, &from->biased}};
+    for (int i = 0; i < 2; i++) {
+        if (kept[i][0]->count == 0) { /* take it over */
+            struct lwp_reservoir empty = *kept[i][0];
+            *kept[i][0] = *kept[i][1];
+            *kept[i][1] = empty;
+        } else {
+            lwp_reservoir_merge(kept[i][0], kept[i][1]);
+        }
+        free(kept[i][1]->offsets);
+        *kept[i][1] = (struct lwp_reservoir){0};
+    }
+    for (int i = 0; i < LWP_DISTANCES; i++) {
+        unsigned sum = (unsigned)into->distances[i] + from->distances[i];
+        into->distances[i] = (uint16_t)(sum < UINT16_MAX ? sum : UINT16_MAX);
+    }
+}
+
+uint32_t lwp_streams_add(struct lwp_profile *profile, uint32_t object, uint32_t region, uint32_t module,
+                         uint64_t address, const struct lwps_access *access, uint64_t offset, double weight)
+{
+    struct lwp_streams *table = profile->stream_table;
+    struct lwp_stream *stream = lwp_streams_at(table, object, region, lwp_spots_at(profile, module, address)->id);
+    stream->module = module;
+    stream->address = address;
+    uint64_t seen = stream->accesses;
+    lwp_streams_count(stream, access, offset, (uint32_t)lwp_hash_mix(lwp_hash_mix(object, address), seen));
+    if (access->flags & LWPS_ACCESS_WEIGHTED)
+        lwp_tally_add(&stream->weight, weight);
+    profile->streams = table->items;
+    profile->stream_count = table->count;
+    return (uint32_t)(stream - table->items);
+}
+
+void lwp_streams_distance(struct lwp_profile *profile, uint32_t stream, uint64_t distance)
+{
+    lwp_streams_apart(&profile->streams[stream], distance);
 }
 
 struct stream_owner {

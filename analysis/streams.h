@@ -3,13 +3,35 @@
 #define LWP_ANALYSIS_STREAMS_H
 
 #include "analysis/profile.h"
+#include "base/table.h"
 #include "format/record.h"
 
-/* Counts an access; returns its stream, or LWP_NONE when there are too many. `weight` is used when it is weighted. */
-uint32_t lwp_streams_add(struct lwp_profile *profile, uint32_t object, uint32_t region, uint32_t module,
-                         uint64_t address, const struct lwps_access *access, uint64_t offset, double weight);
+/* A table of streams: the profile's, or that of one thread which reads samples. Start from zero. */
+struct lwp_streams {
+    struct lwp_stream *items;
+    size_t count, room;
+    struct lwp_table index;
+    uint64_t refused; /* accesses counted on their object only, for want of room */
+};
+
+void lwp_streams_free(struct lwp_streams *streams);
+
+/* The stream of an instruction (spots.h) on an object, made when there is none; one without instruction and region
+ * when there are too many. Valid until the next call. */
+struct lwp_stream *lwp_streams_at(struct lwp_streams *streams, uint32_t object, uint32_t region, uint32_t spot);
+
+/* Counts an access, without its weight. `rank` decides whether its offset is kept (reservoir.h). */
+void lwp_streams_count(struct lwp_stream *stream, const struct lwps_access *access, uint64_t offset, uint32_t rank);
 
 /* Two accesses of one sample to one object lay this far apart. */
+void lwp_streams_apart(struct lwp_stream *stream, uint64_t distance);
+
+/* Adds what `from` counted to `into`, but for the common context. Frees what `from` holds. */
+void lwp_streams_join(struct lwp_stream *into, struct lwp_stream *from);
+
+/* The same for the profile's own table, weight included; returns the stream. */
+uint32_t lwp_streams_add(struct lwp_profile *profile, uint32_t object, uint32_t region, uint32_t module,
+                         uint64_t address, const struct lwps_access *access, uint64_t offset, double weight);
 void lwp_streams_distance(struct lwp_profile *profile, uint32_t stream, uint64_t distance);
 
 /* Gives accesses that hit unrecorded memory to the pool that nearly all other accesses of the same instruction hit.

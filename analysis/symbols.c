@@ -294,7 +294,15 @@ bool lwp_code_data_symbol(struct lwp_code *code, uint32_t module_index, uint64_t
         .name = code_demangle(code, symbol->name),
         .start = symbol->start,
         .bytes = symbol->end - symbol->start,
+        .until = symbol->end,
     };
+    const struct symbol *next = symbol + 1, *last = symbols->objects.items + symbols->objects.count;
+    while (next < last && next->start <= symbol->start)
+        next++;
+    if (next < last && next->start < found->until)
+        found->until = next->start;
+    if (address >= found->until) /* behind a smaller symbol inside it */
+        found->until = symbol->start;
     return true;
 }
 

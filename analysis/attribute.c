@@ -1,0 +1,295 @@
+/* The way of a sample: its instruction -> module, function, loop; each access's address -> object and offset; both ->
+ * a stream of this thread's shard, where it is counted and forgotten. What is shared with other threads is asked
+ * through a resolver, which keeps its answers; what depends on the file (its call paths) is kept here: a sample then
+ * costs some table look-ups and a line or two of its stream. Limits: the samples of one file are read by one thread. */
+#include "analysis/attribute.h"
+
+#include "base/table.h"
+
+#include <stdlib.h>
+
+enum { CONTEXTS_PER_THREAD_MAX = 1 << 22, CALLERS_MAX = 8, CALLERS_SEEN = 64, PATH_FRAMES = 1024 };
+
+struct attribution_context {
+    uint32_t parent;
+    const struct lwp_spot *spot; /* NULL: a hole */
+    uint32_t functions;          /* function-level node of the whole path, LWP_NONE: not made yet */
+};
+
+struct attribution_site {
+    uint32_t functions, part;
+};
+
+struct lwp_attribution {
+    struct lwp_resolver *resolver;
+    struct lwp_space *space;
+    struct lwp_shard *shard;
+    uint8_t weight_unit;
+
+    struct attribution_context *contexts;
+    size_t context_count, context_room;
+    struct lwp_table site_index; /* (context, spot) -> sites[] */
+    struct attribution_site *sites;
+    size_t site_count, site_room;
+
+    struct lwp_attributed *file;
+    uint64_t seed, counter;
+    uint64_t stack_low, stack_high;
+    uint32_t number;
+};
+
+struct lwp_attribution *lwp_attribution_new(struct lwp_resolver *resolver, struct lwp_shard *shard, uint8_t weight_unit)
+{
+    struct lwp_attribution *self = calloc(1, sizeof *self);
+    if (!self)
+        abort();
+    self->resolver = resolver;
+    self->shard = shard;
+    self->weight_unit = weight_unit;
+    return self;
+}
+
+void lwp_attribution_free(struct lwp_attribution *self)
+{
+    lwp_table_free(&self->site_index);
+    free(self->contexts);
+    free(self->sites);
+    free(self);
+}
+
+/* ---- code ---- */
+
+/* The path as functions: what the common context of an object is made of. */
+static uint32_t attribution_functions(struct lwp_attribution *self, uint32_t context)
+{
+    if (context == 0 || context >= self->context_count)
+        return 0;
+    if (self->contexts[context].functions != LWP_NONE)
+        return self->contexts[context].functions;
+    uint32_t path[PATH_FRAMES], at = context;
+    size_t depth = 0;
+    while (at && depth < PATH_FRAMES && self->contexts[at].functions == LWP_NONE) {
+        path[depth++] = at;
+        at = self->contexts[at].parent;
+    }
+    uint32_t node = at && self->contexts[at].functions != LWP_NONE ? self->contexts[at].functions : 0;
+    while (depth--) {
+        struct attribution_context *frame = &self->contexts[path[depth]];
+        if (frame->spot)
+            node = lwp_resolver_function(self->resolver, node, frame->spot);
+        frame->functions = node;
+    }
+    return node;
+}
+
+/* Code outside of any loop belongs to the loop that calls it, unless it calls itself: then its body is the loop. */
+static uint32_t attribution_calling_loop(const struct lwp_attribution *self, const struct lwp_spot *spot,
+                                         uint32_t context)
+{
+    uint32_t found = spot->part, at = context;
+    for (int i = 0; i < CALLERS_SEEN && at && at < self->context_count; i++, at = self->contexts[at].parent) {
+        const struct lwp_spot *caller = self->contexts[at].spot;
+        if (!caller)
+            continue;
+        if (caller->function_id == spot->function_id)
+            return spot->part; /* recursion */
+        if (i < CALLERS_MAX && found == spot->part && caller->is_loop)
+            found = caller->part;
+    }
+    return found;
+}
+
+/* An instruction below a call path: the path with its function, and the loop it counts for. */
+static struct attribution_site attribution_site(struct lwp_attribution *self, uint32_t context,
+                                                const struct lwp_spot *spot)
+{
+    uint32_t *at = lwp_table_at(&self->site_index, (uint64_t)context << 32 | spot->id);
+    if (*at == LWP_TABLE_NONE) {
+        *at = (uint32_t)self->site_count;
+        LWP_GROW(&self->sites, self->site_count, &self->site_room);
+        bool plain = spot->is_loop || context == 0 || spot->part == LWP_NONE;
+        self->sites[self->site_count++] = (struct attribution_site){
+            .functions = lwp_resolver_function(self->resolver, attribution_functions(self, context), spot),
+            .part = plain ? spot->part : attribution_calling_loop(self, spot, context)};
+    }
+    return self->sites[*at];
+}
+
+static uint32_t attribution_object(struct lwp_attribution *self, const struct lwps_access *access, uint64_t time,
+                                   uint64_t *offset)
+{
+    *offset = access->address;
+    if (!(access->flags & LWPS_ACCESS_KNOWN))
+        return lwp_resolver_unknown(self->resolver);
+    uint32_t object = LWP_NONE;
+    if (access->home == LWPS_HOME_POOL) {
+        object = lwp_space_pool_object(self->space, access->home_id);
+        *offset = access->address - access->home_base;
+    } else if (access->home == LWPS_HOME_STACK) {
+        const struct lwp_spot *owner =
+            access->home_id && access->home_id < self->context_count ? self->contexts[access->home_id].spot : NULL;
+        if (!owner)
+            return lwp_resolver_other_stack(self->resolver);
+        return lwp_resolver_stack(self->resolver, owner, access->address - access->home_base, offset);
+    } else {
+        object = lwp_resolver_data(self->resolver, access->address, time, offset);
+        if (object == LWP_NONE && access->address >= self->stack_low && access->address < self->stack_high)
+            return lwp_resolver_other_stack(self->resolver);
+    }
+    return object == LWP_NONE ? lwp_resolver_unowned(self->resolver) : object;
+}
+
+/* ---- samples ---- */
+
+static void attribution_common(struct lwp_attribution *self, struct lwp_stream *stream, uint32_t functions)
+{
+    if (stream->last_path == functions)
+        return;
+    stream->last_path = functions;
+    if (stream->common == LWP_NONE || stream->common == functions) {
+        stream->common = functions;
+        return;
+    }
+    stream->common = lwp_resolver_common(self->resolver, stream->common, functions);
+}
+
+/* Among themselves these follow each other in the program without a gap. */
+static bool attribution_follows(const struct lwps_access *access)
+{
+    return access->source == LWPS_SOURCE_DITHERED || access->source == LWPS_SOURCE_TRACE;
+}
+
+static int attribution_sample(void *to, const struct lwps_sample *sample)
+{
+    struct lwp_attribution *self = to;
+    struct lwp_shard *shard = self->shard;
+    struct lwp_walk_access walk[LWPS_ACCESSES_MAX];
+    uint32_t weighted_part = LWP_NONE, object_before = LWP_NONE, first = LWP_NONE;
+    uint64_t address_before = 0, time = lwp_space_time(self->space, sample->time);
+    bool weighted = false, known = false;
+    int walk_count = 0;
+
+    const struct lwp_spot *spot = lwp_resolver_spot(self->resolver, sample->ip, sample->time);
+    int count = sample->access_count <= LWPS_ACCESSES_MAX ? sample->access_count : LWPS_ACCESSES_MAX;
+    for (int i = 0; i < count; i++) {
+        const struct lwps_access *access = &sample->access[i];
+        bool is_weighted = (access->flags & LWPS_ACCESS_WEIGHTED) && !weighted;
+        if (!is_weighted && !(access->flags & LWPS_ACCESS_KNOWN))
+            continue;
+        const struct lwp_spot *at = lwp_resolver_spot(self->resolver, access->ip, sample->time);
+        /* The context is that of the interrupted function; an access the walk met elsewhere has another one. */
+        struct attribution_site site =
+            at->function_id == spot->function_id
+                ? attribution_site(self, sample->context, at)
+                : (struct attribution_site){attribution_functions(self, sample->context), at->part};
+        uint64_t offset;
+        uint32_t object = attribution_object(self, access, sample->time, &offset);
+        struct lwp_stream *stream = lwp_streams_at(&shard->streams, object, site.part, at->id);
+        if (stream->accesses == 0) {
+            stream->module = at->module;
+            stream->address = at->address;
+        }
+        lwp_streams_count(stream, access, offset, (uint32_t)lwp_hash_mix(self->seed, self->counter++));
+        attribution_common(self, stream, site.functions);
+        if (time < stream->first_ns)
+            stream->first_ns = time;
+        if (time > stream->last_ns)
+            stream->last_ns = time;
+        if (access->flags & LWPS_ACCESS_KNOWN) {
+            known = true;
+            walk[walk_count++] =
+                (struct lwp_walk_access){.object = object,
+                                         .region = site.part,
+                                         .code = at->address,
+                                         .offset = offset,
+                                         .close = i > 0 && attribution_follows(&sample->access[i - 1]) &&
+                                                  attribution_follows(access)};
+            if (first != LWP_NONE && object == object_before)
+                lwp_streams_apart(&shard->streams.items[first], access->address > address_before
+                                                                    ? access->address - address_before
+                                                                    : address_before - access->address);
+        }
+        if (i == 0) {
+            first = (uint32_t)(stream - shard->streams.items);
+            object_before = object;
+            address_before = access->address;
+        }
+        if (is_weighted) {
+            lwp_sum_add(&stream->sum, sample->weight);
+            weighted = true;
+            weighted_part = site.part;
+        }
+    }
+    lwp_windows_sample(&shard->windows, walk, walk_count, time);
+    lwp_sum_add(&shard->total, sample->weight);
+    if (weighted)
+        lwp_sum_add(&shard->stalled, sample->weight);
+    else if (sample->kind != LWPS_SAMPLE_COMPUTE)
+        shard->unknown_weight += sample->weight;
+    uint32_t part = weighted ? weighted_part : attribution_site(self, sample->context, spot).part;
+    if (part != LWP_NONE)
+        lwp_shard_part(shard, part, sample->weight);
+    shard->samples++;
+    shard->samples_with_address += known;
+    return 0;
+}
+
+/* ---- the file ---- */
+
+static int attribution_file(void *to, const struct lwps_file *file)
+{
+    struct lwp_attribution *self = to;
+    self->file->lost_records = file->lost_records;
+    self->seed = lwp_hash_mix(lwp_hash_mix(file->pid, file->tid), file->start_ns ^ file->start_wall_ns);
+    lwp_windows_begin(&self->shard->windows, self->number, self->seed);
+    if (file->weight_unit == self->weight_unit)
+        return LWP_OK;
+    self->file->other_unit = file->weight_unit;
+    return LWP_ERR_LIMIT;
+}
+
+static int attribution_thread(void *to, const struct lwps_thread *record)
+{
+    struct lwp_attribution *self = to;
+    self->stack_low = record->stack_low;
+    self->stack_high = record->stack_high;
+    return 0;
+}
+
+static int attribution_context(void *to, const struct lwps_context *record)
+{
+    struct lwp_attribution *self = to;
+    if (record->id == 0 || record->id >= CONTEXTS_PER_THREAD_MAX)
+        return 0;
+    while (self->context_count <= record->id) {
+        LWP_GROW(&self->contexts, self->context_count, &self->context_room);
+        self->contexts[self->context_count++] = (struct attribution_context){.functions = LWP_NONE};
+    }
+    self->contexts[record->id] = (struct attribution_context){
+        .parent = record->parent < record->id ? record->parent : 0,
+        .spot = lwp_resolver_spot(self->resolver, record->ip - 1, 0), /* the call is before it */
+        .functions = LWP_NONE};
+    return 0;
+}
+
+int lwp_attribute(struct lwp_attribution *self, struct lwp_space *space, uint32_t number, const char *path,
+                  struct lwp_attributed *file, struct lwps_damage *damage, struct lwp_error *err)
+{
+    static const struct lwps_visitor visitor = {.file = attribution_file,
+                                                .thread = attribution_thread,
+                                                .context = attribution_context,
+                                                .sample = attribution_sample};
+    self->space = space;
+    lwp_resolver_enter(self->resolver, space);
+    lwp_table_clear(&self->site_index);
+    self->site_count = self->context_count = 0;
+    LWP_GROW(&self->contexts, self->context_count, &self->context_room);
+    self->contexts[self->context_count++] = (struct attribution_context){.functions = 0};
+    self->stack_low = self->stack_high = self->counter = 0;
+    self->number = number;
+    self->file = file;
+    *file = (struct lwp_attributed){0};
+    int status = lwps_read(path, &visitor, self, damage, err);
+    lwp_windows_end(&self->shard->windows);
+    return file->other_unit ? LWP_OK : status;
+}

@@ -1,0 +1,41 @@
+/* One reading thread's way to the tables that all share: instructions, call paths, objects. */
+#ifndef LWP_ANALYSIS_RESOLVE_H
+#define LWP_ANALYSIS_RESOLVE_H
+
+#include "analysis/profile.h"
+#include "analysis/space.h"
+#include "analysis/spots.h"
+
+struct lwp_resolver;
+
+struct lwp_resolver *lwp_resolver_new(struct lwp_profile *profile);
+void lwp_resolver_free(struct lwp_resolver *resolver);
+
+/* What is asked from now on belongs to this process. */
+void lwp_resolver_enter(struct lwp_resolver *resolver, struct lwp_space *space);
+
+/* The instruction at an address of the process; time 0: whenever. */
+const struct lwp_spot *lwp_resolver_spot(struct lwp_resolver *resolver, uint64_t ip, uint64_t time);
+
+/* The child of a context for a call there, or for the function that holds it. */
+uint32_t lwp_resolver_call(struct lwp_resolver *resolver, uint32_t parent, const struct lwp_spot *spot);
+uint32_t lwp_resolver_function(struct lwp_resolver *resolver, uint32_t parent, const struct lwp_spot *spot);
+
+/* The deepest context both have above them (or are). */
+uint32_t lwp_resolver_common(struct lwp_resolver *resolver, uint32_t a, uint32_t b);
+
+uint32_t lwp_resolver_allocated(struct lwp_resolver *resolver, enum lwp_object_kind kind, uint32_t context,
+                                uint64_t pool_size);
+
+/* The object at an address, and the offset in its block or variable; LWP_NONE: nothing is known there. */
+uint32_t lwp_resolver_data(struct lwp_resolver *resolver, uint64_t address, uint64_t time, uint64_t *offset);
+
+/* The variable so many bytes from the frame base of the function that executes `owner`. */
+uint32_t lwp_resolver_stack(struct lwp_resolver *resolver, const struct lwp_spot *owner, uint64_t from_cfa,
+                            uint64_t *offset);
+
+uint32_t lwp_resolver_unknown(struct lwp_resolver *resolver);
+uint32_t lwp_resolver_unowned(struct lwp_resolver *resolver);
+uint32_t lwp_resolver_other_stack(struct lwp_resolver *resolver);
+
+#endif

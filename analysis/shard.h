@@ -1,0 +1,35 @@
+/* What one of several threads has gathered from the files it read. Shards are merged pairwise, and the last one becomes
+ * the profile. Everything in it is a sum, a minimum, a maximum, a common ancestor or the lowest ranks of something, so
+ * that the result does not depend on who read which file when. */
+#ifndef LWP_ANALYSIS_SHARD_H
+#define LWP_ANALYSIS_SHARD_H
+
+#include "analysis/streams.h"
+#include "analysis/windows.h"
+
+/* Start from zero. */
+struct lwp_shard {
+    struct lwp_streams streams;
+    struct lwp_windows windows;
+    struct lwp_sum *parts; /* of all samples by the code they fell on (spots.h) */
+    size_t part_count;
+    struct lwp_sum total, stalled;
+    uint64_t unknown_weight, samples, samples_with_address;
+};
+
+void lwp_shard_free(struct lwp_shard *shard);
+
+/* Makes room for `count` parts. */
+void lwp_shard_parts(struct lwp_shard *shard, size_t count);
+
+static inline void lwp_shard_part(struct lwp_shard *shard, uint32_t part, uint64_t weight)
+{
+    if (part >= shard->part_count)
+        lwp_shard_parts(shard, (size_t)part + 1);
+    lwp_sum_add(&shard->parts[part], weight);
+}
+
+/* Adds `from` to `into` and frees it. While nobody adds contexts. */
+void lwp_shard_merge(const struct lwp_profile *profile, struct lwp_shard *into, struct lwp_shard *from);
+
+#endif
