@@ -4,6 +4,7 @@
 #include "analysis/json.h"
 
 #include "analysis/objects.h"
+#include "analysis/typed.h"
 #include "base/utf8.h"
 #include "config.h"
 #include "format/record.h"
@@ -217,6 +218,17 @@ static json_t *json_run(const struct lwp_profile *profile)
         json_array_append_new(notes, json_text(profile->notes[i]));
     json_object_set_new(run, "notes", notes);
     return run;
+}
+
+/* How much of the weight on heap and static data has a type, and a field; null when there is no such weight. */
+static json_t *json_types(const struct lwp_profile *profile)
+{
+    struct lwp_typed typed = lwp_typed_weigh(profile);
+    if (typed.weight <= 0)
+        return json_null();
+    return json_pack("{s:o,s:o,s:o}", "weight_share",
+                     json_share(fmin(1, typed.weight / fmax(1, profile->total.weight))), "share",
+                     json_share(typed.type / typed.weight), "share_with_field", json_share(typed.field / typed.weight));
 }
 
 static json_t *json_modules(const struct lwp_profile *profile)
@@ -557,6 +569,7 @@ json_t *lwp_json_build(struct lwp_profile *profile, const struct lwp_splits *spl
     json_object_set_new(root, "version", json_string("1.0"));
     json_object_set_new(root, "lwp_version", json_string(LWP_VERSION));
     json_object_set_new(root, "run", json_run(profile));
+    json_object_set_new(root, "types", json_types(profile));
     json_object_set_new(root, "modules", json_modules(profile));
     json_object_set_new(root, "contexts", tables.contexts);
     json_object_set_new(root, "loops", tables.loops);

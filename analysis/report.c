@@ -195,6 +195,10 @@ static void report_run(const struct report *report)
     if (json_is_number(overhead))
         snprintf(line + used, sizeof line - used, "; lwp itself took %.1f %%", json_number_value(overhead));
     report_say(report, "Cost      %s\n", line);
+    const json_t *types = json_object_get(report->root, "types");
+    if (json_is_object(types))
+        report_say(report, "Types     known for %.0f %% of the time spent on heap and static data\n",
+                   100 * report_number(types, "share"));
 }
 
 static void report_objects(const struct report *report)

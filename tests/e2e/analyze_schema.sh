@@ -44,6 +44,7 @@ for s in a["splits"]:
 for f in a["findings"]:
     assert f["kind"] != "split" or f["refs"]["split"] < len(a["splits"]), f
 assert sum(o["share"] for o in a["objects"]) <= 1.001
+assert a["types"]["share"] >= a["types"]["share_with_field"] > 0.9, a["types"]
 assert a["run"]["samples"] > 0 and a["run"]["command"] == ["./app"], a["run"]
 P
 
@@ -54,6 +55,7 @@ touch run/p*/process.lwps
 /usr/bin/python3 -m jsonschema -i both.json "$SRC/docs/analysis.schema.json" || fail "merged: the schema is not obeyed"
 
 "$LWP" report run > report.out 2>&1 || fail "report"
+grep -q "Types *known for 9[0-9] %\|Types *known for 100 %" report.out || { cat report.out; fail "the report does not say how much is known by name"; }
 grep -q "struct particle" report.out || { cat report.out; fail "the report does not name struct particle"; }
 grep -q "$(printf '\033')" report.out && fail "colour although stdout is no terminal"
 "$LWP" report --json run | cmp - run/analysis.json || fail "--json differs from the file"

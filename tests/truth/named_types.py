@@ -92,6 +92,9 @@ def main():
     print("%.1f %% right, %.1f %% unknown, %.1f %% wrong of %.1f %% of the weight" %
           (100 * share, 100 * weight["unknown"] / total if total else 0,
            100 * weight["wrong"] / total if total else 0, 100 * total))
+    said = analysis["types"]["share"]
+    if said < least or said > 1:
+        lines.append("wrong   types.share is %s" % said)
     for line in lines:
         print("  " + line)
     return 0 if share >= least and weight["wrong"] == 0 and not any(line.startswith("wrong") for line in lines) else 1
