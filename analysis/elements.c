@@ -24,14 +24,15 @@ enum {
 };
 
 static const double object_worth = 0.0005; /* share of weight or accesses below which no type is looked for */
-static const double fit_needed = 0.9, keeps_to = 0.8, exact_rules = 0.3, agree_needed = 0.85;
+static const double fit_needed = 0.9, keeps_to = 0.8, exact_rules = 0.3, mixed_limit = 0.15, agree_needed = 0.85;
 
 struct element_candidate {
     const struct lwp_type *type;
     const char *variable;
     double score, variable_score;
     bool exact;
-    bool made; /* the allocation says so */
+    bool made;       /* the allocation says so */
+    double accessed; /* accesses through pointers to it */
 };
 
 struct element_votes {
@@ -254,6 +255,14 @@ static uint64_t element_fold(const struct lwp_profile *profile, uint32_t index, 
     return stride;
 }
 
+static void element_count_exact(struct element_votes *votes, const struct lwp_type *type, double accesses)
+{
+    votes->exact += accesses;
+    for (size_t i = 0; i < votes->count; i++)
+        if (element_same_type(votes->candidates[i].type, type))
+            votes->candidates[i].accessed += accesses;
+}
+
 /* From the allocator outwards, as long as each function hands the block to its caller. */
 static void element_collect_block(struct lwp_profile *profile, const struct lwp_object *object,
                                   struct element_votes *votes, double all)
@@ -318,7 +327,7 @@ static void element_collect(struct lwp_profile *profile, uint32_t index, struct 
                          (double)stream->accesses * (candidates[k].exact ? 4 : 1.0 / (double)(k + 1)),
                          candidates[k].exact);
         if (count && candidates[0].exact)
-            votes->exact += (double)stream->accesses;
+            element_count_exact(votes, candidates[0].type, (double)stream->accesses);
         asked++;
     }
     struct lwp_frame frame;
@@ -345,7 +354,7 @@ static bool element_accept(const struct lwp_profile *profile, uint32_t index, co
     const struct lwp_object *object = &profile->objects[index];
     uint64_t bytes = candidate->type->bytes, block = object->pool_size ? object->pool_size : object->largest;
     bool flexible = element_is_flexible(candidate->type);
-    if (block && bytes > block)
+    if ((block && bytes > block) || (flexible && !object->pool_size))
         return false;
     if (object->pool_size && !candidate->exact && bytes != object->pool_size)
         return false;
@@ -357,6 +366,32 @@ static bool element_accept(const struct lwp_profile *profile, uint32_t index, co
         return false;
     uint64_t element = single ? object->pool_size : bytes;
     return element_fit(profile, index, element, candidate->type, candidate->exact) >= fit_needed;
+}
+
+/* A member of the type, or a base: a pointer to it may lead into one. */
+static bool element_is_part(const struct lwp_type *outer, const struct lwp_type *inner)
+{
+    uint32_t at = 0, matched = 0;
+    for (uint32_t i = 0; i < outer->field_count; i++) {
+        if (strstr(outer->fields[i].type, inner->name))
+            return true;
+        for (at = 0; at < inner->field_count; at++)
+            matched += strcmp(outer->fields[i].name, inner->fields[at].name) == 0;
+    }
+    return inner->field_count && matched >= inner->field_count;
+}
+
+/* Memory that serves as several unrelated structs (an allocator's own, a buffer) is of none of them. */
+static bool element_is_mixed(const struct element_votes *votes, const struct element_candidate *candidate)
+{
+    double others = 0;
+    for (size_t i = 0; i < votes->count; i++) {
+        const struct element_candidate *other = &votes->candidates[i];
+        if (other != candidate && other->accessed > 0 && other->type->kind == LWP_TYPE_STRUCT &&
+            !element_is_part(candidate->type, other->type) && !element_is_part(other->type, candidate->type))
+            others += other->accessed;
+    }
+    return others > mixed_limit * votes->exact;
 }
 
 /* What was only in scope is believed when it alone has the size seen and no pointer with a type was followed. */
@@ -413,7 +448,7 @@ static void element_of_object(struct lwp_profile *profile, uint32_t index)
         uint64_t bytes = candidate->type->bytes;
         bool row = candidate->made && object->pool_size > bytes && object->pool_size % bytes == 0;
         bool single = (object->single && !row) || (object->pool_size && element_is_flexible(candidate->type));
-        if (!element_accept(profile, index, candidate, single) ||
+        if (!element_accept(profile, index, candidate, single) || element_is_mixed(&votes, candidate) ||
             (!candidate->exact &&
              !element_alone(profile, index, &votes, candidate, object->single ? object->pool_size : stride)))
             continue;
