@@ -1,4 +1,4 @@
-/* Cache-line traffic before and after a split, and the speed-up that makes plausible.
+/* Cache-line traffic before and after a new layout, and the speed-up that makes plausible.
  *
  * In: a layout, the fields each loop uses and how it walks. Visiting elements one after the other a loop shares lines
  * between neighbours; jumping around it pays for every line its fields lie on. Which of the two it does is read from
@@ -11,7 +11,7 @@
 
 #include <math.h>
 
-static const uint64_t usual_line = 64, pointer_bytes = 8;
+static const uint64_t usual_line = 64, pointer_bytes = 8, malloc_alignment = 16;
 
 uint64_t lwp_gain_pack(const struct lwp_layout *layout, const int *group, int which, size_t links, uint64_t *offsets)
 {
@@ -62,105 +62,131 @@ static uint64_t gain_touch(struct gain_seen *seen, uint64_t first, uint64_t last
     return fresh;
 }
 
-double lwp_gain_lines(const struct lwp_gain_placement *placement, const bool *uses, uint64_t line, bool jumping)
+/* Lines for a visit within one group. */
+static double gain_group_lines(const struct lwp_gain_placement *placement, const bool *uses, size_t g, uint64_t line,
+                               bool jumping)
 {
     enum { ELEMENTS = 64 }; /* elements of any whole size start at each place of a line they can within so many */
-    double total = 0;
-    for (size_t g = 0; g < placement->groups; g++) {
-        uint64_t step = placement->alignment && placement->alignment[g] ? placement->alignment[g] : line;
-        uint64_t starts = step < line ? line / step : 1, touched = 0;
-        for (uint64_t s = 0; s < starts; s++) {
-            struct gain_seen seen = {0};
-            for (uint64_t e = 0; e < ELEMENTS; e++) {
-                uint64_t base = s * step + e * placement->spacing[g], highest = 0;
-                seen.count = 0;
-                if (jumping)
-                    seen.next = 0;
-                for (size_t f = 0; f < placement->field_count; f++) {
-                    if (!uses[f] || !placement->bytes[f] || (placement->group ? placement->group[f] : 0) != (int)g)
-                        continue;
-                    uint64_t from = (base + placement->offsets[f]) / line;
-                    uint64_t to = (base + placement->offsets[f] + placement->bytes[f] - 1) / line;
-                    /* A big array member is hardly ever read whole for one visit: two lines of it count. */
-                    if (to > from + 1)
-                        to = from + 1;
-                    touched += gain_touch(&seen, from, to);
-                    if (to + 1 > highest)
-                        highest = to + 1;
-                }
-                if (highest > seen.next)
-                    seen.next = highest;
+    uint64_t step = placement->alignment && placement->alignment[g] ? placement->alignment[g] : line, touched = 0;
+    uint64_t starts = step < line ? line / step : 1, start = placement->start ? placement->start[g] : 0;
+    for (uint64_t s = 0; s < starts; s++) {
+        struct gain_seen seen = {0};
+        for (uint64_t e = 0; e < 2 * ELEMENTS; e++) { /* the first half to get under way */
+            uint64_t base = start + s * step + e * placement->spacing[g], highest = 0, fresh = 0;
+            seen.count = 0;
+            if (jumping)
+                seen.next = 0;
+            for (size_t f = 0; f < placement->field_count; f++) {
+                if (!uses[f] || !placement->bytes[f] || (placement->group ? placement->group[f] : 0) != (int)g)
+                    continue;
+                uint64_t from = (base + placement->offsets[f]) / line;
+                uint64_t to = (base + placement->offsets[f] + placement->bytes[f] - 1) / line;
+                /* A big array member is hardly ever read whole for one visit: two lines of it count. */
+                if (to > from + 1)
+                    to = from + 1;
+                fresh += gain_touch(&seen, from, to);
+                if (to + 1 > highest)
+                    highest = to + 1;
             }
+            if (highest > seen.next)
+                seen.next = highest;
+            if (e >= ELEMENTS)
+                touched += fresh;
         }
-        total += (double)touched / (double)(ELEMENTS * starts);
     }
+    return (double)touched / (double)(ELEMENTS * starts);
+}
+
+double lwp_gain_lines(const struct lwp_gain_placement *placement, const bool *uses, uint64_t line, bool jumping)
+{
+    double total = 0;
+    for (size_t g = 0; g < placement->groups; g++)
+        total += gain_group_lines(placement, uses, g, line, jumping);
     return total;
 }
 
-/* One group of a split, elements `spacing` apart. */
-static double gain_lines(const struct lwp_layout *layout, const bool *uses, const int *group, int which,
-                         const uint64_t *offsets, uint64_t spacing, uint64_t line, bool random)
-{
-    uint64_t bytes[LWP_FIELDS_MAX];
-    int part[LWP_FIELDS_MAX];
-    for (size_t f = 0; f < layout->field_count; f++) {
-        bytes[f] = layout->fields[f].bytes;
-        part[f] = !group || group[f] == which ? 0 : -1;
-    }
-    struct lwp_gain_placement placement = {.field_count = layout->field_count,
-                                           .offsets = offsets,
-                                           .bytes = bytes,
-                                           .group = part,
-                                           .groups = 1,
-                                           .spacing = &spacing};
-    return lwp_gain_lines(&placement, uses, line, random);
-}
-
-static bool gain_uses_group(const struct lwp_layout *layout, const struct lwp_layout_loop *loop, const int *group,
-                            int which)
-{
-    for (size_t f = 0; f < layout->field_count; f++)
-        if (loop->uses[f] && group[f] == which)
-            return true;
-    return false;
-}
-
-/* What the loop wants of memory with the fields in these groups; NULL: as it is. `packed`: nodes in blocks of their
- * own. */
-static struct lwp_gain_need gain_need(const struct lwp_layout *layout, const struct lwp_layout_loop *loop,
-                                      const int *group, size_t groups, double elements, uint64_t line, bool packed)
+/* What a loop that uses these fields wants of memory. */
+static struct lwp_gain_need gain_need(const struct lwp_gain_placement *placement, const bool *uses, double elements,
+                                      uint64_t line)
 {
     struct lwp_gain_need need = {0};
-    uint64_t offsets[LWP_FIELDS_MAX] = {0};
-    bool cold = false;
-    for (size_t f = 0; f < layout->field_count; f++)
-        cold |= group && group[f] < 0;
-    for (int g = cold ? -1 : 0; g < (group ? (int)groups : 1); g++) {
-        size_t links = group && layout->single && g == 0 ? groups - 1 + cold : 0;
-        uint64_t size = layout->element_bytes;
-        if (group)
-            size = lwp_gain_pack(layout, group, g, links, offsets);
-        else
-            for (size_t f = 0; f < layout->field_count; f++)
-                offsets[f] = layout->fields[f].offset;
-        uint64_t spacing = layout->single && !packed ? lwp_gain_chunk(size) : size;
-        double lines, jumping;
-        if (!group || gain_uses_group(layout, loop, group, g)) {
-            lines = gain_lines(layout, loop->uses, group, g, offsets, spacing, line, false);
-            jumping = gain_lines(layout, loop->uses, group, g, offsets, spacing, line, true);
-        } else if (layout->single && g == 0) { /* the way to the other parts leads through the first */
-            lines = fmin(1, (double)spacing / (double)line);
+    for (size_t g = 0; g < placement->groups; g++) {
+        double spacing = (double)placement->spacing[g];
+        double lines = gain_group_lines(placement, uses, g, line, false);
+        double jumping = gain_group_lines(placement, uses, g, line, true);
+        if (lines <= 0 && placement->linked && g == 0) {
+            lines = fmin(1, spacing / (double)line);
             jumping = 1;
-        } else {
-            continue;
         }
+        if (lines <= 0)
+            continue;
         need.lines += lines;
         need.jumping += jumping;
-        need.busy += elements * fmin((double)spacing, jumping * (double)line);
-        need.spread += elements * (double)spacing;
-        need.spacing = fmax(need.spacing, (double)spacing);
+        need.busy += elements * fmin(spacing, jumping * (double)line);
+        need.spread += elements * spacing;
+        need.spacing = fmax(need.spacing, spacing);
     }
     return need;
+}
+
+/* Arrays of fields: a placement that owns what it points to. */
+struct gain_place {
+    struct lwp_gain_placement placement;
+    uint64_t offsets[LWP_FIELDS_MAX], bytes[LWP_FIELDS_MAX];
+    uint64_t spacing[LWP_FIELDS_MAX + 1], alignment[LWP_FIELDS_MAX + 1], start[LWP_FIELDS_MAX + 1];
+    int group[LWP_FIELDS_MAX];
+};
+
+static void gain_place(const struct lwp_profile *profile, const struct lwp_layout *layout, struct gain_place *place)
+{
+    bool heap = profile->objects[layout->objects[0]].kind == LWP_OBJECT_HEAP;
+    place->placement = (struct lwp_gain_placement){.field_count = layout->field_count,
+                                                   .offsets = place->offsets,
+                                                   .bytes = place->bytes,
+                                                   .group = place->group,
+                                                   .spacing = place->spacing,
+                                                   .alignment = place->alignment,
+                                                   .start = place->start};
+    for (size_t g = 0; g <= LWP_FIELDS_MAX; g++) {
+        place->alignment[g] = layout->single ? malloc_alignment : 0;
+        place->start[g] = heap && !layout->single ? malloc_alignment : 0;
+    }
+    for (size_t f = 0; f < layout->field_count; f++)
+        place->bytes[f] = layout->fields[f].bytes;
+}
+
+/* As the elements lie today. */
+static void gain_place_today(const struct lwp_profile *profile, const struct lwp_layout *layout,
+                             struct gain_place *place)
+{
+    gain_place(profile, layout, place);
+    place->placement.groups = 1;
+    place->spacing[0] = layout->single ? lwp_gain_chunk(layout->element_bytes) : layout->element_bytes;
+    for (size_t f = 0; f < layout->field_count; f++) {
+        place->offsets[f] = layout->fields[f].offset;
+        place->group[f] = 0;
+    }
+}
+
+/* Split; `packed`: nodes in blocks of their own, not from malloc one by one. */
+static void gain_place_split(const struct lwp_profile *profile, const struct lwp_layout *layout, const int *group,
+                             size_t groups, bool packed, struct gain_place *place)
+{
+    bool cold = false;
+    gain_place(profile, layout, place);
+    for (size_t f = 0; f < layout->field_count; f++) {
+        cold |= group[f] < 0;
+        place->group[f] = group[f] < 0 ? (int)groups : group[f];
+    }
+    for (size_t g = 0; g < groups + cold; g++) {
+        size_t links = layout->single && g == 0 ? groups - 1 + cold : 0;
+        uint64_t size = lwp_gain_pack(layout, group, g == groups ? -1 : (int)g, links, place->offsets);
+        place->spacing[g] = layout->single && !packed ? lwp_gain_chunk(size) : size;
+        if (packed)
+            place->alignment[g] = 0;
+    }
+    place->placement.groups = groups + cold;
+    place->placement.linked = layout->single;
 }
 
 /* The access of the loop that waits most: its code tells how the loop walks. */
@@ -178,9 +204,12 @@ static const struct lwp_stream *gain_stream(const struct lwp_profile *profile, c
     return most;
 }
 
-void lwp_gain_estimate(struct lwp_profile *profile, const struct lwp_layout *layout, const int *group, size_t groups,
-                       struct lwp_gain *gain)
+/* `worst_place` and `best_place`: the new layout as pessimists and optimists expect it. */
+static void gain_between(struct lwp_profile *profile, const struct lwp_layout *layout,
+                         const struct lwp_gain_placement *worst_place, const struct lwp_gain_placement *best_place,
+                         struct lwp_gain *gain)
 {
+    struct gain_place today;
     uint64_t line = profile->machine.line_bytes ? profile->machine.line_bytes : usual_line;
     double all = profile->total.weight, saved_low = 0, saved_high = 0, bytes = 0;
     struct lwp_share share = lwp_share_of(&layout->weight, &profile->total);
@@ -191,13 +220,14 @@ void lwp_gain_estimate(struct lwp_profile *profile, const struct lwp_layout *lay
     for (size_t k = 0; k < layout->object_count; k++)
         bytes += (double)profile->objects[layout->objects[k]].bytes;
     double elements = fmax(1, bytes / (double)layout->element_bytes);
+    gain_place_today(profile, layout, &today);
     for (size_t i = 0; i < layout->loop_count; i++) {
         const struct lwp_layout_loop *loop = &layout->loops[i];
         if (loop->weight.weight <= 0 || loop->used == 0)
             continue;
-        struct lwp_gain_need before = gain_need(layout, loop, NULL, 0, elements, line, false);
-        struct lwp_gain_need worst = gain_need(layout, loop, group, groups, elements, line, false);
-        struct lwp_gain_need best = gain_need(layout, loop, group, groups, elements, line, true);
+        struct lwp_gain_need before = gain_need(&today.placement, loop->uses, elements, line);
+        struct lwp_gain_need worst = gain_need(worst_place, loop->uses, elements, line);
+        struct lwp_gain_need best = gain_need(best_place, loop->uses, elements, line);
         const struct lwp_stream *stream = gain_stream(profile, layout, loop->region);
         struct lwp_gain_walk walk = {.pattern = loop->near + loop->far < 10 ? LWP_GAIN_UNKNOWN
                                                 : loop->far > loop->near    ? LWP_GAIN_JUMPING
@@ -227,4 +257,19 @@ void lwp_gain_estimate(struct lwp_profile *profile, const struct lwp_layout *lay
     struct lwp_gain_range speedup = lwp_gain_speedup(saved_low, saved_high);
     gain->low = speedup.low;
     gain->high = fmax(speedup.low, speedup.high);
+}
+
+void lwp_gain_estimate(struct lwp_profile *profile, const struct lwp_layout *layout, const int *group, size_t groups,
+                       struct lwp_gain *gain)
+{
+    struct gain_place worst, best;
+    gain_place_split(profile, layout, group, groups, false, &worst);
+    gain_place_split(profile, layout, group, groups, true, &best);
+    gain_between(profile, layout, &worst.placement, &best.placement, gain);
+}
+
+void lwp_gain_of_placement(struct lwp_profile *profile, const struct lwp_layout *layout,
+                           const struct lwp_gain_placement *after, struct lwp_gain *gain)
+{
+    gain_between(profile, layout, after, after, gain);
 }

@@ -14,9 +14,12 @@ struct lwp_gain_placement {
     size_t groups;
     const uint64_t *spacing;   /* by group: from one element to the next */
     const uint64_t *alignment; /* by group: the first element lies on a multiple of it; NULL or 0: of a whole line */
+    const uint64_t *start;     /* by group: ... or this many bytes past one (glibc: 16 past a page for large blocks) */
+    bool linked;               /* each visit goes through group 0: that is where the pointers to the others are */
 };
 
-/* The mean count of cache lines of `line` bytes fetched for a visit of one element that touches the fields in `uses`.
+/* The mean count of cache lines of `line` bytes fetched for a visit of one element that touches the fields in `uses`,
+ * once the walk is under way.
  * Visits go from each element to the next and share lines with it, or, `jumping`, anywhere and share nothing. Of a
  * field longer than two lines two are counted. */
 double lwp_gain_lines(const struct lwp_gain_placement *placement, const bool *uses, uint64_t line, bool jumping);
@@ -39,6 +42,10 @@ struct lwp_gain {
 /* `group` of each field as lwp_affinity_cluster left it (-1: cold), `groups` of them. */
 void lwp_gain_estimate(struct lwp_profile *profile, const struct lwp_layout *layout, const int *group, size_t groups,
                        struct lwp_gain *gain);
+
+/* The same for any new layout of the same elements: as many fields as the layout has, in its order. */
+void lwp_gain_of_placement(struct lwp_profile *profile, const struct lwp_layout *layout,
+                           const struct lwp_gain_placement *after, struct lwp_gain *gain);
 
 /* Where each field goes in its group: offsets[field], and the size of the group's structure. Pointers from the first
  * group to the others are counted when `linked`. */

@@ -31,8 +31,9 @@ static const double usual_line = 64, usual_l2 = 1 << 20, usual_l3 = 16 << 20, tl
 static const double stream_l2 = 0.17, stream_l3 = 0.4, stream_core = 0.01, stream_core_cached = 0.03;
 static const double jump_l2 = 0.05, jump_l3 = 0.05, jump_core = 0.006;
 static const double chain_l2 = 0.05, chain_l3 = 0.2, chain_core = 0.0008;
-static const double jump_lines = 0.1, chain_lines = 0.25; /* exponents: what more lines of one element cost at least */
-static const double latency = 45;                         /* of a line nobody prefetched, in streamed lines */
+/* What more lines of one element cost at least: nothing up to so many, then by this power. */
+static const double jump_free = 3, jump_lines = 0.25, chain_free = 1, chain_lines = 0.25;
+static const double latency = 45; /* of a line nobody prefetched, in streamed lines */
 static const double arrives_memory = 0.7, arrives_cache = 0.3, arrives_chained = 0.9, most = 0.99;
 
 static double model_line(const struct lwp_caches *machine)
@@ -80,8 +81,11 @@ static struct lwp_gain_range model_jumping(const struct lwp_caches *machine, str
         const struct lwp_gain_need *after = choice & 1 ? best : worst;
         double l3 = model_l3(machine) * (choice & 2 ? 0.75 : 0.25); /* other data wants it too */
         double lines = after->jumping / before->jumping;
-        if (lines < 1 && !(choice & 4))
-            lines = pow(lines, walk.chained ? chain_lines : jump_lines);
+        if (lines < 1 && !(choice & 4)) {
+            double free = walk.chained ? chain_free : jump_free;
+            lines =
+                pow(fmax(free, after->jumping) / fmax(free, before->jumping), walk.chained ? chain_lines : jump_lines);
+        }
         bool pages = choice & 8;
         double x = model_jump(machine, pages ? before->spread : before->busy, l3, walk.chained, pages);
         double y = lines * model_jump(machine, pages ? after->spread : after->busy, l3, walk.chained, pages);
