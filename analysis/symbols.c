@@ -2,6 +2,7 @@
  * from .eh_frame. Names stay in the file's string table until somebody asks for one. A symbol without a size
  * (hand-written assembly) reaches to the next symbol or the end of its section. */
 #include "analysis/code_internal.h"
+#include "analysis/mini_symbols.h"
 #include "analysis/unwind_table.h"
 
 #include <gelf.h>
@@ -28,6 +29,8 @@ struct code_symbols {
     size_t unwind_count;
     struct code_import *imports; /* by slot */
     size_t import_count;
+    Elf *mini; /* of .gnu_debugdata */
+    void *mini_memory;
 };
 
 struct code_import {
@@ -202,6 +205,9 @@ static struct code_symbols *symbols_of(struct code_module *module)
     if (module->debug_elf != module->elf)
         symbols_read(module, module->elf, SHT_SYMTAB);
     symbols_read(module, module->elf, SHT_DYNSYM);
+    symbols->mini = lwp_mini_symbols_open(module->elf, &symbols->mini_memory);
+    if (symbols->mini)
+        symbols_read(module, symbols->mini, SHT_SYMTAB);
     symbols_finish(&symbols->functions);
     symbols_finish(&symbols->objects);
     symbols->unwind = code_unwind_ranges(module->elf, &symbols->unwind_count);
@@ -219,6 +225,8 @@ void code_symbols_free(struct code_symbols *symbols)
     free(symbols->objects.items);
     free(symbols->unwind);
     free(symbols->imports);
+    elf_end(symbols->mini);
+    free(symbols->mini_memory);
     free(symbols);
 }
 

@@ -279,13 +279,45 @@ static void test_missing_dwo(void **state)
     }
 }
 
+/* A stripped program with the packed symbol table of Fedora: names of static functions, and nothing else. */
+static void test_mini_symbols(void **state)
+{
+    (void)state;
+    char folder[200], path[256];
+    if (!programs_have("objcopy") || !programs_have("xz"))
+        skip();
+    snprintf(folder, sizeof folder, "%s/mini", programs_folder);
+    snprintf(path, sizeof path, "%s/program", folder);
+    build_in(folder, "gcc", "-O1 -g");
+    struct addresses at = addresses_of(path);
+    assert_true(programs_run("cd %s && objcopy --only-keep-debug program m && objcopy -S --remove-section .comment "
+                             "--keep-symbol=one_weight --keep-symbol=two_keys m mini && xz -k mini && strip program && "
+                             "objcopy --add-section .gnu_debugdata=mini.xz program && "
+                             "head -c 100000000 /dev/zero | xz -c > bomb.xz && "
+                             "objcopy --update-section .gnu_debugdata=bomb.xz program bomb && "
+                             "head -c 200 mini.xz > cut.xz && "
+                             "objcopy --update-section .gnu_debugdata=cut.xz program cut",
+                             folder));
+    struct loaded loaded = load_file(path);
+    assert_int_equal(lwp_code_module_info(loaded.code, 0)->debug_info, LWP_DEBUG_SYMBOLS);
+    assert_string_equal(lwp_code_place(loaded.code, 0, at.one + 3)->frames[0].function, "one_weight");
+    assert_string_equal(lwp_code_place(loaded.code, 0, at.two + 3)->frames[0].function, "two_keys");
+    unload(&loaded);
+    static const char *const bad[] = {"bomb", "cut"};
+    for (size_t i = 0; i < 2; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, bad[i]);
+        loaded = load_file(path);
+        assert_null(lwp_code_place(loaded.code, 0, at.one + 3)->frames[0].function);
+        assert_int_equal(lwp_code_place(loaded.code, 0, at.one + 3)->function_low, at.one);
+        unload(&loaded);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_variants),
-        cmocka_unit_test(test_separate_places),
-        cmocka_unit_test(test_dwz_package),
-        cmocka_unit_test(test_missing_dwo),
+        cmocka_unit_test(test_variants),    cmocka_unit_test(test_separate_places), cmocka_unit_test(test_dwz_package),
+        cmocka_unit_test(test_missing_dwo), cmocka_unit_test(test_mini_symbols),
     };
     return cmocka_run_group_tests(tests, programs_set_up, programs_tear_down);
 }
