@@ -55,10 +55,14 @@ const struct lwp_command lwp_cmd_analyze = {
     .name = "analyze",
     .usage = "[options] DIR…",
     .summary = "turn the samples of a run into DIR/analysis.json",
-    .details = "Reads what 'lwp collect' wrote and answers which data is hot, how it is laid out and used, and what a\n"
-               "better layout would bring. The answer is kept: it is made anew when the samples or lwp are newer.\n"
-               "With -o several runs become one analysis; without it each DIR gets its own.\n\n"
-               "Exit status: 0 done, 1 a DIR could not be read or written, 2 wrong usage.",
+    .details =
+        "Reads what 'lwp collect' wrote and answers which data is hot, how it is laid out and used, and what a\n"
+        "better layout would bring. The answer is kept: it is made anew when the samples or lwp are newer.\n"
+        "With -o several runs become one analysis; without it each DIR gets its own.\n\n"
+        "Debug info that is not in a program's own file is found beside it (.debug, .dwo, .dwp) and by build-id in\n"
+        "/usr/lib/debug; LWP_DEBUG_PATH=DIR:DIR names more such folders. Servers are asked only when\n"
+        "DEBUGINFOD_URLS names some.\n\n"
+        "Exit status: 0 done, 1 a DIR could not be read or written, 2 wrong usage.",
     .options = analyze_options,
     .run = analyze_run,
 };

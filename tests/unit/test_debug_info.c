@@ -313,11 +313,35 @@ static void test_mini_symbols(void **state)
     }
 }
 
+/* A server as a folder: libdebuginfod takes file:// URLs. Without the variable nobody is asked. */
+static void test_server(void **state)
+{
+    (void)state;
+    char folder[200], path[256], url[256], cache[256];
+    if (!programs_have("objcopy") || !programs_run("ldconfig -p | grep -q libdebuginfod.so"))
+        skip();
+    snprintf(folder, sizeof folder, "%s/server", programs_folder);
+    snprintf(path, sizeof path, "%s/program", folder);
+    snprintf(url, sizeof url, "file://%s/root/", folder);
+    snprintf(cache, sizeof cache, "%s/cache", folder);
+    struct addresses at = build_separate(folder, "-O1 -g -Wl,--build-id=sha1");
+    assert_true(programs_run("cd %s && id=$(readelf -n program | sed -n 's/.*Build ID: //p') && "
+                             "mkdir -p root/buildid/$id && mv program.debug root/buildid/$id/debuginfo",
+                             folder));
+    setenv("DEBUGINFOD_CACHE_PATH", cache, 1);
+    unsetenv("DEBUGINFOD_URLS");
+    expect_none(path);
+    setenv("DEBUGINFOD_URLS", url, 1);
+    check_program("a server", path, at, KNOWS_TYPES);
+    unsetenv("DEBUGINFOD_URLS");
+    expect_none(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_variants),    cmocka_unit_test(test_separate_places), cmocka_unit_test(test_dwz_package),
-        cmocka_unit_test(test_missing_dwo), cmocka_unit_test(test_mini_symbols),
+        cmocka_unit_test(test_missing_dwo), cmocka_unit_test(test_mini_symbols),    cmocka_unit_test(test_server),
     };
     return cmocka_run_group_tests(tests, programs_set_up, programs_tear_down);
 }
