@@ -15,9 +15,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SAMPLES_NEEDED = 40, SAMPLES_GOOD = 150, SAMPLES_MANY = 500, ACCESSES_NEEDED = 6, REJECTED_MAX = 32 };
+enum {
+    SAMPLES_NEEDED = 40,
+    SAMPLES_GOOD = 150,
+    SAMPLES_MANY = 500,
+    ACCESSES_NEEDED = 6,
+    REJECTED_MAX = 32,
+    PRUNED = -2
+};
 
-static const double together = 0.5, share_worth = 0.002, gain_needed = 1.02, conflict_worth = 0.2, shown_share = 0.02;
+static const double together = 0.5, share_worth = 0.002, gain_needed = 1.02, conflict_worth = 0.2, outside_most = 0.15,
+                    shown_share = 0.02;
 static const double apart = -1e6; /* affinity of what must not be joined: no average makes up for it */
 static const uint64_t usual_l2 = 1 << 20, slack_ns = 5000000;
 
@@ -188,18 +196,40 @@ static void regroup_walks(const struct lwp_profile *profile, struct lwp_regroup_
 
 /* ---- pairs ---- */
 
+/* The share of an array's use outside of the other's lifetime. To fill it before the other is made is no obstacle. */
+static double regroup_outside(const struct lwp_profile *profile, const struct lwp_regroup_candidates *candidates,
+                              const struct lwp_regroup_array *array, const struct lwp_object *other)
+{
+    double all = 0, outside = 0;
+    if (profile->objects[array->object].first_ns + slack_ns >= other->born_ns &&
+        profile->objects[array->object].last_ns <= other->died_ns)
+        return 0;
+    for (size_t l = 0; l < candidates->loop_count; l++) {
+        const struct lwp_walk *walk = lwp_walks_of(&candidates->walks, array->object, candidates->loops[l].region);
+        for (uint32_t i = 0; walk && i < walk->count; i++) {
+            uint64_t time = walk->places[i].time;
+            double part = (double)walk->accesses / walk->count;
+            all += part;
+            outside += time + slack_ns < other->born_ns || (time > other->died_ns && time - other->died_ns > slack_ns)
+                           ? part
+                           : 0;
+        }
+    }
+    return all > 0 ? outside / all : 0;
+}
+
 /* 5.3.1. */
-static struct lwp_regroup_verdict regroup_classes(struct lwp_profile *profile, const struct lwp_regroup_array *a,
-                                                  const struct lwp_regroup_array *b)
+static struct lwp_regroup_verdict regroup_classes(struct lwp_profile *profile,
+                                                  const struct lwp_regroup_candidates *candidates,
+                                                  const struct lwp_regroup_array *a, const struct lwp_regroup_array *b)
 {
     const struct lwp_object *x = &profile->objects[a->object], *y = &profile->objects[b->object];
     if (x->kind != y->kind)
         return (struct lwp_regroup_verdict){LWP_REGROUP_LOCATION, "one is static data, the other is allocated", false};
     if (a->module != b->module)
         return (struct lwp_regroup_verdict){LWP_REGROUP_LOCATION, "they belong to different modules", false};
-    if (x->first_ns + slack_ns < y->born_ns || y->first_ns + slack_ns < x->born_ns ||
-        (y->died_ns < x->last_ns && x->last_ns - y->died_ns > slack_ns) ||
-        (x->died_ns < y->last_ns && y->last_ns - x->died_ns > slack_ns))
+    if (regroup_outside(profile, candidates, a, y) > outside_most ||
+        regroup_outside(profile, candidates, b, x) > outside_most)
         return (struct lwp_regroup_verdict){LWP_REGROUP_LIFETIME, "one is used when the other does not exist", false};
     if (x->kind != LWP_OBJECT_STATIC && x->allocations != y->allocations)
         return (struct lwp_regroup_verdict){
@@ -218,69 +248,8 @@ static struct lwp_regroup_verdict regroup_classes(struct lwp_profile *profile, c
     return (struct lwp_regroup_verdict){LWP_REGROUP_NONE, NULL, false};
 }
 
-/* What was seen of a pair, over all loops that use both. */
-struct regroup_seen {
-    double common, joined, conflict, heaviest;
-    struct lwp_regroup_verdict worst;
-};
-
-/* In one loop few samples catch two given arrays of 27, or never in one iteration: what goes with a third array at each
- * index goes together. */
-static void regroup_conclude(struct lwp_regroup_verdict *verdicts, size_t n)
-{
-    for (bool changed = true; changed;) {
-        changed = false;
-        for (size_t k = 0; k < n; k++)
-            for (size_t i = 0; i < n; i++) {
-                if (i == k || verdicts[i * n + k].reason != LWP_REGROUP_NONE)
-                    continue;
-                for (size_t j = 0; j < n; j++) {
-                    struct lwp_regroup_verdict *verdict = &verdicts[i * n + j];
-                    if (j == i || j == k || verdicts[k * n + j].reason != LWP_REGROUP_NONE ||
-                        (verdict->reason != LWP_REGROUP_UNKNOWN && !verdict->weak))
-                        continue;
-                    *verdict = verdicts[j * n + i] = (struct lwp_regroup_verdict){LWP_REGROUP_NONE, NULL, false};
-                    changed = true;
-                }
-            }
-    }
-}
-
-static void regroup_look(const struct lwp_regroup_candidates *candidates, const struct lwp_regroup_loop *loop,
-                         struct lwp_regroup_verdict *verdicts, struct regroup_seen *seen)
-{
-    size_t used[LWP_REGROUP_ARRAYS_MAX], n = 0;
-    for (size_t c = 0; c < candidates->count; c++)
-        if (loop->uses[c])
-            used[n++] = c;
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = i + 1; j < n; j++) {
-            const struct lwp_regroup_array *a = &candidates->arrays[used[i]], *b = &candidates->arrays[used[j]];
-            verdicts[i * n + j] = verdicts[j * n + i] =
-                lwp_regroup_relate(a, lwp_walks_of(&candidates->walks, a->object, loop->region), b,
-                                   lwp_walks_of(&candidates->walks, b->object, loop->region),
-                                   lwp_walks_pair(&candidates->walks, a->object, b->object, loop->region));
-        }
-    regroup_conclude(verdicts, n);
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = i + 1; j < n; j++) {
-            struct regroup_seen *pair = &seen[used[i] * candidates->count + used[j]];
-            struct lwp_regroup_verdict verdict = verdicts[i * n + j];
-            pair->common += loop->weight;
-            if (verdict.reason == LWP_REGROUP_NONE) {
-                pair->joined += loop->weight;
-            } else if (verdict.reason != LWP_REGROUP_UNKNOWN) {
-                pair->conflict += loop->weight;
-                if (loop->weight > pair->heaviest) {
-                    pair->heaviest = loop->weight;
-                    pair->worst = verdict;
-                }
-            }
-        }
-}
-
 /* A conflict counts when the loops with it weigh enough; of several the heaviest is named. */
-static struct lwp_regroup_verdict regroup_walked(const struct regroup_seen *seen)
+static struct lwp_regroup_verdict regroup_walked(const struct lwp_regroup_seen *seen)
 {
     if (seen->common <= 0)
         return (struct lwp_regroup_verdict){LWP_REGROUP_AFFINITY, "no loop uses both", false};
@@ -300,14 +269,13 @@ static void regroup_judge(struct lwp_profile *profile, struct lwp_regroup_candid
     for (size_t l = 0; l < candidates->loop_count; l++)
         loops[l] = (struct lwp_affinity_loop){candidates->loops[l].weight, candidates->loops[l].uses};
     lwp_affinity_compute(loops, candidates->loop_count, n, candidates->affinity);
-    struct lwp_regroup_verdict *verdicts = lwp_arena_alloc(profile->arena, n * n + 1, sizeof *verdicts);
-    struct regroup_seen *seen = lwp_arena_alloc(profile->arena, n * n + 1, sizeof *seen);
+    struct lwp_regroup_seen *seen = lwp_arena_alloc(profile->arena, n * n + 1, sizeof *seen);
     for (size_t l = 0; l < candidates->loop_count; l++)
-        regroup_look(candidates, &candidates->loops[l], verdicts, seen);
+        lwp_regroup_look(profile, candidates, &candidates->loops[l], seen);
     for (size_t i = 0; i < n; i++)
         for (size_t j = i + 1; j < n; j++) {
             struct lwp_regroup_verdict verdict =
-                regroup_classes(profile, &candidates->arrays[i], &candidates->arrays[j]);
+                regroup_classes(profile, candidates, &candidates->arrays[i], &candidates->arrays[j]);
             if (verdict.reason == LWP_REGROUP_NONE)
                 verdict = regroup_walked(&seen[i * n + j]);
             candidates->verdicts[i * n + j] = candidates->verdicts[j * n + i] = verdict;
@@ -336,8 +304,8 @@ static struct lwp_regroup_verdict regroup_why(const struct lwp_regroup_candidate
 {
     struct lwp_regroup_verdict verdict = candidates->verdicts[a * candidates->count + b];
     if (verdict.reason == LWP_REGROUP_NONE)
-        verdict =
-            (struct lwp_regroup_verdict){LWP_REGROUP_AFFINITY, "others of the group are mostly used without it", false};
+        verdict = (struct lwp_regroup_verdict){LWP_REGROUP_AFFINITY,
+                                               "loops that use one without the other would fetch both", false};
     if (verdict.reason == LWP_REGROUP_UNKNOWN)
         verdict.detail = "the samples do not show that they are walked together";
     return verdict;
@@ -418,9 +386,42 @@ static const char *regroup_confidence(const struct lwp_profile *profile,
     return sure && regroup->weight.samples >= SAMPLES_GOOD ? "medium" : "low";
 }
 
+/* Leaves out arrays that cost more than they bring: a loop that uses one alone fetches all. Not where too little is
+ * gained anyway: then nothing is said of it. */
+static void regroup_prune(struct lwp_profile *profile, const struct lwp_regroup_candidates *candidates, int *group,
+                          struct lwp_regroup *regroup)
+{
+    size_t *members = lwp_arena_alloc(profile->arena, regroup->count, sizeof *members);
+    while (regroup->count > 2 && regroup->gain.high >= gain_needed) {
+        struct lwp_regroup best = *regroup, less = *regroup;
+        size_t without = regroup->count;
+        less.count--;
+        less.members = members;
+        for (size_t i = 0; i < regroup->count; i++) {
+            memcpy(members, regroup->members, i * sizeof *members);
+            memcpy(members + i, regroup->members + i + 1, (less.count - i) * sizeof *members);
+            less.weight = (struct lwp_tally){0};
+            for (size_t k = 0; k < less.count; k++)
+                lwp_tally_merge(&less.weight, &profile->objects[candidates->arrays[members[k]].object].weight);
+            lwp_regroup_gain(profile, candidates, &less);
+            if (less.gain.low > best.gain.low + 0.005) {
+                best = less;
+                without = i;
+            }
+        }
+        if (without == regroup->count)
+            return;
+        group[regroup->members[without]] = PRUNED;
+        size_t *kept = regroup->members;
+        memmove(kept + without, kept + without + 1, (regroup->count - without - 1) * sizeof *kept);
+        best.members = kept;
+        *regroup = best;
+    }
+}
+
 /* Whether the group is worth advising; if not, why. */
-static bool regroup_try(struct lwp_profile *profile, struct lwp_regroup_candidates *candidates, const int *group,
-                        int which, struct lwp_regroup *regroup)
+static bool regroup_try(struct lwp_profile *profile, struct lwp_regroup_candidates *candidates, int *group, int which,
+                        struct lwp_regroup *regroup)
 {
     size_t *members = lwp_arena_alloc(profile->arena, candidates->count, sizeof *members);
     uint64_t l2 = profile->machine.l2_bytes ? profile->machine.l2_bytes : usual_l2, bytes = 0;
@@ -429,12 +430,21 @@ static bool regroup_try(struct lwp_profile *profile, struct lwp_regroup_candidat
         if (group[c] == which) {
             members[regroup->count++] = c;
             lwp_tally_merge(&regroup->weight, &profile->objects[candidates->arrays[c].object].weight);
-            bytes += profile->objects[candidates->arrays[c].object].largest;
         }
     if (regroup->count < 2)
         return false;
     regroup_order(candidates, members, regroup->count);
     lwp_regroup_gain(profile, candidates, regroup);
+    regroup_prune(profile, candidates, group, regroup);
+    bytes = 0;
+    regroup->weight = (struct lwp_tally){0};
+    for (size_t i = 0; i < regroup->count; i++) {
+        const struct lwp_object *object = &profile->objects[candidates->arrays[members[i]].object];
+        lwp_tally_merge(&regroup->weight, &object->weight);
+        bytes += object->largest;
+    }
+    if (regroup->count < 2)
+        return false;
     if (bytes <= l2 / 2 || lwp_share_of(&regroup->weight, &profile->total).value < 0.02)
         return false;
     if (regroup->weight.samples < SAMPLES_NEEDED && regroup->gain.high >= gain_needed) {

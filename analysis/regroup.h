@@ -66,8 +66,8 @@ struct lwp_regroup_rejected {
 
 struct lwp_regroup {
     size_t count;
-    const size_t *members; /* of candidates->arrays, in the order of the new structure */
-    uint64_t bytes;        /* of one element of the new array */
+    size_t *members; /* of candidates->arrays, in the order of the new structure */
+    uint64_t bytes;  /* of one element of the new array */
     struct lwp_tally weight;
     struct lwp_regroup_rejected *rejected;
     size_t rejected_count;
@@ -96,6 +96,32 @@ const char *lwp_regroup_reason_name(enum lwp_regroup_reason reason);
 struct lwp_regroup_verdict lwp_regroup_relate(const struct lwp_regroup_array *a, const struct lwp_walk *walk_a,
                                               const struct lwp_regroup_array *b, const struct lwp_walk *walk_b,
                                               const struct lwp_walk_pair *pair);
+
+/* Of several meetings of two arrays: at how many they were at nearly one index. */
+struct lwp_regroup_meetings {
+    size_t close, close_near, loose, loose_near;
+};
+
+void lwp_regroup_count(const struct lwp_regroup_array *a, const struct lwp_walk *walk_a,
+                       const struct lwp_regroup_array *b, const struct lwp_walk *walk_b,
+                       const struct lwp_walk_pair *pair, struct lwp_regroup_meetings *sum);
+
+/* The indices at each meeting; LWP_WALK_MEETINGS at most. */
+size_t lwp_regroup_indices(const struct lwp_regroup_array *a, const struct lwp_regroup_array *b,
+                           const struct lwp_walk_pair *pair, bool close, double *of_a, double *of_b);
+
+/* How far b's index is ahead of a's, likewise. */
+size_t lwp_regroup_ahead(const struct lwp_regroup_array *a, const struct lwp_regroup_array *b,
+                         const struct lwp_walk_pair *pair, bool close, double *ahead);
+
+/* regroup_loop.c: what was seen of a pair, over all loops that use both; and what one loop adds to all pairs. */
+struct lwp_regroup_seen {
+    double common, joined, conflict, heaviest; /* weights of loops */
+    struct lwp_regroup_verdict worst;
+};
+
+void lwp_regroup_look(const struct lwp_profile *profile, const struct lwp_regroup_candidates *candidates,
+                      const struct lwp_regroup_loop *loop, struct lwp_regroup_seen *seen);
 
 /* regroup_gain.c */
 uint64_t lwp_regroup_pack(const struct lwp_regroup_candidates *candidates, const size_t *members, size_t count,

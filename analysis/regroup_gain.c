@@ -14,7 +14,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { STEPS_NEEDED = 4, STEPS_MAX = LWP_REGROUP_ARRAYS_MAX * LWP_WALK_STEPS, STREAMS_FOLLOWED = 12 };
+enum { STEPS_NEEDED = 4, STEPS_MAX = 4096, STREAMS_FOLLOWED = 12, IN_ORDER_STEP = 64 };
 
 static const uint64_t usual_line = 64, usual_l3 = 16 << 20;
 
@@ -68,46 +68,70 @@ static uint64_t gain_stride(const uint64_t *steps, size_t count)
     return best;
 }
 
-/* Going from element to element, a loop waits at the first of each line; jumping, it waits anywhere. Where the starts
- * of lines are is not known, so the chance that two waits are at one place of the line is compared with even chances.
- */
-static enum gain_way gain_way_by_waits(const struct lwp_profile *profile,
-                                       const struct lwp_regroup_candidates *candidates,
-                                       const struct lwp_regroup *regroup, const struct lwp_regroup_loop *loop,
-                                       uint64_t line)
+static double gain_place(const struct lwp_regroup_array *array, double index)
 {
-    enum { PLACES_MAX = 64, WAITS_NEEDED = 24 };
-    double same = 0, even = 0, pairs = 0;
-    uint64_t waits = 0;
-    for (size_t i = 0; i < regroup->count; i++) {
-        const struct lwp_regroup_array *array = &candidates->arrays[regroup->members[i]];
-        uint64_t counts[PLACES_MAX] = {0}, total = 0, places = line / array->element_bytes;
-        if (line % array->element_bytes || places < 4 || places > PLACES_MAX)
-            continue;
-        for (uint32_t s = profile->object_streams[array->object]; s != LWP_NONE; s = profile->streams[s].next_of_object)
-            for (uint32_t k = 0; profile->streams[s].region == loop->region && k < profile->streams[s].biased.count;
-                 k++) {
-                counts[profile->streams[s].biased.offsets[k] % line / array->element_bytes]++;
-                total++;
-            }
-        if (total < 2)
-            continue;
-        for (uint64_t k = 0; k < places; k++)
-            same += (double)(counts[k] * (counts[k] ? counts[k] - 1 : 0)) / (double)(total - 1);
-        pairs += (double)total;
-        even += (double)total / (double)places;
-        waits += total;
-    }
-    const struct lwp_region *region = &profile->regions[loop->region];
-    if (waits < WAITS_NEEDED || region->stalled < 0.5 * region->weight.weight) /* a busy loop waits for other things */
-        return GAIN_UNKNOWN;
-    double excess = (same - even) / (pairs - even);
-    return excess < 0.15 ? GAIN_JUMPING : excess > 0.35 ? GAIN_IN_ORDER : GAIN_UNKNOWN;
+    return index / (double)array->elements;
 }
 
-static enum gain_way gain_way(const struct lwp_profile *profile, const struct lwp_regroup_candidates *candidates,
-                              const struct lwp_regroup *regroup, const struct lwp_regroup_loop *loop, uint64_t line,
-                              uint64_t *stride)
+/* Another array that the loop goes over in order (the indices of a gather): where it is, the loop's own counter is. An
+ * array that is elsewhere is not gone over in order. */
+static enum gain_way gain_way_by_company(const struct lwp_regroup_candidates *candidates,
+                                         const struct lwp_regroup *regroup, const struct lwp_regroup_loop *loop)
+{
+    enum { NEEDED = 8 };
+    size_t near = 0, all = 0;
+    for (size_t c = 0; c < candidates->count; c++) {
+        const struct lwp_regroup_array *other = &candidates->arrays[c];
+        const struct lwp_walk *walk = lwp_walks_of(&candidates->walks, other->object, loop->region);
+        size_t small = 0;
+        for (uint32_t k = 0; walk && k < walk->step_count; k++)
+            small += (uint64_t)llabs(walk->steps[k]) / other->element_bytes <= IN_ORDER_STEP;
+        if (!walk || walk->step_count < STEPS_NEEDED || small * 4 < walk->step_count * 3)
+            continue;
+        for (size_t i = 0; i < regroup->count; i++) {
+            const struct lwp_regroup_array *array = &candidates->arrays[regroup->members[i]];
+            const struct lwp_walk_pair *pair =
+                array == other ? NULL : lwp_walks_pair(&candidates->walks, array->object, other->object, loop->region);
+            for (int close = 0; pair && close < 2; close++) {
+                double mine[LWP_WALK_MEETINGS], its[LWP_WALK_MEETINGS];
+                size_t count = lwp_regroup_indices(array, other, pair, close, mine, its);
+                all += count;
+                for (size_t k = 0; k < count; k++)
+                    near += fabs(gain_place(array, mine[k]) - gain_place(other, its[k])) <= 0.02;
+            }
+        }
+    }
+    return all < NEEDED      ? GAIN_UNKNOWN
+           : near * 2 >= all ? GAIN_IN_ORDER
+           : near * 6 <= all ? GAIN_JUMPING
+                             : GAIN_UNKNOWN;
+}
+
+/* Two arrays at one index each, some iterations apart, are as good as two executions of one instruction. */
+static size_t gain_steps(const struct lwp_regroup_candidates *candidates, const struct lwp_regroup_loop *loop,
+                         const struct lwp_regroup_array *a, const struct lwp_regroup_array *b, uint64_t *steps,
+                         size_t room)
+{
+    double ahead[LWP_WALK_MEETINGS];
+    const struct lwp_walk_pair *pair = lwp_walks_pair(&candidates->walks, a->object, b->object, loop->region);
+    size_t count = pair ? lwp_regroup_ahead(a, b, pair, false, ahead) : 0, made = 0;
+    for (size_t i = 0; i < count && made < room; i++)
+        if (fabs(ahead[i]) >= 1)
+            steps[made++] = (uint64_t)fabs(ahead[i]);
+    return made;
+}
+
+/* Whether steps are all different. A stencil's are a few fixed ones, whatever its loop does. */
+static bool gain_scattered(const uint64_t *steps, size_t count)
+{
+    size_t single = 0;
+    for (size_t i = 0; i < count; i++)
+        single += (i == 0 || steps[i] - steps[i - 1] > 8) && (i + 1 == count || steps[i + 1] - steps[i] > 8);
+    return count >= 6 && single * 2 >= count;
+}
+
+static enum gain_way gain_way(const struct lwp_regroup_candidates *candidates, const struct lwp_regroup *regroup,
+                              const struct lwp_regroup_loop *loop, uint64_t line, uint64_t *stride)
 {
     uint64_t steps[STEPS_MAX], smallest = UINT64_MAX;
     size_t count = 0, vectors = 0, used = 0;
@@ -120,23 +144,30 @@ static enum gain_way gain_way(const struct lwp_profile *profile, const struct lw
         used++;
         vectors += loop->vector[regroup->members[i]];
         smallest = array->element_bytes < smallest ? array->element_bytes : smallest;
-        for (uint32_t k = 0; k < walk->step_count; k++) {
+        for (uint32_t k = 0; k < walk->step_count && count < STEPS_MAX; k++) {
             uint64_t step = (uint64_t)llabs(walk->steps[k]) / array->element_bytes;
             if (step)
                 steps[count++] = step;
         }
     }
-    if (count < STEPS_NEEDED)
-        return gain_way_by_waits(profile, candidates, regroup, loop, line);
-    uint64_t common = gain_stride(steps, count);
-    qsort(steps, count, sizeof *steps, gain_compare);
+    bool pure = count >= STEPS_NEEDED;
+    for (size_t i = 0; i < regroup->count && !pure; i++)
+        for (size_t k = 0; k < i; k++)
+            count += gain_steps(candidates, loop, &candidates->arrays[regroup->members[i]],
+                                &candidates->arrays[regroup->members[k]], steps + count, STEPS_MAX - count);
     if (vectors * 2 > used) /* of consecutive elements */
         return GAIN_IN_ORDER;
-    if (common * smallest > line) {
+    if (count < STEPS_NEEDED)
+        return gain_way_by_company(candidates, regroup, loop);
+    uint64_t common = gain_stride(steps, count);
+    qsort(steps, count, sizeof *steps, gain_compare);
+    if (common * smallest > line && (pure || steps[count - 1] >= steps[0] + 2 * common)) {
         *stride = common;
         return GAIN_STRIDED;
     }
-    return steps[count / 2] <= 64 ? GAIN_IN_ORDER : GAIN_JUMPING;
+    if (steps[count / 2] <= IN_ORDER_STEP)
+        return GAIN_IN_ORDER;
+    return gain_scattered(steps, count) ? GAIN_JUMPING : gain_way_by_company(candidates, regroup, loop);
 }
 
 /* Lines per index, with the arrays by themselves and joined. */
@@ -164,6 +195,14 @@ static void gain_lines(const struct lwp_regroup_candidates *candidates, const st
                                                           .spacing = spacing,
                                                           .alignment = alignment},
                              uses, line, jumping);
+    bool all = true;
+    double used = 0;
+    for (size_t i = 0; i < regroup->count; i++) {
+        all &= uses[i];
+        used += uses[i] ? (double)bytes[i] : 0;
+    }
+    if (!jumping && stride == 1) /* each line is fetched once for all elements on it */
+        *before = used / (double)line;
     uint64_t start = 16; /* what malloc gives */
     *after = lwp_gain_lines(&(struct lwp_gain_placement){.field_count = regroup->count,
                                                          .offsets = offsets,
@@ -172,6 +211,8 @@ static void gain_lines(const struct lwp_regroup_candidates *candidates, const st
                                                          .spacing = &size,
                                                          .alignment = &start},
                             uses, line, jumping);
+    if (!jumping && stride == 1 && all)
+        *after = (double)size / (double)line;
 }
 
 /* All arrays the loop goes through, joined or not. */
@@ -214,20 +255,22 @@ void lwp_regroup_gain(struct lwp_profile *profile, const struct lwp_regroup_cand
         }
         if (used == 0 || weight <= 0)
             continue;
-        enum gain_way way = gain_way(profile, candidates, regroup, loop, line, &stride);
+        enum gain_way way = gain_way(candidates, regroup, loop, line, &stride);
         for (int jumping = 0; jumping < 2; jumping++)
             gain_lines(candidates, regroup, loop, line, stride, jumping, &before[jumping], &after[jumping]);
         double low[2], high[2];
         for (int jumping = 0; jumping < 2; jumping++) {
             low[jumping] = high[jumping] = 1 - after[jumping] / before[jumping];
             /* Lines of one index are fetched at the same time: one wait for all, until they are too many. */
-            double waits = jumping ? fmin(0.6, 0.045 * (before[1] - 1)) * arrives / 0.6 : arrives;
+            double waits = jumping ? fmin(0.6, 0.02 * fmax(0, before[1] - 2)) * arrives / 0.6 : arrives;
             low[jumping] *= low[jumping] > 0 ? waits : 1;
         }
+        if (way == GAIN_STRIDED) /* a column of joined elements may stay in the cache where those of all did not */
+            high[0] = 1 - 0.65 * (1 - high[0]);
         if (way == GAIN_IN_ORDER || way == GAIN_UNKNOWN) {
             size_t streams = gain_streams(candidates, loop);
             bool many = streams > STREAMS_FOLLOWED && used * 2 > streams;
-            low[0] += many ? fmin(0.15, 0.008 * (double)(streams - STREAMS_FOLLOWED)) : 0;
+            low[0] += many ? fmin(0.1, 0.005 * (double)(streams - STREAMS_FOLLOWED)) : 0;
             high[0] += streams > 4 && used > 2 ? fmin(0.4, 0.02 * (double)(streams - 4)) : 0;
             if (vectors && !many)
                 low[0] = fmin(low[0], 0) - 0.1;

@@ -85,6 +85,49 @@ static double order_spread(const double *x, const double *y, size_t count, bool 
     return order_median(values, count);
 }
 
+size_t lwp_regroup_indices(const struct lwp_regroup_array *a, const struct lwp_regroup_array *b,
+                           const struct lwp_walk_pair *pair, bool close, double *of_a, double *of_b)
+{
+    const struct lwp_walk_meetings *meetings = close ? &pair->close : &pair->loose;
+    bool swapped = pair->a != a->object;
+    for (uint32_t i = 0; i < meetings->count; i++) {
+        const struct lwp_walk_meeting *meeting = &meetings->kept[i];
+        of_a[i] = order_index(a, swapped ? meeting->b : meeting->a);
+        of_b[i] = order_index(b, swapped ? meeting->a : meeting->b);
+    }
+    return meetings->count;
+}
+
+size_t lwp_regroup_ahead(const struct lwp_regroup_array *a, const struct lwp_regroup_array *b,
+                         const struct lwp_walk_pair *pair, bool close, double *ahead)
+{
+    double of_a[LWP_WALK_MEETINGS], of_b[LWP_WALK_MEETINGS];
+    size_t count = lwp_regroup_indices(a, b, pair, close, of_a, of_b);
+    for (size_t i = 0; i < count; i++)
+        ahead[i] = of_b[i] - of_a[i];
+    return count;
+}
+
+static double order_near(double usual)
+{
+    return fmax(ALWAYS_NEAR, usual / 64);
+}
+
+void lwp_regroup_count(const struct lwp_regroup_array *a, const struct lwp_walk *walk_a,
+                       const struct lwp_regroup_array *b, const struct lwp_walk *walk_b,
+                       const struct lwp_walk_pair *pair, struct lwp_regroup_meetings *sum)
+{
+    double ahead[LWP_WALK_MEETINGS], limit = order_near(order_usual(a, walk_a, b, walk_b));
+    size_t count = lwp_regroup_ahead(a, b, pair, true, ahead);
+    sum->close += count;
+    for (size_t i = 0; i < count; i++)
+        sum->close_near += fabs(ahead[i]) <= limit;
+    count = lwp_regroup_ahead(a, b, pair, false, ahead);
+    sum->loose += count;
+    for (size_t i = 0; i < count; i++)
+        sum->loose_near += fabs(ahead[i]) <= limit;
+}
+
 /* `sure`: the two accesses were so close that indices that differ are other indices, not other moments. */
 static struct lwp_regroup_verdict order_judge(const struct lwp_regroup_array *a, const struct lwp_regroup_array *b,
                                               const struct lwp_walk_meetings *meetings, bool swapped, double usual,
@@ -93,7 +136,7 @@ static struct lwp_regroup_verdict order_judge(const struct lwp_regroup_array *a,
     const struct lwp_regroup_verdict unknown = {LWP_REGROUP_UNKNOWN, NULL, false};
     double x[LWP_WALK_MEETINGS], y[LWP_WALK_MEETINGS], middle;
     size_t count = meetings->count, near = 0, very_near = 0;
-    double limit = fmax(ALWAYS_NEAR, usual / 64);
+    double limit = order_near(usual);
     for (size_t i = 0; i < count; i++) {
         const struct lwp_walk_meeting *meeting = &meetings->kept[i];
         x[i] = order_index(a, swapped ? meeting->b : meeting->a);
