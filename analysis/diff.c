@@ -208,11 +208,18 @@ static json_t *diff_parts_json(const struct lwp_diff_side *side, const uint32_t 
 struct diff_row_loop {
     uint32_t loop;        /* of BEFORE, or of AFTER when only there */
     double before, after; /* shares of waiting */
-    double lines[2];      /* < 0: not known */
+    double sums[2][2];    /* lines in order and jumping, before and after; -1: not known */
+    double lines[2];      /* before and after; -1: not known */
 };
 
-static size_t diff_row_loops(const struct diff *diff, const struct lwp_diff_row *row, struct diff_row_loop *loops,
-                             size_t room)
+/* Adds a structure's part of lines; one that is not known makes the sum unknown. */
+static void diff_add_lines(double *sum, double lines)
+{
+    *sum = lines < 0 || *sum < 0 ? -1 : *sum + lines;
+}
+
+static size_t diff_row_uses(const struct diff *diff, const struct lwp_diff_row *row, struct diff_row_loop *loops,
+                            size_t room)
 {
     size_t count = 0;
     for (int after = 0; after < 2; after++) {
@@ -221,7 +228,8 @@ static size_t diff_row_loops(const struct diff *diff, const struct lwp_diff_row 
         for (size_t i = 0; i < structures; i++) {
             const struct lwp_diff_structure *part = &side->structures[after ? row->after[i] : row->before[i]];
             for (size_t u = 0; u < part->use_count; u++) {
-                uint32_t loop = after ? side->loops[part->uses[u].loop].match : part->uses[u].loop;
+                const struct lwp_diff_use *use = &part->uses[u];
+                uint32_t loop = after ? side->loops[use->loop].match : use->loop;
                 size_t at = 0;
                 if (loop == LWP_DIFF_NONE)
                     continue;
@@ -230,16 +238,56 @@ static size_t diff_row_loops(const struct diff *diff, const struct lwp_diff_row 
                 if (at == count) {
                     if (count == room)
                         continue;
-                    loops[count++] = (struct diff_row_loop){.loop = loop, .lines = {-2, -2}};
+                    loops[count++] = (struct diff_row_loop){.loop = loop, .lines = {-1, -1}};
                 }
-                *(after ? &loops[at].after : &loops[at].before) += part->uses[u].share;
-                double *lines = &loops[at].lines[after]; /* -2: none yet, -1: some part is not known */
-                *lines = part->uses[u].lines < 0 || *lines == -1 ? -1
-                         : *lines < 0                            ? part->uses[u].lines
-                                                                 : *lines + part->uses[u].lines;
+                *(after ? &loops[at].after : &loops[at].before) += use->share;
+                for (int jumping = 0; jumping < 2; jumping++)
+                    diff_add_lines(&loops[at].sums[after][jumping], use->lines[jumping]);
             }
         }
     }
+    return count;
+}
+
+/* The advice says how many lines a visit takes before; that tells which way the loop walks, and with it the lines now.
+ */
+static void diff_row_lines(const json_t *advice, struct diff_row_loop *loops, size_t count)
+{
+    const json_t *row, *rows = json_object_get(json_object_get(advice, "traffic"), "loops");
+    size_t i;
+    json_array_foreach(rows, i, row)
+    {
+        const json_t *id = json_object_get(row, "loop");
+        double before = json_number_value(json_object_get(row, "before"));
+        if (i >= ROWS_LISTED)
+            break;
+        for (size_t k = 0; k < count && json_is_integer(id) && before > 0; k++) {
+            struct diff_row_loop *loop = &loops[k];
+            if (json_integer_value(id) != (json_int_t)loop->loop)
+                continue;
+            bool jumps = fabs(loop->sums[0][1] - before) < fabs(loop->sums[0][0] - before);
+            loop->lines[0] = before;
+            if (fabs(loop->sums[0][jumps] - before) <= 0.1 * before && loop->after > 0 && loop->sums[1][jumps] > 0)
+                loop->lines[1] = loop->sums[1][jumps];
+        }
+    }
+}
+
+static const struct lwp_diff_structure *diff_advised(const struct diff *diff, const struct lwp_diff_row *row)
+{
+    for (size_t i = 0; i < row->before_count; i++)
+        if (diff->before.structures[row->before[i]].finding)
+            return &diff->before.structures[row->before[i]];
+    return NULL;
+}
+
+static size_t diff_row_loops(const struct diff *diff, const struct lwp_diff_row *row, struct diff_row_loop *loops,
+                             size_t room)
+{
+    const struct lwp_diff_structure *advised = diff_advised(diff, row);
+    size_t count = diff_row_uses(diff, row, loops, room);
+    if (advised)
+        diff_row_lines(advised->advice, loops, count);
     return count;
 }
 
@@ -310,14 +358,6 @@ static double diff_lines(const struct diff_row_loop *loops, size_t count, bool a
 }
 
 static const char *const diff_statuses[] = {"same", "changed", "split", "regrouped", "gone", "new"};
-
-static const struct lwp_diff_structure *diff_advised(const struct diff *diff, const struct lwp_diff_row *row)
-{
-    for (size_t i = 0; i < row->before_count; i++)
-        if (diff->before.structures[row->before[i]].finding)
-            return &diff->before.structures[row->before[i]];
-    return NULL;
-}
 
 static bool diff_followed(const struct lwp_diff_row *row)
 {

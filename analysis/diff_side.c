@@ -14,7 +14,7 @@
 
 enum { OBJECTS_MAX = 4000, LOOPS_MAX = 8000, FIELDS_MAX = 128, USES_MAX = 128, RUNS_MAX = 10000, LINES_MAX = 4000 };
 
-static const uint64_t usual_line = 64, seen_enough = 10;
+static const uint64_t usual_line = 64, malloc_alignment = 16;
 
 struct side_reader {
     struct lwp_diff_side *side;
@@ -204,36 +204,49 @@ static void side_fields(const struct side_reader *reader, const json_t *object, 
     }
 }
 
-static double side_lines(struct side_reader *reader, const struct lwp_diff_structure *structure, const json_t *row)
+static void side_lines(struct side_reader *reader, const struct lwp_diff_structure *structure, const json_t *row,
+                       double *lines)
 {
-    uint64_t offsets[FIELDS_MAX], bytes[FIELDS_MAX], stride = side_count(row, "stride");
-    uint64_t element = structure->element_bytes, spacing = element, line = reader->side->line_bytes;
+    uint64_t offsets[FIELDS_MAX], bytes[FIELDS_MAX], alignment = 0, start = 0, line = reader->side->line_bytes;
+    uint64_t element = structure->element_bytes, spacing = element;
+    size_t count = structure->field_count, i;
     const json_t *used = json_object_get(row, "offsets"), *offset;
-    bool uses[FIELDS_MAX] = {0}, any = false;
-    size_t i;
-    if (!element || element > 1 << 30 || side_count(row, "samples") < seen_enough || !reader->lines_left)
-        return -1;
+    bool uses[FIELDS_MAX] = {0};
+    lines[0] = lines[1] = -1;
+    if (!element || element > 1 << 30 || !reader->lines_left)
+        return;
     reader->lines_left--;
-    if (structure->single)
-        spacing = lwp_gain_chunk(element);
-    else if (stride == 0 || stride > 8 * element)
-        return -1;
-    for (size_t f = 0; f < structure->field_count; f++) {
+    for (size_t f = 0; f < count; f++) {
         offsets[f] = structure->fields[f].offset;
         bytes[f] = structure->fields[f].bytes;
         json_array_foreach(used, i, offset)
         {
             if (i >= FIELDS_MAX)
                 break;
-            if (json_is_integer(offset) && json_integer_value(offset) == (json_int_t)offsets[f])
-                any = uses[f] = true;
+            uses[f] |= json_is_integer(offset) && json_integer_value(offset) == (json_int_t)offsets[f];
         }
     }
-    if (!any) /* plain numbers, or no fields known: each element is read whole */
-        return structure->field_count ? -1 : fmin(fmax(1, (double)(element / line)), (double)spacing / (double)line);
-    struct lwp_gain_placement placement = {
-        .field_count = structure->field_count, .offsets = offsets, .bytes = bytes, .groups = 1, .spacing = &spacing};
-    return lwp_gain_lines(&placement, uses, line, false);
+    if (!count) { /* plain numbers, or no fields known: each element is used whole */
+        count = 1;
+        offsets[0] = 0;
+        bytes[0] = element;
+        uses[0] = true;
+    }
+    if (structure->single) {
+        spacing = lwp_gain_chunk(element);
+        alignment = malloc_alignment;
+    } else if (strcmp(structure->kind, "heap") == 0) {
+        start = malloc_alignment;
+    }
+    struct lwp_gain_placement placement = {.field_count = count,
+                                           .offsets = offsets,
+                                           .bytes = bytes,
+                                           .groups = 1,
+                                           .spacing = &spacing,
+                                           .alignment = &alignment,
+                                           .start = &start};
+    for (int jumping = 0; jumping < 2; jumping++)
+        lines[jumping] = lwp_gain_lines(&placement, uses, line, jumping);
 }
 
 static void side_uses(struct side_reader *reader, const json_t *object, struct lwp_diff_structure *structure)
@@ -249,8 +262,9 @@ static void side_uses(struct side_reader *reader, const json_t *object, struct l
             continue;
         double share = side_share(row, "share");
         side->loops[loop].waiting += share;
-        structure->uses[structure->use_count++] =
-            (struct lwp_diff_use){.loop = loop, .share = share, .lines = side_lines(reader, structure, row)};
+        struct lwp_diff_use *use = &structure->uses[structure->use_count++];
+        *use = (struct lwp_diff_use){.loop = loop, .share = share};
+        side_lines(reader, structure, row, use->lines);
     }
 }
 
@@ -324,22 +338,6 @@ static void side_structures(struct side_reader *reader)
 
 /* ---- advice ---- */
 
-/* What the analysis worked out for these loops is better than what can be worked out here. */
-static void side_traffic(struct lwp_diff_structure *structure, const json_t *advice)
-{
-    const json_t *row, *loops = json_object_get(json_object_get(advice, "traffic"), "loops");
-    size_t i;
-    json_array_foreach(loops, i, row)
-    {
-        const json_t *loop = json_object_get(row, "loop");
-        if (i >= USES_MAX)
-            break;
-        for (size_t u = 0; u < structure->use_count; u++)
-            if (json_is_integer(loop) && json_integer_value(loop) == (json_int_t)structure->uses[u].loop)
-                structure->uses[u].lines = fmax(0, side_number(row, "before", -1));
-    }
-}
-
 static void side_advice(const struct side_reader *reader)
 {
     static const char *const arrays[] = {"splits", "regroups"}, *const keys[] = {"split", "regroup"};
@@ -366,8 +364,6 @@ static void side_advice(const struct side_reader *reader)
                 structure->advice = advice;
                 structure->finding = finding;
                 structure->advice_is_regroup = regroup;
-                if (!regroup)
-                    side_traffic(structure, advice);
             }
         }
     }

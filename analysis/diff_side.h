@@ -21,7 +21,8 @@ struct lwp_diff_field {
 /* A structure's part of a loop. */
 struct lwp_diff_use {
     uint32_t loop;
-    double share, lines; /* lines: fetched for each element visited, < 0: not known */
+    double share;
+    double lines[2]; /* fetched for each element visited: going from each to the next, jumping; < 0: not known */
 };
 
 struct lwp_diff_loop {

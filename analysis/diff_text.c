@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { LOOPS_SHOWN = 6 };
+enum { LOOPS_SHOWN = 6, PARTS_SHOWN = 8 };
 
 static const double share_shown = 0.01;
 
@@ -158,6 +158,20 @@ static void text_part(const struct text *text, const char *heading, const json_t
     lwp_report_wrap(text->out, 13, line);
 }
 
+static void text_parts(const struct text *text, const char *heading, const json_t *parts)
+{
+    size_t i;
+    json_t *part;
+    json_array_foreach(parts, i, part)
+    {
+        if (i == PARTS_SHOWN) {
+            fprintf(text->out, "             and %zu more\n", json_array_size(parts) - i);
+            break;
+        }
+        text_part(text, i ? "" : heading, part);
+    }
+}
+
 static const char *text_file(const json_t *side)
 {
     const char *path = text_of(side, "file", "?"), *slash = strrchr(path, '/');
@@ -207,15 +221,17 @@ static void text_loops(const struct text *text, const json_t *structure)
 static void text_structure(const struct text *text, const json_t *structure)
 {
     const json_t *before = json_object_get(structure, "before"), *after = json_object_get(structure, "after");
-    const json_t *whole = json_object_get(structure, "whole"), *parts = json_object_get(structure, "parts"), *part;
     const char *status = text_of(structure, "status", "?"),
                *type = json_string_value(json_object_get(structure, "type"));
     const char *name = text_of(structure, "name", "?");
     bool plain = strcmp(status, "same") == 0 || strcmp(status, "gone") == 0 || strcmp(status, "new") == 0;
-    size_t i;
+    char more[40] = "";
+    size_t others = json_array_size(json_object_get(structure, "whole"));
+    if (others > 1)
+        snprintf(more, sizeof more, " and %zu more", others - 1);
     text_style(text, "1");
-    fprintf(text->out, "\n%s%s%s%s: %s\n", type ? type : name, type ? " (" : "", type ? name : "", type ? ")" : "",
-            strcmp(status, "same") == 0 ? "layout as before" : status);
+    fprintf(text->out, "\n%s%s%s%s%s: %s\n", type ? type : name, type ? " (" : "", type ? name : "", type ? ")" : "",
+            more, strcmp(status, "same") == 0 ? "layout as before" : status);
     text_style(text, "0");
     fprintf(text->out, "   share     ");
     text_share(text, before);
@@ -234,14 +250,8 @@ static void text_structure(const struct text *text, const json_t *structure)
                     " cache lines for each element visited\n");
     }
     if (!plain) {
-        json_array_foreach(whole, i, part)
-        {
-            text_part(text, i ? "" : "was", part);
-        }
-        json_array_foreach(parts, i, part)
-        {
-            text_part(text, i ? "" : "is", part);
-        }
+        text_parts(text, "was", json_object_get(structure, "whole"));
+        text_parts(text, "is", json_object_get(structure, "parts"));
     }
     text_loops(text, structure);
     if (json_is_string(json_object_get(structure, "sentence"))) {

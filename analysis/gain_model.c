@@ -18,19 +18,20 @@
  * only what goes beyond that is waiting. A loop that mostly waits also waits between: several loads are in flight, and
  * a wait shows on one of them. Loops that mostly compute, or hold loops that do, hide part of the waiting behind that.
  *
- * The constants are ratios of usual latencies and bandwidths (L2 4 ns, L3 20 ns, memory 90 ns; 0.35, 0.6 and 2 ns a
+ * The constants are ratios of usual latencies and bandwidths (L1 1, L2 5, L3 25, memory 160 ns; 0.35, 0.8 and 2 ns a
  * line in a stream); tests/long/gain.sh holds the outcome against measurements. Limits: nothing of the bandwidth that
  * threads share, of NUMA, of large pages, of conflicts between cache sets. */
 #include "analysis/gain_model.h"
 
 #include <math.h>
 
-static const double usual_line = 64, usual_l2 = 1 << 20, usual_l3 = 16 << 20, tlb_reach = 8 << 20;
+static const double usual_line = 64, usual_l1 = 32 << 10, usual_l2 = 1 << 20, usual_l3 = 16 << 20;
+static const double tlb_reach = 6 << 20;
 
 /* Costs beside that of memory itself: of a line in a stream, of a jump, and of an instruction at full speed. */
 static const double stream_l2 = 0.17, stream_l3 = 0.4, stream_core = 0.01, stream_core_cached = 0.03;
-static const double jump_l2 = 0.05, jump_l3 = 0.05, jump_core = 0.006;
-static const double chain_l2 = 0.05, chain_l3 = 0.2, chain_core = 0.0008;
+static const double jump_cached = 0.05, jump_core = 0.012;
+static const double chain_l1 = 0.007, chain_l2 = 0.03, chain_l3 = 0.16, chain_core = 0.0008;
 /* What more lines of one element cost at least: nothing up to so many, then by this power. */
 static const double jump_free = 3, jump_lines = 0.25, chain_free = 1, chain_lines = 0.25;
 static const double latency = 45; /* of a line nobody prefetched, in streamed lines */
@@ -39,6 +40,11 @@ static const double arrives_memory = 0.7, arrives_cache = 0.3, arrives_chained =
 static double model_line(const struct lwp_caches *machine)
 {
     return machine->line_bytes ? (double)machine->line_bytes : usual_line;
+}
+
+static double model_l1(const struct lwp_caches *machine)
+{
+    return machine->l1_bytes ? (double)machine->l1_bytes : usual_l1;
 }
 
 static double model_l2(const struct lwp_caches *machine)
@@ -60,8 +66,10 @@ static double model_stream(const struct lwp_caches *machine, double bytes, doubl
 /* The mean cost of a jump anywhere into `bytes`. */
 static double model_jump(const struct lwp_caches *machine, double bytes, double l3, bool chained, bool pages)
 {
-    double l2 = fmin(1, model_l2(machine) / bytes), near = fmin(1, fmax(l2, l3 / bytes));
-    double cost = l2 * (chained ? chain_l2 : jump_l2) + (near - l2) * (chained ? chain_l3 : jump_l3) + 1 - near;
+    double l1 = fmin(1, model_l1(machine) / bytes), l2 = fmin(1, model_l2(machine) / bytes);
+    double near = fmin(1, fmax(l2, l3 / bytes));
+    double cost = 1 - near;
+    cost += chained ? l1 * chain_l1 + (l2 - l1) * chain_l2 + (near - l2) * chain_l3 : near * jump_cached;
     return pages && bytes > tlb_reach ? cost * fmax(1, log2(bytes / tlb_reach)) : cost;
 }
 
