@@ -1,7 +1,8 @@
-/* The declarations of a split structure as C text.
+/* The declarations of a split or reordered structure, in the language of its type.
  *
  * Arrays: one structure for each group, each to be an array of its own. Single blocks (tree nodes): the hottest group
- * keeps the name and points to the others. Names come from DWARF, or are made from offsets when there is none.
+ * keeps the name and points to the others. Where a line is not enough, each field has its offset and its part of the
+ * time beside it. Names come from DWARF, or are made from offsets when there is none.
  * Limits: comments, attributes and macros of the original are not known; of a C++ class it is a sketch. */
 #include "analysis/split.h"
 
@@ -9,108 +10,184 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { NAME_BYTES = 256, COMMENT_COLUMN = 40, ONE_LINE = 80 };
+
+struct declaration {
+    FILE *out;
+    const struct lwp_profile *profile;
+    const struct lwp_split *split;
+    enum lwp_language language;
+};
+
 static const char *declaration_tag(const struct lwp_split *split)
 {
     const struct lwp_type *type = split->layout->type;
     return type && type->tag && *type->tag ? type->tag : "element";
 }
 
+static bool declaration_plain(const char *name)
+{
+    return name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")] == '\0';
+}
+
 /* neuron_P, neuron_XQ, node_key_left: short names run together, long lists become a number. */
 static void declaration_name(const struct lwp_split *split, int which, char *name, size_t size)
 {
     const char *tag = declaration_tag(split);
-    size_t longest = 0, count = 0, length = 0;
-    for (size_t f = 0; f < split->layout->field_count; f++)
-        if (split->group[f] == which) {
-            size_t letters = strlen(split->layout->fields[f].name);
-            longest = letters > longest ? letters : longest;
-            length += letters + 1;
-            count++;
-        }
-    if (which < 0) {
+    struct lwp_split_part part;
+    size_t longest = 0, length = 0;
+    bool plain = true;
+    lwp_split_part(split, which, &part);
+    for (size_t i = 0; i < part.count; i++) {
+        const char *field = split->layout->fields[part.fields[i]].name;
+        size_t letters = strlen(field);
+        longest = letters > longest ? letters : longest;
+        length += letters + 1;
+        plain = plain && declaration_plain(field);
+    }
+    if (split->kind == LWP_SPLIT_REORDER) {
+        snprintf(name, size, "%s", tag);
+    } else if (which < 0) {
         snprintf(name, size, "%s_cold", tag);
-        return;
-    }
-    bool plain = length <= 32;
-    for (size_t f = 0; plain && f < split->layout->field_count; f++)
-        if (split->group[f] == which)
-            plain = strspn(split->layout->fields[f].name,
-                           "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") ==
-                    strlen(split->layout->fields[f].name);
-    if (!plain) {
+    } else if (!plain || length > 32) {
         snprintf(name, size, "%s_hot%d", tag, which + 1);
-        return;
+    } else {
+        size_t used = (size_t)snprintf(name, size, "%s", tag);
+        for (size_t i = 0; i < part.count && used < size; i++)
+            used += (size_t)snprintf(name + used, size - used, "%s%s", i == 0 || longest > 1 ? "_" : "",
+                                     split->layout->fields[part.fields[i]].name);
     }
-    size_t used = (size_t)snprintf(name, size, "%s", tag), placed = 0;
-    for (size_t f = 0; f < split->layout->field_count && used < size; f++)
-        if (split->group[f] == which) {
-            used += (size_t)snprintf(name + used, size - used, "%s%s", placed == 0 || longest > 1 ? "_" : "",
-                                     split->layout->fields[f].name);
-            placed++;
-        }
 }
 
-static void declaration_group(FILE *out, const struct lwp_split *split, int which, const char *name)
+/* `text` as one member, with `comment` in a column of its own. */
+static void declaration_member(const struct declaration *to, const char *text, const char *comment)
 {
-    const struct lwp_layout *layout = split->layout;
-    size_t count = 0, length = strlen(name) + 12;
-    for (size_t f = 0; f < layout->field_count; f++)
-        if (split->group[f] == which) {
-            count++;
-            length += strlen(layout->fields[f].declaration) + 2;
-        }
-    bool links = layout->single && which == 0;
-    bool one_line = length <= 78 && !links;
-    fprintf(out, "struct %s {%s", name, one_line ? "" : "\n");
-    for (size_t f = 0; f < layout->field_count; f++)
-        if (split->group[f] == which)
-            fprintf(out, one_line ? " %s;" : "    %s;\n", layout->fields[f].declaration);
-    for (int g = 1; links && g <= (int)split->groups; g++) {
-        char other[256];
-        int target = g < (int)split->groups ? g : -1;
-        if (target < 0 && !split->cold)
-            break;
-        declaration_name(split, target, other, sizeof other);
-        if (target < 0)
-            fprintf(out, "    struct %s *cold;\n", other);
+    static const char *const ends[] = {[LWP_LANGUAGE_C] = ";",
+                                       [LWP_LANGUAGE_CXX] = ";",
+                                       [LWP_LANGUAGE_FORTRAN] = "",
+                                       [LWP_LANGUAGE_RUST] = ",",
+                                       [LWP_LANGUAGE_OTHER] = ";"};
+    static const char *const opens[] = {[LWP_LANGUAGE_C] = "/* ",
+                                        [LWP_LANGUAGE_CXX] = "// ",
+                                        [LWP_LANGUAGE_FORTRAN] = "! ",
+                                        [LWP_LANGUAGE_RUST] = "// ",
+                                        [LWP_LANGUAGE_OTHER] = "/* "};
+    int used = fprintf(to->out, "    %s%s", text, ends[to->language]);
+    if (comment)
+        fprintf(to->out, "%*s%s%s%s", used < COMMENT_COLUMN ? COMMENT_COLUMN - used : 1, "", opens[to->language],
+                comment, opens[to->language][1] == '*' ? " */" : "");
+    fputc('\n', to->out);
+}
+
+static void declaration_link(const struct declaration *to, int target)
+{
+    char other[NAME_BYTES], text[NAME_BYTES + 64], name[32];
+    declaration_name(to->split, target, other, sizeof other);
+    if (target < 0)
+        snprintf(name, sizeof name, "cold");
+    else
+        snprintf(name, sizeof name, "part%d", target + 1);
+    if (to->language == LWP_LANGUAGE_FORTRAN)
+        snprintf(text, sizeof text, "type(%s), pointer :: %s", other, name);
+    else if (to->language == LWP_LANGUAGE_RUST)
+        snprintf(text, sizeof text, "%s: Box<%s>", name, other);
+    else
+        snprintf(text, sizeof text, "struct %s *%s", other, name);
+    declaration_member(to, text, NULL);
+}
+
+/* "struct neuron_XQ { double X; double Q; };" where that fits a line. */
+static bool declaration_one_line(const struct declaration *to, const struct lwp_split_part *part, const char *name)
+{
+    size_t length = strlen("struct  { };") + strlen(name);
+    for (size_t i = 0; i < part->count; i++)
+        length += strlen(to->split->layout->fields[part->fields[i]].declaration) + 2;
+    if (length > ONE_LINE || part->links || to->split->align || to->language == LWP_LANGUAGE_FORTRAN ||
+        to->split->kind == LWP_SPLIT_REORDER)
+        return false;
+    bool rust = to->language == LWP_LANGUAGE_RUST;
+    fprintf(to->out, "struct %s {", name);
+    for (size_t i = 0; i < part->count; i++)
+        fprintf(to->out, " %s%s", to->split->layout->fields[part->fields[i]].declaration,
+                !rust                 ? ";"
+                : i + 1 < part->count ? ","
+                                      : "");
+    fputs(rust ? " }\n" : " };\n", to->out);
+    return true;
+}
+
+static void declaration_part(const struct declaration *to, int which, const char *name)
+{
+    const struct lwp_layout *layout = to->split->layout;
+    struct lwp_split_part part;
+    lwp_split_part(to->split, which, &part);
+    if (declaration_one_line(to, &part, name))
+        return;
+    if (to->language == LWP_LANGUAGE_FORTRAN)
+        fprintf(to->out, "type :: %s\n", name);
+    else if (to->split->align && to->language == LWP_LANGUAGE_CXX)
+        fprintf(to->out, "struct alignas(%llu) %s {\n", (unsigned long long)to->split->align, name);
+    else if (to->split->align)
+        fprintf(to->out, "struct __attribute__((aligned(%llu))) %s {\n", (unsigned long long)to->split->align, name);
+    else
+        fprintf(to->out, "struct %s {\n", name);
+    for (size_t i = 0; i < part.count; i++) {
+        const struct lwp_layout_field *field = &layout->fields[part.fields[i]];
+        char comment[64];
+        double share = to->profile->total.weight > 0 ? field->weight / to->profile->total.weight : 0;
+        if (share >= 0.001)
+            snprintf(comment, sizeof comment, "+%llu, %.1f %% of the time", (unsigned long long)part.offsets[i],
+                     100 * share);
         else
-            fprintf(out, "    struct %s *part%d;\n", other, target + 1);
+            snprintf(comment, sizeof comment, "+%llu", (unsigned long long)part.offsets[i]);
+        declaration_member(to, field->declaration, comment);
     }
-    fprintf(out, "%s};\n", one_line ? " " : "");
+    for (size_t link = 1; link <= part.links; link++)
+        declaration_link(to, link < to->split->groups ? (int)link : -1);
+    if (to->language == LWP_LANGUAGE_FORTRAN)
+        fprintf(to->out, "end type %s\n", name);
+    else
+        fputs(to->language == LWP_LANGUAGE_RUST ? "}\n" : "};\n", to->out);
+}
+
+static void declaration_head(const struct declaration *to)
+{
+    const struct lwp_layout *layout = to->split->layout;
+    static const char *const comments[][2] = {[LWP_LANGUAGE_C] = {"/* ", " */"},
+                                              [LWP_LANGUAGE_CXX] = {"/* ", " */"},
+                                              [LWP_LANGUAGE_FORTRAN] = {"! ", ""},
+                                              [LWP_LANGUAGE_RUST] = {"// ", ""},
+                                              [LWP_LANGUAGE_OTHER] = {"/* ", " */"}};
+    const char *const *comment = comments[to->language];
+    if (layout->type && layout->type->is_class)
+        fprintf(to->out, "%sA sketch: %s is a class; keep its methods and adapt them.%s\n", comment[0],
+                layout->type->name, comment[1]);
+    if (!layout->type)
+        fprintf(to->out, "%sThe type is not known: fields are named by their offset in the %llu-byte element.%s\n",
+                comment[0], (unsigned long long)layout->element_bytes, comment[1]);
 }
 
 const char *lwp_declaration_write(struct lwp_profile *profile, const struct lwp_split *split)
 {
-    const struct lwp_layout *layout = split->layout;
-    char *text = NULL, name[256];
+    char *text = NULL, name[NAME_BYTES];
     size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    if (!out)
+    struct declaration to = {.out = open_memstream(&text, &size),
+                             .profile = profile,
+                             .split = split,
+                             .language = split->layout->type ? split->layout->type->language : LWP_LANGUAGE_C};
+    if (!to.out)
         return "";
-    if (layout->type && layout->type->is_class)
-        fprintf(out, "/* A sketch: %s is a C++ class; keep its methods and adapt them. */\n", layout->type->name);
-    if (!layout->type)
-        fprintf(out, "/* The type is not known: fields are named by their offset in the %llu-byte element. */\n",
-                (unsigned long long)layout->element_bytes);
-    if (layout->single) {
-        for (int g = 1; g <= (int)split->groups; g++) {
-            int which = g < (int)split->groups ? g : -1;
-            if (which < 0 && !split->cold)
-                break;
-            declaration_name(split, which, name, sizeof name);
-            declaration_group(out, split, which, name);
-        }
-        declaration_group(out, split, 0, declaration_tag(split));
-    } else {
-        for (int g = 0; g <= (int)split->groups; g++) {
-            int which = g < (int)split->groups ? g : -1;
-            if (which < 0 && !split->cold)
-                break;
-            declaration_name(split, which, name, sizeof name);
-            declaration_group(out, split, which, name);
-        }
+    declaration_head(&to);
+    bool nodes = split->layout->single && split->kind == LWP_SPLIT_PARTS;
+    bool rest = split->cold && !split->caution; /* the unused part of somebody else's type stays where it is */
+    for (int g = nodes ? 1 : 0; g < (int)split->groups + rest; g++) { /* what is pointed to comes first */
+        int which = g < (int)split->groups ? g : -1;
+        declaration_name(split, which, name, sizeof name);
+        declaration_part(&to, which, name);
     }
-    fclose(out);
+    if (nodes)
+        declaration_part(&to, 0, declaration_tag(split));
+    fclose(to.out);
     const char *kept = lwp_arena_strdup(profile->arena, text ? text : "");
     free(text);
     return kept;

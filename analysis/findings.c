@@ -30,6 +30,26 @@ static const char *finding_id(struct lwp_profile *profile, const char *kind, con
     return lwp_arena_printf(profile->arena, "%s-%s-%04x", kind, used ? slug : "object", (unsigned)(hash & 0xffff));
 }
 
+static const char *finding_split_step(const struct lwp_split *split)
+{
+    if (split->caution)
+        return split->caution;
+    if (split->kind == LWP_SPLIT_REORDER && split->align)
+        return "Declare it as below, and allocate with aligned_alloc(): malloc() does not know of the alignment. Check "
+               "what depends on the old order: initialisers without names, files and messages that hold the structure as "
+               "bytes. Then run lwp collect again and compare with lwp diff.";
+    if (split->kind == LWP_SPLIT_REORDER)
+        return "Declare the fields in the order below. Check what depends on the old one: initialisers without names, "
+               "files and messages that hold the structure as bytes, code in other languages. Then run lwp collect again "
+               "and compare with lwp diff.";
+    if (split->layout->single)
+        return "Keep the hot structure as the node and move the other fields behind its pointer. Allocate the two parts "
+               "in blocks of their own (arrays or pools): side by side from malloc they would lie as far apart as before. "
+               "Then run lwp collect again and compare with lwp diff.";
+    return "Make one array of each structure below instead of one array of all; the same index leads to all parts of an "
+           "element. Then run lwp collect again and compare with lwp diff.";
+}
+
 static void finding_of_split(struct lwp_profile *profile, const struct lwp_splits *splits, size_t index,
                              struct lwp_finding *finding)
 {
@@ -56,20 +76,22 @@ static void finding_of_split(struct lwp_profile *profile, const struct lwp_split
     double mean = weight > 0 ? used / weight : 0;
     *finding = (struct lwp_finding){.kind = "split", .low = split->gain.low, .high = split->gain.high, .index = index};
     finding->id = finding_id(profile, "split", object);
-    finding->title =
-        lwp_arena_printf(profile->arena, "Split %s into %u parts: loops use %.0f of its %llu bytes at a time", what,
-                         parts, mean, (unsigned long long)layout->element_bytes);
+    if (split->kind == LWP_SPLIT_REORDER)
+        finding->title = lwp_arena_printf(
+            profile->arena, "Reorder %s%s: a visit then takes %.2f cache lines instead of %.2f", what,
+            split->align ? " and align it" : "", split->gain.after, split->gain.before);
+    else if (split->caution)
+        finding->title = lwp_arena_printf(
+            profile->arena, "Keep the used parts of %s in arrays of your own: loops use %.0f of its %llu bytes at a time",
+            what, mean, (unsigned long long)layout->element_bytes);
+    else
+        finding->title =
+            lwp_arena_printf(profile->arena, "Split %s into %u parts: loops use %.0f of its %llu bytes at a time", what,
+                             parts, mean, (unsigned long long)layout->element_bytes);
     finding->share = lwp_share_of(&layout->weight, &profile->total).value;
     double middle = (finding->low + finding->high) / 2;
     finding->severity = middle >= 1.15 ? "high" : middle >= 1.05 ? "medium" : "low";
-    finding->next_step =
-        layout->single
-            ? "Keep the hot structure as the node and move the other fields behind its pointer. Allocate the two parts "
-              "in "
-              "blocks of their own (arrays or pools): side by side from malloc they would lie as far apart as before. "
-              "Then run lwp collect again and compare."
-            : "Make one array of each structure below instead of one array of all, then run lwp collect again and "
-              "compare.";
+    finding->next_step = finding_split_step(split);
 }
 
 static int finding_name_compare(const void *a, const void *b)

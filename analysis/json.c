@@ -410,39 +410,37 @@ static json_t *json_objects(struct json_tables *tables, const struct lwp_splits 
 
 /* ---- advice ---- */
 
-static void json_group(const struct lwp_split *split, int which, uint64_t size, double all, json_t *to)
+static json_t *json_part(const struct lwp_split *split, int which, double all)
 {
-    json_t *fields = json_array(), *offsets = json_array();
+    struct lwp_split_part part;
+    json_t *json = json_object(), *fields = json_array(), *offsets = json_array(), *places = json_array();
     double weight = 0;
-    for (size_t f = 0; f < split->layout->field_count; f++)
-        if (split->group[f] == which) {
-            json_array_append_new(fields, json_text(split->layout->fields[f].name));
-            json_array_append_new(offsets, json_count(split->layout->fields[f].offset));
-            weight += split->layout->fields[f].weight;
-        }
-    json_object_set_new(to, "fields", fields);
-    json_object_set_new(to, "offsets", offsets);
-    json_object_set_new(to, "bytes", json_count(size));
+    lwp_split_part(split, which, &part);
+    for (size_t i = 0; i < part.count; i++) {
+        const struct lwp_layout_field *field = &split->layout->fields[part.fields[i]];
+        json_array_append_new(fields, json_text(field->name));
+        json_array_append_new(offsets, json_count(field->offset));
+        json_array_append_new(places, json_count(part.offsets[i]));
+        weight += field->weight;
+    }
+    json_object_set_new(json, "fields", fields);
+    json_object_set_new(json, "offsets", offsets);
+    json_object_set_new(json, "new_offsets", places);
+    json_object_set_new(json, "bytes", json_count(part.bytes));
     if (which >= 0)
-        json_object_set_new(to, "share", json_share(weight / all));
+        json_object_set_new(json, "share", json_share(weight / all));
+    return json;
 }
 
 static json_t *json_split(struct json_tables *tables, const struct lwp_split *split)
 {
     const struct lwp_profile *profile = tables->profile;
     const struct lwp_layout *layout = split->layout;
-    uint64_t offsets[LWP_FIELDS_MAX];
-    json_t *json = json_object(), *objects = json_array(), *groups = json_array(), *cold = json_object();
+    json_t *json = json_object(), *objects = json_array(), *groups = json_array();
     for (size_t k = 0; k < layout->object_count; k++)
         json_array_append_new(objects, json_integer(profile->objects[layout->objects[k]].reported));
-    for (size_t g = 0; g < split->groups; g++) {
-        json_t *group = json_object();
-        size_t links = layout->single && g == 0 ? split->groups - 1 + split->cold : 0;
-        json_group(split, (int)g, lwp_gain_pack(layout, split->group, (int)g, links, offsets), profile->total.weight,
-                   group);
-        json_array_append_new(groups, group);
-    }
-    json_group(split, -1, lwp_gain_pack(layout, split->group, -1, 0, offsets), 1, cold);
+    for (size_t g = 0; g < split->groups; g++)
+        json_array_append_new(groups, json_part(split, (int)g, profile->total.weight));
     json_t *affinity = json_array(), *loops = json_array();
     for (size_t i = 0; i < layout->field_count; i++)
         for (size_t j = i + 1; j < layout->field_count; j++)
@@ -456,13 +454,15 @@ static json_t *json_split(struct json_tables *tables, const struct lwp_split *sp
                                   json_pack("{s:o,s:o,s:o}", "loop", json_loop(tables, split->gain.loops[i].region, 0),
                                             "before", json_share(split->gain.loops[i].before), "after",
                                             json_share(split->gain.loops[i].after)));
+    json_object_set_new(json, "kind", json_string(split->kind == LWP_SPLIT_REORDER ? "reorder" : "split"));
+    json_object_set_new(json, "caution", json_text(split->caution));
     json_object_set_new(json, "object", json_integer(profile->objects[layout->objects[0]].reported));
     json_object_set_new(json, "objects", objects);
     json_object_set_new(json, "type", json_text(layout->type ? layout->type->name : NULL));
     json_object_set_new(json, "element_bytes", json_count(layout->element_bytes));
     json_object_set_new(json, "single", json_boolean(layout->single));
     json_object_set_new(json, "groups", groups);
-    json_object_set_new(json, "cold", cold);
+    json_object_set_new(json, "cold", json_part(split, -1, 1));
     json_object_set_new(json, "affinity", affinity);
     json_object_set_new(json, "confidence", json_string(split->confidence));
     json_object_set_new(json, "traffic",

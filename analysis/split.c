@@ -2,10 +2,13 @@
  *
  * Objects of one type are judged together, so that two pieces of advice never contradict each other. A structure is
  * split when its fields fall into several groups, it is too large for the caches, it was sampled often enough, and even
- * the low end of the expected speed-up is a gain. Otherwise nothing is said. */
+ * the low end of the expected speed-up is a gain; not when threads would then write to one line. Where splitting does
+ * not pay another order of the fields may (reorder.c). Otherwise nothing is said. */
 #include "analysis/split.h"
 
 #include "analysis/affinity.h"
+#include "analysis/reorder.h"
+#include "analysis/writers.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +16,7 @@
 enum { SAMPLES_NEEDED = 40, SAMPLES_GOOD = 150, SAMPLES_MANY = 500 };
 
 static const double together = 0.5, cold_share = 0.01, gain_needed = 1.02, share_worth = 0.02;
-static const uint64_t usual_l2 = 1 << 20;
+static const uint64_t usual_l2 = 1 << 20, usual_line = 64;
 
 static bool split_same_type(const struct lwp_object *a, const struct lwp_object *b)
 {
@@ -56,19 +59,20 @@ static size_t split_loops(const struct lwp_layout *layout, struct lwp_affinity_l
     return count;
 }
 
-static bool split_try(struct lwp_profile *profile, const struct lwp_layout *layout, struct lwp_split *split)
+struct split_fields {
+    double *affinity; /* field_count * field_count */
+    int *group;
+    size_t groups;
+    bool cold;
+};
+
+static void split_cluster(struct lwp_profile *profile, const struct lwp_layout *layout, struct split_fields *found)
 {
     size_t fields = layout->field_count;
-    uint64_t l2 = profile->machine.l2_bytes ? profile->machine.l2_bytes : usual_l2;
-    struct lwp_share share = lwp_share_of(&layout->weight, &profile->total);
-    if (share.value < share_worth || split_footprint(profile, layout) <= l2 / 2)
-        return false;
-    if (!layout->type && layout->probability < 0.95)
-        return false;
     struct lwp_affinity_loop *loops = lwp_arena_alloc(profile->arena, layout->loop_count + 1, sizeof *loops);
-    double *affinity = lwp_arena_alloc(profile->arena, fields * fields, sizeof *affinity);
     double *weights = lwp_arena_alloc(profile->arena, fields, sizeof *weights);
-    int *group = lwp_arena_alloc(profile->arena, fields, sizeof *group);
+    found->affinity = lwp_arena_alloc(profile->arena, fields * fields, sizeof *found->affinity);
+    found->group = lwp_arena_alloc(profile->arena, fields, sizeof *found->group);
     size_t loop_count = split_loops(layout, loops);
     for (size_t i = 0; i < loop_count; i++) {
         size_t used = 0;
@@ -77,26 +81,89 @@ static bool split_try(struct lwp_profile *profile, const struct lwp_layout *layo
         for (size_t f = 0; f < fields && used; f++)
             weights[f] += loops[i].uses[f] ? loops[i].weight / (double)used : 0;
     }
-    lwp_affinity_compute(loops, loop_count, fields, affinity);
-    size_t groups = lwp_affinity_cluster(affinity, weights, fields, together, cold_share, group);
-    bool cold = false;
+    lwp_affinity_compute(loops, loop_count, fields, found->affinity);
+    found->groups = lwp_affinity_cluster(found->affinity, weights, fields, together, cold_share, found->group);
     for (size_t f = 0; f < fields; f++)
-        cold |= group[f] < 0;
-    if (groups + cold < 2 || groups == 0)
+        found->cold |= found->group[f] < 0;
+}
+
+/* Elements that belong to threads in turn: in parts smaller than a cache line, neighbours' written fields would share
+ * one, and each write would take the line from the other threads. */
+static bool split_shares_falsely(struct lwp_profile *profile, const struct lwp_split *split)
+{
+    const struct lwp_layout *layout = split->layout;
+    uint64_t line = profile->machine.line_bytes ? profile->machine.line_bytes : usual_line;
+    bool stored[LWP_FIELDS_MAX], shares = false;
+    unsigned turns = layout->element_bytes >= line / 2 ? lwp_writers_turns(profile, layout) : 0;
+    if (!turns)
         return false;
-    *split = (struct lwp_split){.layout = layout, .affinity = affinity, .group = group, .groups = groups, .cold = cold};
-    lwp_gain_estimate(profile, layout, group, groups, &split->gain);
-    if (split->gain.high < gain_needed)
+    lwp_writers_fields(profile, layout, stored);
+    for (int g = split->cold ? -1 : 0; g < (int)split->groups && !shares; g++) {
+        struct lwp_split_part part;
+        lwp_split_part(split, g, &part);
+        for (size_t i = 0; i < part.count; i++)
+            shares |= stored[part.fields[i]] && part.bytes < line && part.bytes < layout->element_bytes;
+    }
+    if (shares)
+        lwp_profile_note(
+            profile,
+            "%s is not advised to be split although its loops use only parts of it: threads own its elements "
+            "in turn (element modulo %u), and smaller parts would put fields that different threads write on "
+            "one cache line.",
+            layout->type ? layout->type->name : profile->objects[layout->objects[0]].name, turns);
+    return shares;
+}
+
+static const char *split_caution(struct lwp_profile *profile, const struct lwp_layout *layout)
+{
+    if (!layout->type || layout->type->owner != LWP_TYPE_OF_SYSTEM)
+        return NULL;
+    return lwp_arena_printf(
+        profile->arena,
+        "%s is declared in %s, which is not part of the program: its layout is shared with the system "
+        "or a library and not yours to change. Copy the fields your loops use into arrays of your own.",
+        layout->type->name, layout->type->file ? layout->type->file : "a header of the system");
+}
+
+/* Whether the gain is enough and rests on enough. */
+static bool split_worth(struct lwp_profile *profile, const struct lwp_layout *layout, const struct lwp_gain *gain)
+{
+    if (gain->high < gain_needed)
         return false;
-    if (layout->weight.samples < SAMPLES_NEEDED) {
+    if (layout->weight.samples < SAMPLES_NEEDED)
         lwp_profile_note(profile,
                          "Too few samples (%llu) on %s to advise on its layout; let the program run longer or sample "
                          "faster (-F).",
                          (unsigned long long)layout->weight.samples, profile->objects[layout->objects[0]].name);
+    return layout->weight.samples >= SAMPLES_NEEDED && gain->low >= gain_needed;
+}
+
+static bool split_try(struct lwp_profile *profile, const struct lwp_layout *layout, struct lwp_split *split)
+{
+    uint64_t l2 = profile->machine.l2_bytes ? profile->machine.l2_bytes : usual_l2;
+    struct lwp_share share = lwp_share_of(&layout->weight, &profile->total);
+    struct split_fields found = {0};
+    if (share.value < share_worth || split_footprint(profile, layout) <= l2 / 2)
         return false;
+    if (!layout->type && layout->probability < 0.95)
+        return false;
+    split_cluster(profile, layout, &found);
+    if (found.groups == 0)
+        return false;
+    bool advised = false;
+    if (found.groups + found.cold >= 2) {
+        *split = (struct lwp_split){.layout = layout,
+                                    .affinity = found.affinity,
+                                    .group = found.group,
+                                    .groups = found.groups,
+                                    .cold = found.cold};
+        lwp_gain_estimate(profile, layout, found.group, found.groups, &split->gain);
+        advised = split_worth(profile, layout, &split->gain) && !split_shares_falsely(profile, split);
     }
-    if (split->gain.low < gain_needed)
+    if (!advised && (!lwp_reorder_try(profile, layout, found.affinity, found.group, split) ||
+                     !split_worth(profile, layout, &split->gain)))
         return false;
+    split->caution = split_caution(profile, layout);
     split->confidence = split_confidence(profile, layout);
     split->declaration = lwp_declaration_write(profile, split);
     return true;
@@ -134,43 +201,59 @@ static int split_object_compare(const void *a, const void *b)
     return (x->key > y->key) - (x->key < y->key);
 }
 
+/* Objects of one type, the heaviest first. */
+struct split_kin {
+    uint32_t *objects;
+    size_t count, room;
+};
+
+static size_t split_kin_of(const struct lwp_profile *profile, struct split_kin *kin, size_t count, uint32_t index)
+{
+    for (size_t i = 0; i < count; i++)
+        if (split_same_type(&profile->objects[kin[i].objects[0]], &profile->objects[index]))
+            return i;
+    return count;
+}
+
 void lwp_split_advise(struct lwp_profile *profile, struct lwp_splits *splits)
 {
-    size_t count = profile->object_count;
-    uint32_t *order = lwp_arena_alloc(profile->arena, count + 1, sizeof *order);
-    bool *done = lwp_arena_alloc(profile->arena, count + 1, sizeof *done);
-    splits->of_object = lwp_arena_alloc(profile->arena, count + 1, sizeof(struct lwp_layout *));
-    splits->splits = lwp_arena_alloc(profile->arena, count + 1, sizeof *splits->splits);
+    uint32_t *order = lwp_arena_alloc(profile->arena, profile->object_count + 1, sizeof *order);
+    size_t count = 0, families = 0;
+    splits->of_object = lwp_arena_alloc(profile->arena, profile->object_count + 1, sizeof(struct lwp_layout *));
     splits->count = 0;
-    for (size_t i = 0; i < count; i++)
-        order[i] = (uint32_t)i;
+    for (size_t i = 0; i < profile->object_count; i++) {
+        const struct lwp_object *object = &profile->objects[i];
+        if (object->element_bytes >= 2 && (object->kind != LWP_OBJECT_STACK || object->type))
+            order[count++] = (uint32_t)i;
+    }
     split_sorted = profile;
     qsort(order, count, sizeof *order, split_object_compare);
+    struct split_kin *kin = calloc(count + 1, sizeof *kin);
+    if (!kin)
+        abort();
     for (size_t i = 0; i < count; i++) {
-        const struct lwp_object *object = &profile->objects[order[i]];
-        if (object->element_bytes < 2 || (object->kind == LWP_OBJECT_STACK && !object->type))
+        uint32_t *kept = lwp_arena_alloc(profile->arena, 1, sizeof *kept);
+        *kept = order[i];
+        splits->of_object[order[i]] = lwp_layout_make(profile, kept, 1);
+        if (!splits->of_object[order[i]] || profile->objects[order[i]].kind == LWP_OBJECT_STACK)
             continue;
-        splits->of_object[order[i]] = lwp_layout_make(profile, &order[i], 1);
+        size_t family = split_kin_of(profile, kin, families, order[i]);
+        families += family == families;
+        LWP_GROW(&kin[family].objects, kin[family].count, &kin[family].room);
+        kin[family].objects[kin[family].count++] = order[i];
     }
-    for (size_t i = 0; i < count; i++) {
-        const struct lwp_object *object = &profile->objects[order[i]];
-        const struct lwp_layout *layout = splits->of_object[order[i]];
-        if (!layout || done[order[i]] || object->kind == LWP_OBJECT_STACK)
-            continue;
-        uint32_t *same = lwp_arena_alloc(profile->arena, count - i, sizeof *same);
-        size_t together_count = 0;
-        for (size_t j = i; j < count; j++)
-            if (splits->of_object[order[j]] && !done[order[j]] &&
-                (j == i || split_same_type(object, &profile->objects[order[j]]))) {
-                done[order[j]] = true;
-                same[together_count++] = order[j];
-            }
-        if (together_count > 1)
-            layout = lwp_layout_make(profile, same, together_count);
+    splits->splits = lwp_arena_alloc(profile->arena, families + 1, sizeof *splits->splits);
+    for (size_t i = 0; i < families; i++) {
+        uint32_t *objects = lwp_arena_alloc(profile->arena, kin[i].count, sizeof *objects);
+        memcpy(objects, kin[i].objects, kin[i].count * sizeof *objects);
+        const struct lwp_layout *layout =
+            kin[i].count > 1 ? lwp_layout_make(profile, objects, kin[i].count) : splits->of_object[objects[0]];
         if (layout && split_try(profile, layout, &splits->splits[splits->count]))
             splits->count++;
         else if (layout)
             split_vague(profile, layout);
+        free(kin[i].objects);
     }
+    free(kin);
     qsort(splits->splits, splits->count, sizeof *splits->splits, split_compare);
 }

@@ -1,0 +1,14 @@
+/* Which threads write which elements. */
+#ifndef LWP_ANALYSIS_WRITERS_H
+#define LWP_ANALYSIS_WRITERS_H
+
+#include "analysis/layout.h"
+
+/* Fields that are stored to, by field: stored[field_count]. */
+void lwp_writers_fields(const struct lwp_profile *profile, const struct lwp_layout *layout, bool *stored);
+
+/* n when threads own elements in turn (the owner of element i depends on i mod n), so that neighbours belong to
+ * different threads; 0 when they do not, or it cannot be told. Only loops that store are asked. */
+unsigned lwp_writers_turns(const struct lwp_profile *profile, const struct lwp_layout *layout);
+
+#endif

@@ -1,0 +1,291 @@
+/* Parts of split structures: where fields come to lie, other orders, declarations in other languages, and threads that
+ * own elements in turn. */
+#include "analysis/elements.h"
+#include "analysis/objects.h"
+#include "analysis/reorder.h"
+#include "analysis/split.h"
+#include "analysis/streams.h"
+#include "analysis/writers.h"
+#include "format/record.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const struct lwp_field gappy_fields[] = {
+    {.name = "kind", .offset = 0, .bytes = 1, .type = "char", .declaration = "char kind", .alignment = 1},
+    {.name = "weight", .offset = 8, .bytes = 8, .type = "double", .declaration = "double weight", .alignment = 8},
+    {.name = "state", .offset = 16, .bytes = 1, .type = "char", .declaration = "char state", .alignment = 1},
+    {.name = "width", .offset = 24, .bytes = 8, .type = "double", .declaration = "double width", .alignment = 8},
+    {.name = "name", .offset = 32, .bytes = 48, .type = "char[48]", .declaration = "char name[48]", .alignment = 1},
+};
+
+static struct lwp_type gappy = {.name = "struct gappy",
+                                .tag = "gappy",
+                                .kind = LWP_TYPE_STRUCT,
+                                .bytes = 80,
+                                .alignment = 8,
+                                .language = LWP_LANGUAGE_C,
+                                .owner = LWP_TYPE_OF_PROJECT,
+                                .file = "gappy.h",
+                                .line = 3,
+                                .fields = gappy_fields,
+                                .field_count = 5};
+
+static const uint64_t elements = 1000000;
+
+static uint32_t make_object(struct lwp_profile *profile, const struct lwp_type *type)
+{
+    uint32_t id = lwp_objects_allocated(profile, LWP_OBJECT_HEAP, 0, 0);
+    struct lwp_object *object = &profile->objects[id];
+    object->bytes = object->largest = elements * type->bytes;
+    object->type = type;
+    object->type_exact = true;
+    object->element_bytes = type->bytes;
+    object->element_probability = 1;
+    object->accessed = true;
+    object->name = "all";
+    return id;
+}
+
+/* A loop that loads or stores one field of each element. */
+static void use(struct lwp_profile *profile, uint32_t object, uint32_t region, uint64_t offset, uint16_t bytes,
+                bool store, int samples)
+{
+    while (profile->region_count <= region) {
+        LWP_GROW(&profile->regions, profile->region_count, &profile->region_room);
+        profile->regions[profile->region_count] = (struct lwp_region){.module = LWP_NONE,
+                                                                      .parent = LWP_NONE,
+                                                                      .function = "loop",
+                                                                      .same_as = (uint32_t)profile->region_count,
+                                                                      .reported = LWP_NONE};
+        profile->region_count++;
+    }
+    uint64_t size = profile->objects[object].element_bytes;
+    for (int i = 0; i < samples; i++) {
+        struct lwps_access access = {.bytes = bytes,
+                                     .source = LWPS_SOURCE_DITHERED,
+                                     .flags = LWPS_ACCESS_KNOWN | LWPS_ACCESS_WEIGHTED |
+                                              (store ? LWPS_ACCESS_STORE : LWPS_ACCESS_LOAD)};
+        uint64_t element = (uint64_t)i * 7919 % elements;
+        uint32_t stream = lwp_streams_add(profile, object, region, LWP_NONE, 0x1000 + region * 0x100 + offset, &access,
+                                          element * size + offset, 1);
+        lwp_streams_distance(profile, stream, size);
+        lwp_tally_add(&profile->objects[object].weight, 1);
+        lwp_tally_add(&profile->total, 1);
+        lwp_tally_add(&profile->stalled, 1);
+        profile->objects[object].accesses++;
+    }
+}
+
+static void parts_lie_as_a_compiler_would_lay_them(void **state)
+{
+    (void)state;
+    struct lwp_profile profile;
+    lwp_profile_init(&profile);
+    uint32_t object = make_object(&profile, &gappy);
+    use(&profile, object, 0, 8, 8, false, 100);
+    lwp_streams_link(&profile);
+    const struct lwp_layout *layout = lwp_layout_make(&profile, &object, 1);
+    assert_non_null(layout);
+    static const int group[] = {0, 0, 1, 0, -1};
+    struct lwp_split split = {.layout = layout, .group = group, .groups = 2, .cold = true};
+    struct lwp_split_part part;
+    struct {
+        char kind;
+        double weight, width;
+    } first; /* what the compiler makes of part 0 */
+    lwp_split_part(&split, 0, &part);
+    assert_int_equal(part.count, 3);
+    assert_int_equal(part.offsets[1], (uintptr_t)&first.weight - (uintptr_t)&first);
+    assert_int_equal(part.offsets[2], (uintptr_t)&first.width - (uintptr_t)&first);
+    assert_int_equal(part.bytes, sizeof first);
+    lwp_split_part(&split, -1, &part);
+    assert_int_equal(part.bytes, 48);
+    assert_int_equal(part.alignment, 1);
+    static const size_t order[] = {1, 3, 0, 2, 4};
+    static const int all[] = {0, 0, 0, 0, 0};
+    struct lwp_split other = {
+        .kind = LWP_SPLIT_REORDER, .layout = layout, .group = all, .groups = 1, .order = order, .align = 64};
+    lwp_split_part(&other, 0, &part);
+    assert_int_equal(part.fields[0], 1);
+    assert_int_equal(part.offsets[2], 16); /* kind, behind the two doubles */
+    assert_int_equal(part.offsets[4], 18);
+    assert_int_equal(part.bytes, 128);
+    lwp_profile_fini(&profile);
+}
+
+static void advise(struct lwp_profile *profile, const struct lwp_type *type, struct lwp_splits *splits)
+{
+    lwp_profile_init(profile);
+    uint32_t object = make_object(profile, type);
+    for (size_t f = 0; f < type->field_count; f++)
+        use(profile, object, 0, type->fields[f].offset, (uint16_t)type->fields[f].bytes, false, 400);
+    lwp_streams_link(profile);
+    lwp_split_advise(profile, splits);
+}
+
+static void holes_call_for_another_order(void **state)
+{
+    (void)state;
+    struct lwp_type type = gappy;
+    struct lwp_profile profile;
+    struct lwp_splits splits;
+    type.field_count = 4; /* without the name: 32 bytes with 14 of holes */
+    type.bytes = 32;
+    advise(&profile, &type, &splits);
+    assert_int_equal(splits.count, 1);
+    const struct lwp_split *split = &splits.splits[0];
+    assert_int_equal(split->kind, LWP_SPLIT_REORDER);
+    struct lwp_split_part part;
+    lwp_split_part(split, 0, &part);
+    assert_int_equal(part.bytes, 24);
+    assert_true(split->gain.after / split->gain.before > 0.7 &&
+                split->gain.after / split->gain.before < 0.8); /* 24 / 32 */
+    assert_non_null(strstr(split->declaration, "struct gappy {\n    double weight; "));
+    lwp_profile_fini(&profile);
+
+    static const struct {
+        enum lwp_language language;
+        enum lwp_type_owner owner;
+        bool is_class;
+    } not_ours[] = {{LWP_LANGUAGE_RUST, LWP_TYPE_OF_PROJECT, false},
+                    {LWP_LANGUAGE_C, LWP_TYPE_OF_SYSTEM, false},
+                    {LWP_LANGUAGE_CXX, LWP_TYPE_OF_PROJECT, true}};
+    for (size_t i = 0; i < sizeof not_ours / sizeof *not_ours; i++) {
+        struct lwp_type other = type;
+        other.language = not_ours[i].language;
+        other.owner = not_ours[i].owner;
+        other.is_class = not_ours[i].is_class;
+        advise(&profile, &other, &splits);
+        assert_int_equal(splits.count, 0);
+        lwp_profile_fini(&profile);
+    }
+}
+
+static const char *declared(struct lwp_profile *profile, struct lwp_type *type, bool single)
+{
+    static const int group[] = {0, 1, -1};
+    lwp_profile_init(profile);
+    uint32_t *object = lwp_arena_alloc(profile->arena, 1, sizeof *object);
+    *object = make_object(profile, type);
+    profile->objects[*object].single = single;
+    use(profile, *object, 0, 8, 8, false, 100);
+    lwp_streams_link(profile);
+    const struct lwp_layout *layout = lwp_layout_make(profile, object, 1);
+    assert_non_null(layout);
+    struct lwp_split split = {.layout = layout, .group = group, .groups = 2, .cold = true};
+    return lwp_declaration_write(profile, &split);
+}
+
+static void declarations_speak_the_language_of_the_type(void **state)
+{
+    (void)state;
+    static const struct lwp_field fortran[] = {
+        {.name = "x", .offset = 0, .bytes = 8, .declaration = "real(kind=8) :: x", .alignment = 8},
+        {.name = "y", .offset = 8, .bytes = 8, .declaration = "real(kind=8) :: y", .alignment = 8},
+        {.name = "tag", .offset = 16, .bytes = 32, .declaration = "character(len=32) :: tag", .alignment = 1}};
+    static const struct lwp_field rust[] = {
+        {.name = "x", .offset = 0, .bytes = 8, .declaration = "x: f64", .alignment = 8},
+        {.name = "y", .offset = 8, .bytes = 8, .declaration = "y: f64", .alignment = 8},
+        {.name = "tag", .offset = 16, .bytes = 32, .declaration = "tag: [u8; 32]", .alignment = 1}};
+    struct lwp_type type = {.name = "place",
+                            .tag = "place",
+                            .kind = LWP_TYPE_STRUCT,
+                            .bytes = 48,
+                            .alignment = 8,
+                            .language = LWP_LANGUAGE_FORTRAN,
+                            .fields = fortran,
+                            .field_count = 3};
+    struct lwp_profile profile;
+    const char *text = declared(&profile, &type, false);
+    assert_non_null(strstr(text, "type :: place_x\n    real(kind=8) :: x "));
+    assert_non_null(strstr(text, "end type place_x\n"));
+    assert_null(strchr(text, ';'));
+    lwp_profile_fini(&profile);
+    text = declared(&profile, &type, true);
+    assert_non_null(strstr(text, "    type(place_cold), pointer :: cold\nend type place\n"));
+    lwp_profile_fini(&profile);
+    type.language = LWP_LANGUAGE_RUST;
+    type.fields = rust;
+    text = declared(&profile, &type, false);
+    assert_non_null(
+        strstr(text, "struct place_x { x: f64 }\nstruct place_y { y: f64 }\nstruct place_cold { tag: [u8; 32] }\n"));
+    lwp_profile_fini(&profile);
+    text = declared(&profile, &type, true);
+    assert_non_null(strstr(text, "    cold: Box<place_cold>,\n}\n"));
+    lwp_profile_fini(&profile);
+}
+
+/* Four threads store to elements; thread t to those that `owner` gives it. */
+static unsigned turns_of(uint64_t (*owner)(uint64_t element), bool store)
+{
+    struct lwp_profile profile;
+    lwp_profile_init(&profile);
+    struct lwp_type type = gappy;
+    uint32_t object = make_object(&profile, &type);
+    use(&profile, object, 0, 8, 8, store, 300);
+    struct lwp_walker walkers[4] = {{.thread = 11}, {.thread = 22}, {.thread = 33}, {.thread = 44}};
+    for (uint64_t i = 0; i < 4000; i++) {
+        uint64_t element = i * 2654435761u % elements;
+        struct lwp_walk_access access = {.object = object, .region = 0, .offset = element * type.bytes + 8};
+        lwp_walks_sample(&profile.walks, &walkers[owner(element)], &access, 1, i * 1000);
+    }
+    lwp_streams_link(&profile);
+    const struct lwp_layout *layout = lwp_layout_make(&profile, &object, 1);
+    assert_non_null(layout);
+    unsigned turns = lwp_writers_turns(&profile, layout);
+    bool stored[LWP_FIELDS_MAX];
+    lwp_writers_fields(&profile, layout, stored);
+    assert_int_equal(stored[1], store);
+    assert_false(stored[0] || stored[4]);
+    lwp_profile_fini(&profile);
+    return turns;
+}
+
+static uint64_t in_turns(uint64_t element)
+{
+    return element % 4;
+}
+
+static uint64_t in_slices(uint64_t element)
+{
+    return element * 4 / elements;
+}
+
+static uint64_t anyhow(uint64_t element)
+{
+    return element * 0x9e3779b97f4a7c15u >> 62;
+}
+
+static uint64_t by_one(uint64_t element)
+{
+    (void)element;
+    return 0;
+}
+
+static void turns_of_threads_are_told(void **state)
+{
+    (void)state;
+    assert_int_equal(turns_of(in_turns, true), 4);
+    assert_int_equal(turns_of(in_turns, false), 0); /* nobody writes */
+    assert_int_equal(turns_of(in_slices, true), 0);
+    assert_int_equal(turns_of(anyhow, true), 0);
+    assert_int_equal(turns_of(by_one, true), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(parts_lie_as_a_compiler_would_lay_them),
+        cmocka_unit_test(holes_call_for_another_order),
+        cmocka_unit_test(declarations_speak_the_language_of_the_type),
+        cmocka_unit_test(turns_of_threads_are_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
