@@ -175,6 +175,8 @@ static struct code_linear decode_linear(const ZydisDecodedInstruction *instructi
     case ZYDIS_MNEMONIC_ADD:
         linear =
             (struct code_linear){.exists = immediate || general, .base = to, .index = other, .scale = 1, .plus = value};
+        linear.loads = from->type == ZYDIS_OPERAND_TYPE_MEMORY && operands[0].size == 64;
+        linear.exists |= linear.loads;
         break;
     case ZYDIS_MNEMONIC_SUB:
         linear = (struct code_linear){.exists = immediate || general,

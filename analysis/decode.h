@@ -31,6 +31,7 @@ struct code_instruction {
         bool exists;
         bool narrow;  /* computed in 32 bits: no pointer, or a constant one */
         bool selects; /* `to` = index (scale 1), or stays what it was (cmov) */
+        bool loads;   /* `to` = base + 8 bytes at the memory operand */
         int8_t to, base, index;
         int32_t scale;
         int64_t plus;

@@ -15,6 +15,7 @@
 #include "analysis/type_cache.h"
 #include "analysis/type_callers.h"
 #include "analysis/type_die.h"
+#include "analysis/type_flow_values.h"
 #include "analysis/type_seeds.h"
 #include "analysis/type_values.h"
 #include "analysis/type_variables.h"
@@ -37,15 +38,6 @@ enum {
     FLOW_SEED_WORK = 20 * 1000 * 1000
 };
 
-enum flow_kind { FLOW_NONE, FLOW_NUMBER, FLOW_ADDRESS };
-
-struct flow_value {
-    uint8_t kind;
-    uint32_t source; /* of an address: what it leads to, index in the answers' sources */
-    int64_t offset;
-    uint64_t modulus; /* 0: exactly `offset`; 1: of a number, unknown */
-};
-
 struct flow_state {
     struct flow_value of[REGISTERS];
     struct flow_slot {
@@ -63,8 +55,7 @@ struct flow_answer {
 
 /* All that is kept of a function. */
 struct code_flow_answers {
-    struct code_pointee *sources;
-    size_t source_count, source_capacity;
+    struct flow_sources sources;
     struct flow_answer *items; /* by pc */
     size_t count, capacity;
     struct flow_passed { /* what a call hands over in the registers of arguments */
@@ -88,98 +79,6 @@ struct flow_run {
     bool recording;
 };
 
-static const struct flow_value flow_unknown = {FLOW_NUMBER, 0, 0, 1};
-
-static uint64_t flow_gcd(uint64_t a, uint64_t b)
-{
-    while (b) {
-        uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
-static uint32_t flow_source(struct flow_run *run, const struct code_pointee *pointee)
-{
-    struct code_flow_answers *answers = run->answers;
-    for (size_t i = answers->source_count; i-- > 0;) {
-        const struct code_pointee *known = &answers->sources[i];
-        if (known->type.addr == pointee->type.addr && known->descriptor == pointee->descriptor &&
-            known->name == pointee->name)
-            return (uint32_t)i;
-    }
-    LWP_GROW(&answers->sources, answers->source_count, &answers->source_capacity);
-    answers->sources[answers->source_count] = *pointee;
-    return (uint32_t)answers->source_count++;
-}
-
-static bool flow_same_source(const struct flow_run *run, uint32_t a, uint32_t b)
-{
-    const struct code_pointee *x = &run->answers->sources[a], *y = &run->answers->sources[b];
-    Dwarf_Die first = x->type, second = y->type;
-    if (a == b)
-        return true;
-    return x->descriptor == y->descriptor && x->bytes == y->bytes && type_die_strip(&first, NULL) &&
-           type_die_strip(&second, NULL) && first.addr == second.addr;
-}
-
-static bool flow_equal(const struct flow_value *a, const struct flow_value *b)
-{
-    return a->kind == b->kind && a->offset == b->offset && a->modulus == b->modulus &&
-           (a->kind != FLOW_ADDRESS || a->source == b->source);
-}
-
-/* ---- arithmetic ---- */
-
-static struct flow_value flow_address(uint32_t source, int64_t offset)
-{
-    return (struct flow_value){FLOW_ADDRESS, source, offset, 0};
-}
-
-static struct flow_value flow_add(const struct flow_value *a, const struct flow_value *b)
-{
-    struct flow_value sum = a->kind == FLOW_ADDRESS ? *a : *b;
-    if ((a->kind == FLOW_ADDRESS && b->kind == FLOW_ADDRESS) || a->kind == FLOW_NONE || b->kind == FLOW_NONE ||
-        __builtin_add_overflow(a->offset, b->offset, &sum.offset))
-        return flow_unknown;
-    sum.modulus = flow_gcd(a->modulus, b->modulus);
-    return sum;
-}
-
-static struct flow_value flow_scaled(const struct flow_value *value, int64_t scale)
-{
-    struct flow_value made = *value;
-    if (scale == 1)
-        return made;
-    if (value->kind != FLOW_NUMBER || scale == INT64_MIN ||
-        __builtin_mul_overflow(value->offset, scale, &made.offset) ||
-        __builtin_mul_overflow(value->modulus, (uint64_t)(scale < 0 ? -scale : scale), &made.modulus) ||
-        made.modulus > INT64_MAX)
-        return flow_unknown;
-    if (scale == 0)
-        made.modulus = 0;
-    return made;
-}
-
-static struct flow_value flow_join(const struct flow_run *run, const struct flow_value *a, const struct flow_value *b)
-{
-    if (a->kind == FLOW_NONE || b->kind == FLOW_NONE)
-        return a->kind == FLOW_NONE ? *b : *a;
-    if (a->kind != b->kind) { /* a null pointer beside an address */
-        const struct flow_value *number = a->kind == FLOW_NUMBER ? a : b;
-        return number->offset == 0 && number->modulus == 0 ? *(a == number ? b : a) : flow_unknown;
-    }
-    if (a->kind == FLOW_ADDRESS && !flow_same_source(run, a->source, b->source))
-        return flow_unknown;
-    struct flow_value joined = *a;
-    int64_t apart;
-    if (__builtin_sub_overflow(a->offset, b->offset, &apart) || apart == INT64_MIN)
-        return flow_unknown;
-    joined.modulus = flow_gcd(flow_gcd(a->modulus, b->modulus), (uint64_t)(apart < 0 ? -apart : apart));
-    return joined;
-}
-
 /* ---- memory ---- */
 
 static bool flow_static(struct flow_run *run, uint64_t address, struct flow_value *value)
@@ -193,7 +92,7 @@ static bool flow_static(struct flow_run *run, uint64_t address, struct flow_valu
         return false;
     const char *name = dwarf_diename(&found.die);
     pointee.name = name ? code_intern(run->module->code, name) : "";
-    *value = flow_address(flow_source(run, &pointee), (int64_t)(address - found.start));
+    *value = flow_address(flow_source(&run->answers->sources, &pointee), (int64_t)(address - found.start));
     return true;
 }
 
@@ -207,7 +106,14 @@ static struct flow_value flow_sum(struct flow_run *run, const struct flow_state 
         sum = flow_add(&state->of[base], &sum);
     if (index >= 0) {
         struct flow_value scaled = flow_scaled(&state->of[index], scale);
-        sum = flow_add(&sum, &scaled);
+        struct flow_value total = flow_add(&sum, &scaled);
+        /* A sum of two pointers to the same: LLVM says of an index that it is the pointer it belongs to. */
+        if (scale == 1 && sum.kind == FLOW_ADDRESS && scaled.kind == FLOW_ADDRESS &&
+            flow_same_source(&run->answers->sources, sum.source, scaled.source)) {
+            total = sum;
+            total.modulus = flow_gcd(sum.modulus, run->answers->sources.items[sum.source].bytes);
+        }
+        sum = total;
     }
     return sum;
 }
@@ -275,14 +181,14 @@ static struct flow_value flow_load(struct flow_run *run, const struct flow_state
         const char *name = known ? dwarf_diename(&variable) : NULL;
         pointee.name = name ? code_intern(run->module->code, name) : "";
         if (known && code_pointer_at(run->module, type, (uint64_t)(at - start), &pointee))
-            return flow_address(flow_source(run, &pointee), 0);
+            return flow_address(flow_source(&run->answers->sources, &pointee), 0);
         return flow_slot_find(state, at, &value) ? value : flow_unknown;
     }
     value = flow_memory(run, state, pc, instruction);
-    if (value.kind != FLOW_ADDRESS ||
-        !code_pointer_through(run->module, &run->answers->sources[value.source], value.offset, value.modulus, &pointee))
+    if (value.kind != FLOW_ADDRESS || !code_pointer_through(run->module, &run->answers->sources.items[value.source],
+                                                            value.offset, value.modulus, &pointee))
         return flow_unknown;
-    return flow_address(flow_source(run, &pointee), 0);
+    return flow_address(flow_source(&run->answers->sources, &pointee), 0);
 }
 
 /* ---- variables ---- */
@@ -295,24 +201,15 @@ static bool flow_in_scope(const struct flow_run *run, uint64_t pc, uint32_t scop
     return at == scope;
 }
 
-static bool flow_holds(const struct code_pointee *outer, const struct flow_value *value,
-                       const struct code_pointee *inner, int64_t inner_offset)
-{
-    int64_t size = (int64_t)outer->bytes, offset;
-    if (outer->descriptor || inner->descriptor || size == 0 || (value->modulus && value->modulus % outer->bytes) ||
-        __builtin_sub_overflow(value->offset, inner_offset, &offset))
-        return false;
-    return code_type_holds(outer->type, (uint64_t)((offset % size + size) % size), inner->type);
-}
-
 static void flow_apply_seed(struct flow_run *run, struct flow_value *value, const struct code_seed *seed,
                             uint32_t source)
 {
     struct flow_value named = flow_address(source, seed->offset);
     if (value->kind == FLOW_ADDRESS) {
-        const struct code_pointee *known = &run->answers->sources[value->source], *own = &run->answers->sources[source];
+        const struct code_pointee *known = &run->answers->sources.items[value->source],
+                                  *own = &run->answers->sources.items[source];
         int64_t size = (int64_t)own->bytes;
-        if (flow_same_source(run, value->source, source)) {
+        if (flow_same_source(&run->answers->sources, value->source, source)) {
             bool agrees = size && value->modulus % own->bytes == 0 && (value->offset - seed->offset) % size == 0;
             if (!agrees)
                 *value = named;
@@ -348,7 +245,7 @@ static struct flow_value flow_result(struct flow_run *run, const struct code_ins
         const char *name = code_scope_name(callee, 0);
         pointee.name = name ? name : "";
     }
-    return flow_address(flow_source(run, &pointee), 0);
+    return flow_address(flow_source(&run->answers->sources, &pointee), 0);
 }
 
 static void flow_record(struct flow_run *run, uint64_t pc, const struct flow_value *value)
@@ -387,9 +284,13 @@ static void flow_step(struct flow_run *run, struct flow_state *state, uint64_t p
     }
     if (run->recording && (instruction->flow == CODE_FLOW_CALL || instruction->flow == CODE_FLOW_JUMP))
         flow_record_call(run, state, pc);
-    if (linear->exists) {
+    if (linear->loads) {
         to = linear->to;
-        result = linear->selects ? flow_join(run, &state->of[to], &state->of[linear->index])
+        result = flow_load(run, state, pc, instruction);
+        result = flow_add(&state->of[linear->base], &result);
+    } else if (linear->exists) {
+        to = linear->to;
+        result = linear->selects ? flow_join(&run->answers->sources, &state->of[to], &state->of[linear->index])
                                  : flow_sum(run, state, linear->base, linear->index, linear->scale, linear->plus);
         if (linear->narrow && result.kind == FLOW_ADDRESS && (linear->base >= 0 || linear->index >= 0))
             result = flow_unknown;
@@ -430,7 +331,7 @@ static bool flow_merge(const struct flow_run *run, struct flow_state *into, cons
         return true;
     }
     for (int reg = 0; reg < REGISTERS; reg++) {
-        struct flow_value joined = flow_join(run, &into->of[reg], &from->of[reg]);
+        struct flow_value joined = flow_join(&run->answers->sources, &into->of[reg], &from->of[reg]);
         if (!flow_equal(&joined, &into->of[reg])) {
             into->of[reg] = joined;
             changed = true;
@@ -439,7 +340,7 @@ static bool flow_merge(const struct flow_run *run, struct flow_state *into, cons
     for (uint32_t i = 0; i < into->slot_count;) {
         struct flow_value other = flow_unknown;
         flow_slot_find(from, into->slots[i].at, &other);
-        struct flow_value joined = flow_join(run, &into->slots[i].value, &other);
+        struct flow_value joined = flow_join(&run->answers->sources, &into->slots[i].value, &other);
         if (!flow_equal(&joined, &into->slots[i].value)) {
             into->slots[i].value = joined;
             changed = true;
@@ -490,8 +391,8 @@ static void flow_enter_arguments(struct flow_run *run, struct flow_state *state)
         for (int a = 0; a < FLOW_ARGUMENTS; a++) {
             struct flow_value value = passed->values[a];
             if (value.kind == FLOW_ADDRESS)
-                value.source = flow_source(run, &caller->sources[value.source]);
-            joined[a] = flow_join(run, &joined[a], &value);
+                value.source = flow_source(&run->answers->sources, &caller->sources.items[value.source]);
+            joined[a] = flow_join(&run->answers->sources, &joined[a], &value);
         }
     }
     for (int a = 0; a < FLOW_ARGUMENTS; a++)
@@ -571,7 +472,7 @@ static bool flow_place_seeds(struct flow_run *run)
         (run->seeds.count && function->block_count > FLOW_SEED_WORK / run->seeds.count))
         return false;
     for (size_t i = 0; i < run->seeds.count; i++)
-        run->seed_source[i] = flow_source(run, &run->seeds.items[i].pointee);
+        run->seed_source[i] = flow_source(&run->answers->sources, &run->seeds.items[i].pointee);
     for (uint32_t b = 0; b < function->block_count; b++) {
         for (size_t i = 0; i < run->seeds.count && run->seeds.items[i].low < function->blocks[b].end; i++)
             if (run->seeds.items[i].high > function->blocks[b].start) {
@@ -618,7 +519,7 @@ void code_flow_answers_free(struct code_flow_answers *answers)
 {
     if (!answers)
         return;
-    free(answers->sources);
+    free(answers->sources.items);
     free(answers->items);
     free(answers->passed);
     free(answers);
@@ -656,6 +557,6 @@ bool code_flow_target(struct code_module *module, uint64_t pc, struct code_targe
     if (!answers || low == answers->count || answers->items[low].pc != pc)
         return false;
     const struct flow_value *value = &answers->items[low].value;
-    *target = (struct code_target){answers->sources[value->source], value->offset, value->modulus};
+    *target = (struct code_target){answers->sources.items[value->source], value->offset, value->modulus};
     return true;
 }

@@ -106,13 +106,25 @@ bool code_type_same(Dwarf_Die a, Dwarf_Die b)
     return first && second && !strcmp(first, second) && type_die_bytes(&a, &x) && type_die_bytes(&b, &y) && x == y;
 }
 
+/* Inside of the library's containers and pointers: their members are nobody's names. */
+static bool member_is_hidden(Dwarf_Die *type)
+{
+    static const char *const names[] = {"Vec<",     "RawVec<", "RawVecInner<", "Unique<", "NonNull<",  "Iter<",
+                                        "IterMut<", "Box<",    "&[",           "&mut [",  "RawTable<", "Option<"};
+    const char *name = dwarf_diename(type);
+    for (size_t i = 0; name && i < sizeof names / sizeof *names; i++)
+        if (!strncmp(name, names[i], strlen(names[i])))
+            return true;
+    return false;
+}
+
 /* Of several members at the offset: they must agree. */
 static bool member_among(struct member_search *search, Dwarf_Die *parent, uint64_t offset, struct code_pointee *pointee,
                          int depth, bool *clash)
 {
     Dwarf_Die child, type;
     uint64_t start;
-    bool found = false;
+    bool found = false, hidden = member_is_hidden(parent);
     for (bool more = code_die_child(parent, &child); more && --search->budget > 0;
          more = code_die_next(&child, &child)) {
         struct code_pointee one = {.name = pointee->name};
@@ -123,7 +135,8 @@ static bool member_among(struct member_search *search, Dwarf_Die *parent, uint64
         } else if ((tag == DW_TAG_member || tag == DW_TAG_inheritance) &&
                    member_covers(&child, &type, offset, &start)) {
             const char *name = tag == DW_TAG_member ? dwarf_diename(&child) : NULL;
-            bool plain = name && strncmp(name, "__", 2) && strlen(one.name) < MEMBER_NAME;
+            bool plain =
+                name && !hidden && strncmp(name, "_M_", 3) && strncmp(name, "__", 2) && strlen(one.name) < MEMBER_NAME;
             if (plain)
                 one.name = lwp_arena_printf(search->module->code->arena, *one.name ? "%s.%s" : "%s%s", one.name, name);
             hit = member_find(search, type, offset - start, &one, depth + 1);

@@ -1,0 +1,337 @@
+/* Pointers followed through whole functions: every access in the loops of tests/truth/types must lead to the type that
+ * the source says, whatever the compiler made of the loop; and what allocations are of. No program is run. */
+#include "analysis/type_flow_values.h"
+#include "analysis/types.h"
+#include "programs.h"
+
+struct loaded {
+    struct lwp_arena *arena;
+    struct lwp_code *code;
+    char path[256];
+};
+
+static bool load(struct loaded *loaded, const char *compiler, const char *flags, const char *source)
+{
+    if (!programs_build(compiler, flags, source, loaded->path, sizeof loaded->path))
+        return false;
+    loaded->arena = lwp_arena_new();
+    loaded->code = lwp_code_new(loaded->arena);
+    assert_int_equal(lwp_code_module(loaded->code, loaded->path, NULL, 0), 0);
+    return true;
+}
+
+static void unload(struct loaded *loaded)
+{
+    lwp_code_free(loaded->code);
+    lwp_arena_free(loaded->arena);
+}
+
+/* ---- arithmetic ---- */
+
+static void test_values(void **state)
+{
+    (void)state;
+    struct flow_sources none = {NULL, 0, 0};
+    struct flow_value zero = {FLOW_NUMBER, 0, 0, 0}, step = {FLOW_NUMBER, 0, 40, 0}, index = flow_unknown;
+    struct flow_value pointer = flow_address(0, 8), null = zero, moved = flow_add(&pointer, &step);
+    assert_int_equal(moved.offset, 48);
+    assert_int_equal(moved.modulus, 0);
+    /* Around a loop: at the same place of some element. */
+    struct flow_value around = flow_join(&none, &pointer, &moved);
+    assert_int_equal(around.kind, FLOW_ADDRESS);
+    assert_int_equal(around.modulus, 40);
+    struct flow_value again = flow_add(&around, &step);
+    again = flow_join(&none, &around, &again);
+    assert_true(flow_equal(&again, &around));
+    /* base + index * 24 */
+    struct flow_value scaled = flow_scaled(&index, 24), element = flow_add(&pointer, &scaled);
+    assert_int_equal(element.kind, FLOW_ADDRESS);
+    assert_int_equal(element.modulus, 24);
+    assert_int_equal(flow_join(&none, &pointer, &null).kind, FLOW_ADDRESS); /* or no node at all */
+    assert_int_equal(flow_join(&none, &pointer, &index).kind, FLOW_NUMBER);
+    assert_int_equal(flow_add(&pointer, &pointer).kind, FLOW_NUMBER);
+    assert_int_equal(flow_scaled(&pointer, 2).kind, FLOW_NUMBER);
+    struct flow_value huge = {FLOW_NUMBER, 0, INT64_MAX, 0};
+    assert_int_equal(flow_add(&huge, &step).modulus, 1);
+    assert_int_equal(flow_scaled(&huge, 3).modulus, 1);
+    assert_int_equal(flow_scaled(&huge, INT64_MIN).modulus, 1);
+    struct flow_value low = {FLOW_NUMBER, 0, INT64_MIN, 0};
+    assert_int_equal(flow_join(&none, &huge, &low).modulus, 1);
+}
+
+/* ---- accesses ---- */
+
+struct walk {
+    const char *function, *type, *other; /* symbol; what its loops' accesses are of */
+};
+
+/* Accesses in loops of the function through registers: how many, how many known, and none of another type. */
+static void walk_count(struct loaded *loaded, const struct walk *walk, const char *build, int *all, int *known)
+{
+    uint64_t low = programs_symbol(loaded->path, walk->function);
+    if (!low)
+        return; /* inlined after all */
+    const struct lwp_place *place = lwp_code_place(loaded->code, 0, low);
+    for (uint64_t at = low; at < place->function_high; at++) {
+        struct lwp_memory_operand operand = lwp_code_operand(loaded->code, 0, at);
+        struct lwp_candidate candidate;
+        /* Answers are for real instructions only, so stray bytes that decode do no harm. */
+        if (lwp_code_place(loaded->code, 0, at)->loop == LWP_NONE || !operand.exists || operand.base < 0 ||
+            operand.base == 4 || operand.base == 5)
+            continue;
+        if (!lwp_types_at_access(loaded->code, 0, at, &candidate, 1) || !candidate.exact)
+            continue;
+        ++*known;
+        if (strcmp(candidate.type->name, walk->type) && strcmp(candidate.type->name, "struct graph") &&
+            (!walk->other || strcmp(candidate.type->name, walk->other)))
+            fail_msg("%s: %s+0x%llx is of %s through %s", build, walk->function, (unsigned long long)(at - low),
+                     candidate.type->name, candidate.variable);
+    }
+    char command[1024];
+    int counted = 0;
+    snprintf(
+        command, sizeof command,
+        "objdump -d --no-show-raw-insn --start-address=0x%llx --stop-address=0x%llx %s | sed -n 's/^ *\\([0-9a-f]*\\):"
+        "\\t.*/\\1/p'",
+        (unsigned long long)low, (unsigned long long)place->function_high, loaded->path);
+    FILE *objdump = popen(command, "r");
+    unsigned long long at;
+    while (objdump && fscanf(objdump, "%llx", &at) == 1) {
+        struct lwp_memory_operand operand = lwp_code_operand(loaded->code, 0, at);
+        counted += lwp_code_place(loaded->code, 0, at)->loop != LWP_NONE && operand.exists && operand.base >= 0 &&
+                   operand.base != 4 && operand.base != 5;
+    }
+    if (objdump)
+        pclose(objdump);
+    *all += counted;
+}
+
+static void walk_all(const char *compiler, const char *flags, const char *source, const struct walk *walks,
+                     size_t count, double least)
+{
+    struct loaded loaded;
+    char path[256], build[256];
+    int all = 0, known = 0;
+    snprintf(path, sizeof path, "../truth/types/%s", source);
+    snprintf(build, sizeof build, "%s %s %s", compiler, flags, source);
+    if (!load(&loaded, compiler, flags, path))
+        return;
+    for (size_t w = 0; w < count; w++)
+        walk_count(&loaded, &walks[w], build, &all, &known);
+    if (!all || known < least * all)
+        fail_msg("%s: %d of %d accesses known", build, known, all);
+    unload(&loaded);
+}
+
+static void test_c(void **state)
+{
+    (void)state;
+    static const struct walk walks[] = {
+        {"walk_list", "struct node", NULL},
+        {"kinetic", "struct body", NULL},
+        {"move", "struct body", NULL},
+        {"smooth", "struct body", NULL},
+        {"count_kinds", "struct packet", NULL},
+        {"add_values", "struct value", NULL},
+        {"heat_up", "cell_t", NULL},
+        {"relax", "struct edge", "struct vec3"},
+        {"look_up", "struct slot", NULL},
+        {"add_keys", "struct node", "struct node *"},
+        {"add_rows", "struct row", "struct row *"},
+    };
+    static const char *const gcc[] = {"-g -O1", "-g -O2", "-gdwarf-4 -O3", "-g -O2 -gsplit-dwarf",
+                                      "-g -O2 -no-pie -fno-pie"};
+    static const char *const clang[] = {"-g -O1", "-g -O2", "-gdwarf-4 -O2", "-gdwarf-5 -O3"};
+    if (!programs_have("objdump"))
+        skip();
+    for (size_t i = 0; i < sizeof gcc / sizeof *gcc; i++)
+        walk_all("gcc", gcc[i], "records.c", walks, sizeof walks / sizeof *walks, 0.95);
+    for (size_t i = 0; i < sizeof clang / sizeof *clang; i++)
+        walk_all("clang", clang[i], "records.c", walks, sizeof walks / sizeof *walks, 0.9);
+}
+
+static void test_cxx(void **state)
+{
+    (void)state;
+    static const struct walk walks[] = {
+        {"_ZN5Field7diffuseEv", "Field::Cell", "std::vector<Field::Cell, std::allocator<Field::Cell> >"},
+        {"_Z8heaviestRKSt6vectorIN3geo8ParticleESaIS1_EE", "geo::Particle", NULL},
+        {"_Z11use_entriesRSt6vectorI5EntryIidESaIS1_EE", "Entry<int, double>", NULL},
+        {"_Z13scale_entriesP5EntryIidEid", "Entry<int, double>", NULL},
+        {"_Z6followRKSt10unique_ptrI4LinkSt14default_deleteIS0_EE", "Link",
+         "std::unique_ptr<Link, std::default_delete<Link> >"},
+        {"_Z11total_scoreRKSt10unique_ptrIA_6RecordSt14default_deleteIS1_EE", "Record", NULL},
+    };
+    static const char *const flags[] = {"-g -O2", "-gdwarf-4 -O2"};
+    if (!programs_have("objdump"))
+        skip();
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
+        walk_all("g++", flags[i], "classes.cc", walks, sizeof walks / sizeof *walks, 0.9);
+        walk_all("clang++", flags[i], "classes.cc", walks, sizeof walks / sizeof *walks, 0.9);
+    }
+}
+
+static void test_fortran(void **state)
+{
+    (void)state;
+    static const struct walk walks[] = {
+        {"__bodies_MOD_kinetic", "type(body)", NULL},  {"__bodies_MOD_drift", "type(body)", NULL},
+        {"__bodies_MOD_remember", "type(body)", NULL}, {"__bodies_MOD_prices", "type(item)", NULL},
+        {"__bodies_MOD_follow", "type(item)", NULL},   {"__bodies_MOD_cells", "type(body)", NULL},
+        {"__bodies_MOD_warm", "real(kind=8)", NULL},
+    };
+    char flags[512];
+    if (!programs_have("objdump"))
+        skip();
+    snprintf(flags, sizeof flags, "-g -O2 -J %s %s/tests/truth/types/derived.f90", programs_folder, LWP_SOURCE);
+    walk_all("gfortran", flags, "derived_main.f90", walks, sizeof walks / sizeof *walks, 0.9);
+    snprintf(flags, sizeof flags, "-gdwarf-4 -O3 -J %s %s/tests/truth/types/derived.f90", programs_folder, LWP_SOURCE);
+    walk_all("gfortran", flags, "derived_main.f90", walks, sizeof walks / sizeof *walks, 0.6);
+}
+
+/* ---- names ---- */
+
+static const struct lwp_field *field_of(const struct lwp_type *type, const char *name)
+{
+    for (uint32_t i = 0; i < type->field_count; i++)
+        if (!strcmp(type->fields[i].name, name))
+            return &type->fields[i];
+    fail_msg("%s has no field %s", type->name, name);
+    return NULL;
+}
+
+static void test_fortran_names(void **state)
+{
+    struct loaded loaded;
+    char flags[512];
+    uint64_t elements;
+    (void)state;
+    snprintf(flags, sizeof flags, "-g -O2 -J %s %s/tests/truth/types/derived.f90", programs_folder, LWP_SOURCE);
+    if (!load(&loaded, "gfortran", flags, "../truth/types/derived_main.f90"))
+        skip();
+    struct lwp_symbol symbol;
+    uint64_t shelf = programs_symbol(loaded.path, "__bodies_MOD_shelf");
+    const struct lwp_type *type = lwp_types_of_static(loaded.code, 0, shelf, &elements);
+    assert_non_null(type);
+    assert_string_equal(type->name, "type(item)");
+    assert_string_equal(type->tag, "item");
+    assert_int_equal(type->language, LWP_LANGUAGE_FORTRAN);
+    assert_int_equal(elements, 100000);
+    assert_string_equal(field_of(type, "value")->declaration, "integer(kind=4) :: value");
+    assert_string_equal(field_of(type, "next")->declaration, "type(item), pointer :: next");
+    assert_true(lwp_code_data_symbol(loaded.code, 0, shelf, &symbol));
+    assert_string_equal(symbol.name, "bodies::shelf");
+    /* An allocatable array is its descriptor; what is in it, the accesses tell. */
+    uint64_t low = programs_symbol(loaded.path, "__bodies_MOD_drift"), at = low;
+    struct lwp_candidate candidate = {NULL, NULL, false};
+    for (; at < low + 512; at++)
+        if (lwp_types_at_access(loaded.code, 0, at, &candidate, 1) && candidate.exact &&
+            !strcmp(candidate.type->name, "type(body)"))
+            break;
+    assert_string_equal(candidate.variable, "swarm");
+    type = candidate.type;
+    assert_string_equal(field_of(type, "history")->declaration, "real(kind=4) :: history(3)");
+    assert_string_equal(field_of(type, "velocity")->declaration, "type(vector) :: velocity");
+    assert_int_equal(field_of(type, "history")->bytes, 12);
+    unload(&loaded);
+}
+
+static void test_rust_names(void **state)
+{
+    struct loaded loaded;
+    char command[512];
+    unsigned long long low = 0, high;
+    struct lwp_candidate candidate;
+    const struct lwp_type *shape = NULL;
+    (void)state;
+    if (!load(&loaded, "rustc", "-O -g", "../truth/types/slices.rs"))
+        skip();
+    snprintf(command, sizeof command, "nm %s | grep 'slices5areas' | cut -d' ' -f1", loaded.path);
+    FILE *nm = popen(command, "r");
+    if (nm && fscanf(nm, "%llx", &low) != 1)
+        low = 0;
+    if (nm)
+        pclose(nm);
+    assert_true(low);
+    high = lwp_code_place(loaded.code, 0, low)->function_high;
+    for (uint64_t at = low; at < high && !shape; at++)
+        if (lwp_types_at_access(loaded.code, 0, at, &candidate, 1) && candidate.exact &&
+            candidate.type->kind == LWP_TYPE_STRUCT)
+            shape = candidate.type;
+    assert_non_null(shape);
+    assert_string_equal(shape->name, "slices::Shape");
+    assert_int_equal(shape->language, LWP_LANGUAGE_RUST);
+    assert_int_equal(field_of(shape, "discriminant")->offset, 0);
+    /* What the variants keep in the same bytes is one field. */
+    bool found = false;
+    for (uint32_t i = 0; i < shape->field_count; i++)
+        found |= strstr(shape->fields[i].name, "Circle.radius") && strstr(shape->fields[i].name, "Rectangle.");
+    assert_true(found);
+    unload(&loaded);
+}
+
+/* ---- allocations ---- */
+
+/* The first address after a call whose text matches, in a function. */
+static uint64_t call_of(const char *path, const char *function, const char *callee, int number)
+{
+    char command[1024];
+    unsigned long long address = 0;
+    snprintf(command, sizeof command,
+             "objdump -d --no-show-raw-insn --disassemble=%s %s | grep -A1 'call.*<%s' | grep -v '^--' | sed -n "
+             "'%ds/:.*//p'",
+             function, path, callee, 2 * number);
+    FILE *objdump = popen(command, "r");
+    if (objdump && fscanf(objdump, "%llx", &address) != 1)
+        address = 0;
+    if (objdump)
+        pclose(objdump);
+    return address;
+}
+
+static void test_blocks(void **state)
+{
+    (void)state;
+    struct loaded loaded;
+    struct lwp_candidate candidate;
+    if (!programs_have("objdump"))
+        skip();
+    if (load(&loaded, "gcc", "-g -O2 -fno-inline", "../truth/types/records.c")) {
+        uint64_t after = call_of(loaded.path, "make", "calloc", 1);
+        assert_true(after); /* void *make() hands the block to its caller */
+        assert_int_equal(lwp_types_of_block(loaded.code, 0, after - 1, true, &candidate), LWP_BLOCK_RETURNED);
+        after = call_of(loaded.path, "main", "make>", 1);
+        assert_true(after);
+        assert_int_equal(lwp_types_of_block(loaded.code, 0, after - 1, true, &candidate), LWP_BLOCK_KNOWN);
+        assert_string_equal(candidate.type->name, "struct node *");
+        after = call_of(loaded.path, "make_list", "malloc", 1);
+        assert_true(after);
+        assert_int_equal(lwp_types_of_block(loaded.code, 0, after - 1, true, &candidate), LWP_BLOCK_KNOWN);
+        assert_string_equal(candidate.type->name, "struct node");
+        assert_int_equal(lwp_types_of_block(loaded.code, 0, after - 1, false, &candidate), LWP_BLOCK_UNKNOWN);
+        unload(&loaded);
+    }
+    if (load(&loaded, "g++", "-g -O2", "../truth/types/classes.cc")) {
+        bool particle = false, link = false;
+        for (int i = 1; i < 40; i++) {
+            uint64_t after = call_of(loaded.path, "main", "_Znwm@plt", i);
+            if (after && lwp_types_of_block(loaded.code, 0, after - 1, true, &candidate) == LWP_BLOCK_KNOWN) {
+                particle |= !strcmp(candidate.type->name, "geo::Particle");
+                link |= !strcmp(candidate.type->name, "Link");
+            }
+        }
+        assert_true(particle);
+        assert_true(link);
+        unload(&loaded);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_values),        cmocka_unit_test(test_c),          cmocka_unit_test(test_cxx),
+        cmocka_unit_test(test_fortran),       cmocka_unit_test(test_rust_names), cmocka_unit_test(test_blocks),
+        cmocka_unit_test(test_fortran_names),
+    };
+    return cmocka_run_group_tests(tests, programs_set_up, programs_tear_down);
+}
