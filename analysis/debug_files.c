@@ -275,16 +275,15 @@ void code_debug_file_find(struct code_module *module)
     }
 }
 
-Elf *code_debug_alternate_find(struct code_module *module, const char *name, const void *id, size_t id_bytes, int *fd)
+Elf *code_debug_alternate_find(const char *folder, const char *name, const void *id, size_t id_bytes, int *fd)
 {
     struct debug_wanted wanted = debug_want(id, (ssize_t)id_bytes);
-    char root[DEBUG_PATH_MAX], folder[DEBUG_PATH_MAX];
+    char root[DEBUG_PATH_MAX];
     const char *file = strrchr(name, '/');
     file = file ? file + 1 : name;
     Elf *elf = NULL;
     if (!wanted.id_bytes)
         return NULL;
-    code_debug_folder(module, folder, sizeof folder);
     elf =
         *name == '/' ? debug_try_at(&wanted, fd, "", "%s", name) : debug_try_at(&wanted, fd, "", "%s/%s", folder, name);
     for (const char *at = debug_roots(); !elf && debug_root_next(&at, root, sizeof root);) {
@@ -304,4 +303,26 @@ void code_debug_folder(const struct code_module *module, char *folder, size_t ro
     char *slash = strrchr(folder, '/');
     if (slash)
         *slash = '\0';
+}
+
+bool code_debug_package_path(const struct code_module *module, char *path, size_t room)
+{
+    const char *name = strrchr(module->info.path, '/');
+    char link[64], root[DEBUG_PATH_MAX];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", module->debug_elf == module->elf ? module->fd : module->debug_fd);
+    ssize_t length = readlink(link, path, room - 5);
+    if (length > 0) {
+        memcpy(path + length, ".dwp", 5);
+        if (access(path, R_OK) == 0)
+            return true;
+    }
+    length = snprintf(path, room, "%s.dwp", module->info.path);
+    if (length > 0 && (size_t)length < room && access(path, R_OK) == 0)
+        return true;
+    for (const char *at = debug_roots(); name && debug_root_next(&at, root, sizeof root);) {
+        length = snprintf(path, room, "%s%s.dwp", root, name);
+        if (length > 0 && (size_t)length < room && access(path, R_OK) == 0)
+            return true;
+    }
+    return false;
 }

@@ -19,7 +19,11 @@ void code_debug_file_find(struct code_module *module);
 /* The folder of the file with the DWARF. */
 void code_debug_folder(const struct code_module *module, char *folder, size_t room);
 
-/* The file that the DWARF shares with others (dwz), by the name and the build-id that it gives. */
-Elf *code_debug_alternate_find(struct code_module *module, const char *name, const void *id, size_t id_bytes, int *fd);
+/* The package of .dwo files that may belong to the module (.dwp). */
+bool code_debug_package_path(const struct code_module *module, char *path, size_t room);
+
+/* The file that the DWARF shares with others (dwz), by the name and the build-id that it gives;
+ * `folder` is where the DWARF is. */
+Elf *code_debug_alternate_find(const char *folder, const char *name, const void *id, size_t id_bytes, int *fd);
 
 #endif

@@ -39,17 +39,32 @@ static bool dwo_is_odd(const char *folder, const char *more, const char *name)
     return odd;
 }
 
-bool code_dwo_open(struct code_module *module, Dwarf_Die *skeleton, Dwarf_Die *unit)
+static bool dwo_take(Dwarf_Die *skeleton, const char *folder, const char *name, Dwarf_Die *unit)
+{
+    const char *compiled_in = dwo_text(skeleton, DW_AT_comp_dir);
+    return !dwo_is_odd(folder, "", name) && !dwo_is_odd(folder, compiled_in ? compiled_in : "", name) &&
+           dwarf_cu_info(skeleton->cu, NULL, NULL, NULL, unit, NULL, NULL, NULL) == 0 && unit->addr;
+}
+
+bool code_dwo_open(struct code_module *module, struct code_package *package, Dwarf_Die *skeleton, Dwarf_Die *unit)
 {
     char folder[DWO_PATH_MAX];
-    const char *name = dwo_text(skeleton, DW_AT_dwo_name), *compiled_in = dwo_text(skeleton, DW_AT_comp_dir);
+    const char *name = dwo_text(skeleton, DW_AT_dwo_name);
+    uint64_t id = 0;
+    bool found = false;
     if (!name)
         name = dwo_text(skeleton, DW_AT_GNU_dwo_name);
-    code_debug_folder(module, folder, sizeof folder);
-    if (name && !dwo_is_odd(folder, "", name) && !dwo_is_odd(folder, compiled_in ? compiled_in : "", name) &&
-        dwarf_cu_info(skeleton->cu, NULL, NULL, NULL, unit, NULL, NULL, NULL) == 0 && unit->addr)
-        return true;
-    if (!module->info.units_missing++)
+    if (name && package) {
+        bool unpacked = dwarf_cu_info(skeleton->cu, NULL, NULL, NULL, NULL, &id, NULL, NULL) == 0 &&
+                        code_package_unpack(package, id, name);
+        found = dwo_take(skeleton, code_package_folder(package), name, unit);
+        if (unpacked)
+            code_package_remove(package, name);
+    } else if (name) {
+        code_debug_folder(module, folder, sizeof folder);
+        found = dwo_take(skeleton, folder, name, unit);
+    }
+    if (!found && !module->info.units_missing++)
         module->info.missing = code_intern(module->code, name ? name : "");
-    return false;
+    return found;
 }

@@ -2,9 +2,10 @@
 #ifndef LWP_ANALYSIS_DWO_H
 #define LWP_ANALYSIS_DWO_H
 
-#include "analysis/code_internal.h"
+#include "analysis/dwo_package.h"
 
-/* The unit behind the skeleton that the program holds; false: not found, and counted in the module's info. */
-bool code_dwo_open(struct code_module *module, Dwarf_Die *skeleton, Dwarf_Die *unit);
+/* The unit behind the skeleton that the program holds; false: not found, and counted in the module's info.
+ * `package` may be NULL. */
+bool code_dwo_open(struct code_module *module, struct code_package *package, Dwarf_Die *skeleton, Dwarf_Die *unit);
 
 #endif

@@ -100,7 +100,7 @@ static void module_note_missing(struct lwp_profile *profile, const struct lwp_mo
 {
     if (module->units_missing)
         lwp_profile_note(profile,
-                         "%s: the debug info of %u compile units was not found (.dwo files or a .dwp, the first is "
+                         "%s: the debug info of %u compile units was not found, or cannot be read (.dwo files or a .dwp, the first is "
                          "'%s'): types are not known there.",
                          module->path, module->units_missing, module->missing);
     else if (module->missing)

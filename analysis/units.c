@@ -9,7 +9,7 @@
 #include <elfutils/libdwelf.h>
 #include <stdlib.h>
 
-enum { UNIT_LIMIT = 1000000, UNIT_RANGE_LIMIT = 1000000 };
+enum { UNIT_LIMIT = 1000000, UNIT_RANGE_LIMIT = 1000000, DEBUG_FOLDER_MAX = 4096 };
 
 struct unit_range {
     uint64_t low, high;
@@ -20,6 +20,7 @@ struct code_debug {
     Dwarf *dwarf, *alternate;
     Elf *alternate_elf;
     int alternate_fd;
+    struct code_package *package; /* of .dwo files */
     struct code_unit *units;
     size_t unit_count;
     struct unit_range *ranges;
@@ -52,14 +53,14 @@ static void debug_take_ranges(struct code_debug *debug, struct code_unit *unit, 
 }
 
 /* The file that dwz moved shared parts to. */
-static void debug_find_alternate(struct code_debug *debug, struct code_module *module)
+static void debug_find_alternate(struct code_debug *debug, struct code_module *module, const char *folder)
 {
     const char *name;
     const void *id;
     ssize_t id_bytes = dwelf_dwarf_gnu_debugaltlink(debug->dwarf, &name, &id);
     if (id_bytes <= 0)
         return;
-    debug->alternate_elf = code_debug_alternate_find(module, name, id, (size_t)id_bytes, &debug->alternate_fd);
+    debug->alternate_elf = code_debug_alternate_find(folder, name, id, (size_t)id_bytes, &debug->alternate_fd);
     if (debug->alternate_elf)
         debug->alternate = dwarf_begin_elf(debug->alternate_elf, DWARF_C_READ, NULL);
     if (debug->alternate)
@@ -75,10 +76,15 @@ static struct code_debug *debug_of(struct code_module *module)
     struct code_debug *debug = module->debug = calloc(1, sizeof *debug);
     if (!debug || module->info.debug_info != LWP_DEBUG_FULL)
         return debug;
+    char folder[DEBUG_FOLDER_MAX];
+    code_debug_folder(module, folder, sizeof folder);
+    debug->package = code_package_open(module);
     debug->dwarf = dwarf_begin_elf(module->debug_elf, DWARF_C_READ, NULL);
+    if (debug->package)
+        code_package_ready(debug->package);
     if (!debug->dwarf)
         return debug;
-    debug_find_alternate(debug, module);
+    debug_find_alternate(debug, module, folder);
     size_t capacity = 0;
     Dwarf_CU *cu = NULL;
     Dwarf_Half version;
@@ -110,7 +116,7 @@ Dwarf *code_dwarf(struct code_module *module)
 static struct code_unit *unit_open(struct code_module *module, struct code_unit *unit)
 {
     Dwarf_Die split;
-    if (unit->is_skeleton && code_dwo_open(module, &unit->line_die, &split))
+    if (unit->is_skeleton && code_dwo_open(module, module->debug->package, &unit->line_die, &split))
         unit->die = split;
     unit->is_skeleton = false;
     return unit;
@@ -181,6 +187,7 @@ void code_debug_free(struct code_debug *debug)
         dwarf_end(debug->alternate);
     if (debug->alternate_elf)
         code_elf_file_close(debug->alternate_elf, debug->alternate_fd);
+    code_package_close(debug->package);
     free(debug);
 }
 

@@ -15,7 +15,7 @@ struct code_function {
 struct code_unit {
     Dwarf_Die line_die; /* of the skeleton when the unit is split */
     Dwarf_Die die;
-    bool is_skeleton; /* `die` is not known yet: the .dwo file was not opened */
+    bool is_skeleton;                /* `die` is not known yet: the .dwo file was not opened */
     struct code_function *functions; /* by low */
     size_t function_count;
     bool functions_read, functions_deep, lines_read;

@@ -100,7 +100,7 @@ run split -g -gsplit-dwarf
 says "split" split/result '-compile units'
 type_is "split" split/result 'struct record'
 rm split/*.dwo
-says "split, .dwo gone" split/result "walk: the debug info of 1 compile units was not found .*walk.dwo"
+says "split, .dwo gone" split/result "walk: the debug info of 1 compile units was not found.*walk.dwo"
 type_is "split, .dwo gone" split/result null
 
 run separate -g

@@ -141,6 +141,12 @@ static void test_variants(void **state)
         {"clang", "-O1 -gdwarf-5 -gsplit-dwarf", NULL, KNOWS_TYPES},
         {"clang", "-O1 -gdwarf-5 -gsplit-dwarf -fdebug-types-section", NULL, KNOWS_TYPES},
         {"clang", "-O1 -g -fdebug-types-section", NULL, KNOWS_TYPES},
+        {"gcc", "-O1 -gdwarf-4 -gsplit-dwarf", "dwp -e program -o program.dwp && rm *.dwo", KNOWS_TYPES},
+        {"clang", "-O1 -gdwarf-5 -gsplit-dwarf", "llvm-dwp -e program -o program.dwp && rm *.dwo", KNOWS_TYPES},
+        {"clang", "-O1 -gdwarf-4 -gsplit-dwarf", "llvm-dwp -e program -o program.dwp && rm *.dwo", KNOWS_TYPES},
+        {"clang", "-O1 -gdwarf-4 -gsplit-dwarf", "dwp -e program -o program.dwp && rm *.dwo", KNOWS_TYPES},
+        {"gcc", "-O1 -gdwarf-4 -gsplit-dwarf -fdebug-types-section", "dwp -e program -o program.dwp && rm *.dwo",
+         KNOWS_TYPES},
         {"gcc", "-O1 -g", "objcopy --compress-debug-sections=zlib-gabi program", KNOWS_TYPES},
         {"gcc", "-O1 -gdwarf-4", "objcopy --compress-debug-sections=zlib-gnu program", KNOWS_TYPES},
         {"gcc", "-O1 -gdwarf-5", "dwz program", KNOWS_TYPES},
@@ -337,11 +343,74 @@ static void test_server(void **state)
     expect_none(path);
 }
 
+/* The file beside the program is damaged, in many places and ways; the answers do not matter, that they come does. */
+static void test_damaged_beside(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *compiler, *flags, *after, *victim;
+    } cases[] = {
+        {"gcc", "-O1 -gdwarf-4 -gsplit-dwarf", "true", "debug_one.dwo"},
+        {"clang", "-O1 -gdwarf-5 -gsplit-dwarf", "true", "debug_one.dwo"},
+        {"gcc", "-O1 -gdwarf-4 -gsplit-dwarf", "dwp -e program -o program.dwp && rm *.dwo", "program.dwp"},
+        {"clang", "-O1 -gdwarf-5 -gsplit-dwarf", "llvm-dwp -e program -o program.dwp && rm *.dwo", "program.dwp"},
+        {"gcc", "-O1 -g", "cp program other && dwz -m common.dwz program other", "common.dwz"},
+        {"gcc", "-O1 -g",
+         "objcopy --only-keep-debug program d.debug && strip program && "
+         "objcopy --add-gnu-debuglink=d.debug program",
+         "d.debug"},
+    };
+    uint64_t random_state = 11;
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        char folder[200], path[256], victim[256];
+        snprintf(folder, sizeof folder, "%s/damaged%zu", programs_folder, c);
+        snprintf(path, sizeof path, "%s/program", folder);
+        snprintf(victim, sizeof victim, "%s/%s", folder, cases[c].victim);
+        if (!programs_have(cases[c].compiler))
+            continue;
+        build_in(folder, cases[c].compiler, cases[c].flags);
+        struct addresses at = addresses_of(path);
+        if (!programs_run("cd %s && timeout 20 sh -c '%s' 2>/dev/null", folder, cases[c].after))
+            continue;
+        FILE *file = fopen(victim, "r");
+        assert_non_null(file);
+        static uint8_t sound[1 << 20], hurt[1 << 20];
+        size_t bytes = fread(sound, 1, sizeof sound, file);
+        fclose(file);
+        assert_true(bytes > 100 && bytes < sizeof sound);
+        for (int round = 0; round < 120; round++) {
+            size_t kept = round % 6 == 0 ? bytes * (size_t)round / 120 : bytes;
+            memcpy(hurt, sound, bytes);
+            for (int flip = 0; flip < round % 12; flip++) {
+                random_state = random_state * 6364136223846793005u + 1442695040888963407u;
+                hurt[(random_state >> 24) % bytes] = (uint8_t)(random_state >> 16);
+            }
+            file = fopen(victim, "w");
+            assert_non_null(file);
+            assert_int_equal(fwrite(hurt, 1, kept, file), kept);
+            fclose(file);
+            struct loaded loaded = load_file(path);
+            struct lwp_candidate candidates[8];
+            uint64_t elements;
+            for (uint64_t step = 0; step < 48; step += 3) {
+                assert_true(lwp_code_place(loaded.code, 0, at.one + step)->frame_count > 0);
+                lwp_types_at_access(loaded.code, 0, at.one + step, candidates, 8);
+                lwp_types_at_call(loaded.code, 0, at.two + step, candidates, 8);
+                lwp_types_of_static(loaded.code, 0, at.particles + step, &elements);
+            }
+            lwp_types_of_static(loaded.code, 0, at.cells, &elements);
+            unload(&loaded);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_variants),    cmocka_unit_test(test_separate_places), cmocka_unit_test(test_dwz_package),
-        cmocka_unit_test(test_missing_dwo), cmocka_unit_test(test_mini_symbols),    cmocka_unit_test(test_server),
+        cmocka_unit_test(test_variants),       cmocka_unit_test(test_separate_places),
+        cmocka_unit_test(test_dwz_package),    cmocka_unit_test(test_missing_dwo),
+        cmocka_unit_test(test_mini_symbols),   cmocka_unit_test(test_server),
+        cmocka_unit_test(test_damaged_beside),
     };
     return cmocka_run_group_tests(tests, programs_set_up, programs_tear_down);
 }
