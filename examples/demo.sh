@@ -1,6 +1,7 @@
 #!/bin/sh
 # Usage: demo.sh LWP EXAMPLES_BIN OUT
-# Profiles each example, prints the advice, then measures what following it gains: before and after in turns, median.
+# Profiles each example, prints the advice, then measures what following it gains: before and after in turns, median. Holds
+# the profiles of the two against each other, too. Ends with a table of what was promised and what came.
 set -u
 lwp=$1 bin=$2 out=$3 pairs=5
 mkdir -p "$out" || exit 1
@@ -18,10 +19,11 @@ median() { sort -n | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : 
 # The range lwp promises for the whole program, of the finding that promises most.
 promised() {
     "$lwp" report --json "$1" | python3 -c 'import json, sys
-ranges = [f["expected_speedup"] for f in json.load(sys.stdin)["findings"]]
-print("%.2f to %.2f times" % tuple(max(ranges, key=lambda r: r[1])) if ranges else "nothing")'
+ranges = [f["expected_speedup"] for f in json.load(sys.stdin)["findings"] if f["expected_speedup"]]
+print("%.2f to %.2f" % tuple(max(ranges, key=lambda r: r[1])) if ranges else "nothing")'
 }
 
+: > "$out/table"
 for example in neuron neighbours tree diffusion boxes stencil nochange; do
     echo
     echo "=== $example"
@@ -33,6 +35,7 @@ for example in neuron neighbours tree diffusion boxes stencil nochange; do
     promise=$(promised "$out/$example")
     if [ ! -x "$bin/${example}_fixed" ]; then
         echo "promised: $promise; there is no fixed version, because there is nothing to fix"
+        printf '%-12s %-14s %s\n' "$example" "$promise" "nothing to fix" >> "$out/table"
     else
         : > "$out/before"; : > "$out/after"; : > "$out/ratios"
         pair=0
@@ -45,12 +48,22 @@ for example in neuron neighbours tree diffusion boxes stencil nochange; do
             awk -v b="$before" -v a="$after" 'BEGIN { print b / a }' >> "$out/ratios"
             pair=$((pair + 1))
         done
-        echo "promised: faster by $promise"
+        "$lwp" collect --force -o "$out/${example}_fixed" -- "$bin/${example}_fixed" 1 > "$out/output" 2> "$out/$example.log" ||
+            { cat "$out/$example.log" >&2; echo "demo: lwp collect failed on ${example}_fixed" >&2; exit 1; }
+        echo
+        echo "--- lwp diff $out/$example $out/${example}_fixed"
+        "$lwp" diff "$out/$example" "$out/${example}_fixed" > "$out/output" || exit 1
+        sed '/^$/q' "$out/output"
+        echo "promised: faster by a factor of $promise"
         awk -v b="$(median < "$out/before")" -v a="$(median < "$out/after")" -v r="$(median < "$out/ratios")" -v n=$pairs \
-            'BEGIN { printf "measured: %.2f times (median of %d pairs; %.2f s before, %.2f s after)\n", r, n, b, a }'
+            'BEGIN { printf "measured: %.2f (median of %d pairs without lwp; %.2f s before, %.2f s after)\n", r, n, b, a }'
+        printf '%-12s %-14s %.2f\n' "$example" "$promise" "$(median < "$out/ratios")" >> "$out/table"
     fi
     echo "report:   $out/$example.html"
 done
-rm -f "$out/output" "$out/output.before" "$out/before" "$out/after" "$out/ratios"
+echo
+printf '%-12s %-14s %s\n' example promised measured
+cat "$out/table"
+rm -f "$out/output" "$out/output.before" "$out/before" "$out/after" "$out/ratios" "$out/table"
 echo
 echo "Open one of the .html files in a browser, or: $lwp serve $out/neuron"
