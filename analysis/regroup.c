@@ -249,10 +249,14 @@ static struct lwp_regroup_verdict regroup_classes(struct lwp_profile *profile,
 }
 
 /* A conflict counts when the loops with it weigh enough; of several the heaviest is named. */
-static struct lwp_regroup_verdict regroup_walked(const struct lwp_regroup_seen *seen)
+static struct lwp_regroup_verdict regroup_walked(const struct lwp_regroup_seen *seen, double affinity)
 {
-    if (seen->common <= 0)
-        return (struct lwp_regroup_verdict){LWP_REGROUP_AFFINITY, "no loop uses both", false};
+    if (affinity < together)
+        return (struct lwp_regroup_verdict){LWP_REGROUP_AFFINITY,
+                                            seen->separate > seen->common ? "no run of a loop uses both"
+                                            : seen->common <= 0           ? "no loop uses both"
+                                                                : "most of their use is in loops without the other",
+                                            false};
     if (seen->conflict > conflict_worth * seen->common)
         return seen->worst;
     if (seen->joined > 0 && seen->joined >= 0.5 * (seen->common - seen->conflict))
@@ -263,27 +267,32 @@ static struct lwp_regroup_verdict regroup_walked(const struct lwp_regroup_seen *
 static void regroup_judge(struct lwp_profile *profile, struct lwp_regroup_candidates *candidates)
 {
     size_t n = candidates->count;
-    struct lwp_affinity_loop loops[LWP_REGROUP_LOOPS_MAX];
+    double own[LWP_REGROUP_ARRAYS_MAX] = {0};
     candidates->verdicts = lwp_arena_alloc(profile->arena, n * n + 1, sizeof *candidates->verdicts);
     candidates->affinity = lwp_arena_alloc(profile->arena, n * n + 1, sizeof *candidates->affinity);
-    for (size_t l = 0; l < candidates->loop_count; l++)
-        loops[l] = (struct lwp_affinity_loop){candidates->loops[l].weight, candidates->loops[l].uses};
-    lwp_affinity_compute(loops, candidates->loop_count, n, candidates->affinity);
     struct lwp_regroup_seen *seen = lwp_arena_alloc(profile->arena, n * n + 1, sizeof *seen);
-    for (size_t l = 0; l < candidates->loop_count; l++)
-        lwp_regroup_look(profile, candidates, &candidates->loops[l], seen);
+    for (size_t l = 0; l < candidates->loop_count; l++) {
+        const struct lwp_regroup_loop *loop = &candidates->loops[l];
+        size_t used = 0;
+        for (size_t c = 0; c < n; c++)
+            used += loop->uses[c];
+        for (size_t c = 0; c < n; c++)
+            own[c] += loop->uses[c] ? loop->weight / (double)used : 0;
+        lwp_regroup_look(profile, candidates, loop, seen);
+    }
+    for (size_t i = 0; i < n; i++) /* eq. 11, each loop's weight in even parts for the arrays it uses */
+        for (size_t j = 0; j < n; j++) {
+            double parts = i < j ? seen[i * n + j].parts : seen[j * n + i].parts;
+            candidates->affinity[i * n + j] = own[i] + own[j] > 0 ? parts / (own[i] + own[j]) : 0;
+        }
     for (size_t i = 0; i < n; i++)
         for (size_t j = i + 1; j < n; j++) {
             struct lwp_regroup_verdict verdict =
                 regroup_classes(profile, candidates, &candidates->arrays[i], &candidates->arrays[j]);
             if (verdict.reason == LWP_REGROUP_NONE)
-                verdict = regroup_walked(&seen[i * n + j]);
+                verdict = regroup_walked(&seen[i * n + j], candidates->affinity[i * n + j]);
             candidates->verdicts[i * n + j] = candidates->verdicts[j * n + i] = verdict;
         }
-    for (size_t i = 0; i < n * n; i++)
-        if (candidates->verdicts[i].reason == LWP_REGROUP_NONE && i / n != i % n && candidates->affinity[i] < together)
-            candidates->verdicts[i] = (struct lwp_regroup_verdict){
-                LWP_REGROUP_AFFINITY, "most of their use is in loops without the other", false};
 }
 
 /* ---- groups ---- */
@@ -465,17 +474,15 @@ static int regroup_compare(const void *a, const void *b)
 }
 
 /* Pairs that share most of their loops and were not joined, where no advice says so. */
-static void regroup_apart(struct lwp_profile *profile, struct lwp_regroups *regroups, const bool *told)
+static void regroup_apart(struct lwp_regroups *regroups, const bool *told)
 {
     const struct lwp_regroup_candidates *candidates = &regroups->candidates;
     for (size_t i = 0; i < candidates->count; i++)
         for (size_t j = 0; j < i; j++) {
             struct lwp_regroup_verdict verdict = regroup_why(candidates, i, j);
-            const struct lwp_tally *weight = &profile->objects[candidates->arrays[i].object].weight;
             if (told[i] || told[j] || regroup_shared(candidates, i, j) < shown_share ||
-                regroups->apart_count == REJECTED_MAX || verdict.reason > LWP_REGROUP_ORDER ||
-                regroup_common(candidates, i, j) < 0.5 || regroup_common(candidates, j, i) < 0.5 ||
-                weight->weight < 0.01 * profile->total.weight)
+                regroups->apart_count == REJECTED_MAX || verdict.reason > LWP_REGROUP_AFFINITY ||
+                regroup_common(candidates, i, j) < 0.5 || regroup_common(candidates, j, i) < 0.5)
                 continue;
             regroups->apart[regroups->apart_count++] =
                 (struct lwp_regroup_rejected){.object = candidates->arrays[i].object,
@@ -530,7 +537,7 @@ void lwp_regroup_advise(struct lwp_profile *profile, const struct lwp_splits *sp
         regroups->count++;
     }
     qsort(regroups->regroups, regroups->count, sizeof *regroups->regroups, regroup_compare);
-    regroup_apart(profile, regroups, told);
+    regroup_apart(regroups, told);
 }
 
 void lwp_regroup_free(struct lwp_regroups *regroups)

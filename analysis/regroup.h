@@ -116,7 +116,8 @@ size_t lwp_regroup_ahead(const struct lwp_regroup_array *a, const struct lwp_reg
 
 /* regroup_loop.c: what was seen of a pair, over all loops that use both; and what one loop adds to all pairs. */
 struct lwp_regroup_seen {
-    double common, joined, conflict, heaviest; /* weights of loops */
+    double common, separate, joined, conflict, heaviest; /* weights of loops */
+    double parts;                                        /* of both arrays in common loops, even parts of each */
     struct lwp_regroup_verdict worst;
 };
 

@@ -184,7 +184,12 @@ void lwp_regroup_look(const struct lwp_profile *profile, const struct lwp_regrou
         for (size_t j = i + 1; j < view->count; j++) {
             struct lwp_regroup_seen *pair = &seen[view->used[i] * candidates->count + view->used[j]];
             struct lwp_regroup_verdict verdict = view->verdicts[i][j];
+            if (verdict.reason == LWP_REGROUP_AFFINITY) { /* a function called with either: as good as two loops */
+                pair->separate += loop->weight;
+                continue;
+            }
             pair->common += loop->weight;
+            pair->parts += 2 * loop->weight / (double)view->count;
             if (verdict.reason == LWP_REGROUP_NONE) {
                 pair->joined += loop->weight;
             } else if (verdict.reason != LWP_REGROUP_UNKNOWN) {
