@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 enum { PACKAGE_PATH_MAX = 4096, PACKAGE_SECTIONS = 9, PACKAGE_STRINGS = 1 << 22 };
-#define PACKAGE_UNIT_BYTES ((size_t)1 << 30)
 
 /* The numbers of the index's columns. */
 enum { COLUMN_INFO = 1, COLUMN_TYPES, COLUMN_ABBREV, COLUMN_LINE, COLUMN_LOC, COLUMN_STR_OFFSETS, COLUMN_7, COLUMN_8 };
@@ -203,6 +202,15 @@ static void dwo_end_section(struct dwo_file *file)
     file->headers[file->count].sh_size = file->bytes - file->headers[file->count].sh_offset;
 }
 
+/* The string at an offset; its length 0: none. Strings may end alike and then share bytes, but together they do not get
+ * many times longer than all that there are. */
+static size_t dwo_string(const struct package_part *all, uint32_t offset, uint32_t used)
+{
+    size_t length = offset < all->bytes ? strnlen((const char *)all->data + offset, all->bytes - offset) : 0;
+    uint64_t end = (uint64_t)used + length + 1;
+    return end <= UINT32_MAX && end <= 8 * (uint64_t)all->bytes + 8 ? length : 0;
+}
+
 /* The unit's strings alone: those of the whole program may be a gigabyte. */
 static void dwo_strings(struct dwo_file *file, const struct code_package *package, struct package_part offsets,
                         uint32_t version)
@@ -215,24 +223,23 @@ static void dwo_strings(struct dwo_file *file, const struct code_package *packag
     dwo_begin_section(file, ".debug_str_offsets.dwo", SHT_PROGBITS);
     dwo_append(file, offsets.data, header);
     for (size_t at = header; at + 4 <= offsets.bytes; at += 4) {
-        uint32_t from = package_u32(offsets.data + at), to = 0;
-        size_t length = from < all->bytes ? strnlen((const char *)all->data + from, all->bytes - from) : 0;
-        if (length) {
-            to = used;
-            used += (uint32_t)length + 1;
-        }
+        size_t length = dwo_string(all, package_u32(offsets.data + at), used);
+        uint32_t to = length ? used : 0;
+        used += length ? (uint32_t)length + 1 : 0;
         dwo_append(file, &to, sizeof to);
     }
     dwo_end_section(file);
     dwo_begin_section(file, ".debug_str.dwo", SHT_PROGBITS);
     dwo_append(file, "", 1);
+    used = 1;
     for (size_t at = header; at + 4 <= offsets.bytes; at += 4) {
         uint32_t from = package_u32(offsets.data + at);
-        size_t length = from < all->bytes ? strnlen((const char *)all->data + from, all->bytes - from) : 0;
-        if (length) {
+        size_t length = dwo_string(all, from, used);
+        used += length ? (uint32_t)length + 1 : 0;
+        if (length)
             dwo_append(file, all->data + from, length);
+        if (length)
             dwo_append(file, "", 1);
-        }
     }
     dwo_end_section(file);
 }
@@ -249,9 +256,10 @@ static void dwo_type_units(struct dwo_file *file, const struct code_package *pac
         else
             high = middle;
     }
+    size_t most = file->bytes + package->sections[column].bytes; /* more only when parts overlap */
     for (; own.data && low < package->type_count && package->types[low].abbrev == own.data; low++) {
         struct package_part unit = package_slice(package, &package->tu, package->types[low].row, column);
-        if (unit.data && unit.bytes <= PACKAGE_UNIT_BYTES && file->bytes <= PACKAGE_UNIT_BYTES)
+        if (unit.data && file->bytes + unit.bytes <= most)
             dwo_append(file, unit.data, unit.bytes);
     }
 }
