@@ -70,8 +70,12 @@ void code_elf_open(struct code_module *module, const uint8_t *build_id, size_t b
     struct stat status;
     module->fd = module->debug_fd = -1;
     const char *path = module->info.path;
-    if (!strchr(path, '/') || path[0] == '[' || !strncmp(path, "//", 2) || !strncmp(path, "/memfd:", 7)) {
-        module->info.file = LWP_FILE_NONE; /* [vdso], JIT code */
+    static const char *const no_files[] = {"[", "//", "/memfd:", "/proc/", "/dev/zero", "/SYSV"};
+    bool none = !strchr(path, '/');
+    for (size_t i = 0; i < sizeof no_files / sizeof *no_files; i++)
+        none |= !strncmp(path, no_files[i], strlen(no_files[i]));
+    if (none) { /* [vdso], JIT code, a descriptor of the process that ran */
+        module->info.file = LWP_FILE_NONE;
         return;
     }
     module->elf = code_elf_file_open(path, &module->fd, &module->info.file);

@@ -337,9 +337,10 @@ const char *code_scope_name(struct code_scopes *scopes, uint32_t index)
     if (dwarf_attr_integrate(&scope->die, DW_AT_linkage_name, &attribute) ||
         dwarf_attr_integrate(&scope->die, DW_AT_MIPS_linkage_name, &attribute))
         name = dwarf_formstring(&attribute);
-    if (name && strncmp(name, "_R", 2)) {
+    if (name && strncmp(name, "_R", 2) && !code_die_is_c(&scope->die)) {
         scope->name = code_demangle(scopes->module->code, name);
-    } else { /* C, and Rust's newer scheme, which DWARF's own names spare us */
+    } else { /* C, where the linkage name is the library's own business (__GI_qsort), and Rust's newer scheme, which
+                DWARF's own names spare us */
         Dwarf_Die source = scope_source(&scope->die);
         scope->name = code_die_name(scopes->module->code, &source);
     }

@@ -2,11 +2,11 @@
  * asked all there is to ask at some addresses of its sections and symbols. The answers do not matter. */
 #include "analysis/types.h"
 
+#include <fcntl.h>
 #include <gelf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 enum { ADDRESSES = 96 };
@@ -96,10 +96,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
 {
     char path[64];
     uint64_t addresses[ADDRESSES];
-    int fd = memfd_create("fuzz", MFD_CLOEXEC);
+    snprintf(path, sizeof path, "/dev/shm/lwp-fuzz-%ld", (long)getpid());
+    int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (fd < 0 || write(fd, input, size) != (ssize_t)size)
         abort();
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     struct lwp_arena *arena = lwp_arena_new();
     struct lwp_code *code = lwp_code_new(arena);
     lwp_code_module(code, path, NULL, 0);
@@ -109,5 +109,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
     lwp_code_free(code);
     lwp_arena_free(arena);
     close(fd);
+    unlink(path);
     return 0;
 }
