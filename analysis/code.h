@@ -90,6 +90,7 @@ uint32_t lwp_code_source_loop(const struct lwp_code *code, uint32_t loop);
 /* What an instruction does to memory, decoded from the module's file. */
 struct lwp_memory_operand {
     bool exists, load, store, vector;
+    bool packed; /* may hold several numbers: not the scalar kind of a vector instruction */
     uint16_t bytes;
     int32_t displacement;
     int8_t base, index; /* 0..15 as in the ModRM encoding (rax=0 .. r15=15), -1: none, -2: rip */

@@ -43,6 +43,13 @@ static bool decode_touches_memory(const ZydisDecodedInstruction *instruction, co
     }
 }
 
+/* Moves of so many bits, whatever they are: two floats go as one 64-bit number. */
+static bool decode_moves_bits(ZydisMnemonic mnemonic)
+{
+    return mnemonic == ZYDIS_MNEMONIC_MOVQ || mnemonic == ZYDIS_MNEMONIC_VMOVQ || mnemonic == ZYDIS_MNEMONIC_MOVD ||
+           mnemonic == ZYDIS_MNEMONIC_VMOVD || mnemonic == ZYDIS_MNEMONIC_PINSRQ || mnemonic == ZYDIS_MNEMONIC_VPINSRQ;
+}
+
 static struct lwp_memory_operand decode_memory(const ZydisDecodedInstruction *instruction,
                                                const ZydisDecodedOperand *operands)
 {
@@ -58,12 +65,14 @@ static struct lwp_memory_operand decode_memory(const ZydisDecodedInstruction *in
         memory.load = operand->actions & ZYDIS_OPERAND_ACTION_MASK_READ;
         memory.store = operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE;
         memory.bytes = operand->size / 8;
+        memory.packed = operand->element_count > 1 || decode_moves_bits(instruction->mnemonic);
         memory.base = decode_register(operand->mem.base);
         memory.index = decode_register(operand->mem.index);
         memory.scale = operand->mem.scale;
         memory.displacement = operand->mem.disp.has_displacement ? (int32_t)operand->mem.disp.value : 0;
     }
     memory.vector = memory.exists && vector;
+    memory.packed &= memory.vector;
     return memory;
 }
 

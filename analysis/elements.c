@@ -2,12 +2,11 @@
  *
  * In: streams with sampled offsets; types that DWARF offers at the accesses, the allocation, the variable. A type is
  * believed only when the offsets fit it: every stream must keep to one place of the element, inside a field. Without
- * a type the size is the GCD of the strides that most accesses agree on; an unrolled or vectorised loop, whose copies
- * of one instruction lie evenly spaced in a longer stride, is folded back.
- * Limits: without a type, a structure whose equal halves are always used alike is taken for two elements (the advice
- * would be the same); copies by the C library say nothing about sizes. */
+ * a type the size is what the strides say (element_size.c), or unknown.
+ * Limits: copies by the C library say nothing about sizes. */
 #include "analysis/elements.h"
 
+#include "analysis/element_size.h"
 #include "analysis/objects.h"
 #include "analysis/streams.h"
 
@@ -24,7 +23,7 @@ enum {
 };
 
 static const double object_worth = 0.0005; /* share of weight or accesses below which no type is looked for */
-static const double fit_needed = 0.9, keeps_to = 0.8, exact_rules = 0.3, mixed_limit = 0.15, agree_needed = 0.85;
+static const double fit_needed = 0.9, keeps_to = 0.8, exact_rules = 0.3, mixed_limit = 0.15;
 
 struct element_candidate {
     const struct lwp_type *type;
@@ -78,6 +77,13 @@ double lwp_elements_stream_place(const struct lwp_profile *profile, const struct
     return keeps;
 }
 
+bool lwp_elements_packed(const struct lwp_profile *profile, const struct lwp_stream *stream)
+{
+    if (!stream->vector || stream->bytes > sizeof(uint64_t) || stream->module == LWP_NONE)
+        return stream->vector && stream->bytes > sizeof(uint64_t);
+    return lwp_code_operand(profile->code, stream->module, stream->address).packed;
+}
+
 static bool element_same_type(const struct lwp_type *a, const struct lwp_type *b)
 {
     return a == b ||
@@ -126,20 +132,23 @@ static bool element_in_field(const struct lwp_type *type, uint64_t residue, uint
 }
 
 /* Whether nearly all that the stream touches lies inside of fields: an array in the struct may be walked. */
-static bool element_in_fields(const struct lwp_stream *stream, uint64_t size, const struct lwp_type *type)
+static bool element_in_fields(const struct lwp_stream *stream, uint64_t size, const struct lwp_type *type,
+                              uint64_t start)
 {
     uint64_t offsets[2 * LWP_RESERVOIR];
     size_t count = lwp_streams_offsets(stream, offsets, 2 * LWP_RESERVOIR), inside = 0;
-    for (size_t i = 0; i < count; i++)
-        inside += stream->bytes > 8 ? offsets[i] % size + stream->bytes <= size /* a vector over several fields */
-                                    : element_in_field(type, offsets[i] % size, stream->bytes);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t place = (offsets[i] + size - start % size) % size;
+        inside += stream->bytes > 8 ? place + stream->bytes <= size /* a vector over several fields */
+                                    : element_in_field(type, place, stream->bytes);
+    }
     return (double)inside >= keeps_to * (double)count;
 }
 
-/* The share of the object's accesses that agree with elements of this size (and type); 0 without evidence. Of a type
- * that is not `exact` every access must keep to one place. */
+/* The share of the object's accesses that agree with elements of this size and type from `start` on; 0 without
+ * evidence. Of a type that is not `exact` every access must keep to one place. */
 static double element_fit(const struct lwp_profile *profile, uint32_t index, uint64_t size, const struct lwp_type *type,
-                          bool exact)
+                          bool exact, uint64_t start)
 {
     double good = 0, bad = 0;
     int judged = 0;
@@ -150,109 +159,20 @@ static double element_fit(const struct lwp_profile *profile, uint32_t index, uin
             continue;
         uint64_t residue;
         bool whole = stream->bytes >= size; /* a vector over several elements: it must start at one */
-        double keeps = lwp_elements_residue(stream, whole && !stream->vector ? stream->bytes : size, &residue);
+        uint64_t modulus = whole && !stream->vector ? stream->bytes : size;
+        double keeps = lwp_elements_residue(stream, modulus, &residue);
+        residue = (residue + modulus - start % modulus) % modulus;
         bool fits = keeps >= keeps_to;
         if (fits && type && !stream->vector && stream->bytes)
             fits = element_in_field(type, residue, stream->bytes);
         if (!fits && exact && stream->bytes && type && type->kind == LWP_TYPE_STRUCT)
-            fits = element_in_fields(stream, size, type);
+            fits = element_in_fields(stream, size, type, start);
         if (whole && stream->vector)
             fits = true;
         *(fits ? &good : &bad) += (double)stream->accesses;
         judged++;
     }
     return good + bad > 0 ? good / (good + bad) : 0;
-}
-
-/* The largest stride that nearly all accesses agree with; 0 when there is none. */
-static uint64_t element_common_stride(const struct lwp_profile *profile, uint32_t index)
-{
-    uint64_t strides[STREAMS_JUDGED];
-    double counts[STREAMS_JUDGED], all = 0;
-    size_t count = 0;
-    for (uint32_t i = profile->object_streams[index]; i != LWP_NONE && count < STREAMS_JUDGED;
-         i = profile->streams[i].next_of_object) {
-        const struct lwp_stream *stream = &profile->streams[i];
-        if (lwp_objects_library_code(profile, stream->module))
-            continue;
-        if (stream->stride.bytes == 0 || stream->stride.probability < 0.85)
-            continue;
-        strides[count] = stream->stride.bytes;
-        counts[count++] = (double)stream->accesses;
-        all += (double)stream->accesses;
-    }
-    uint64_t best = 0;
-    size_t pairs = count < 48 ? count : 48;
-    for (size_t i = 0; i < pairs; i++)
-        for (size_t j = i; j < pairs; j++) {
-            uint64_t candidate = lwp_stride_gcd(strides[i], strides[j]);
-            if (candidate <= best)
-                continue;
-            double agree = 0;
-            for (size_t k = 0; k < count; k++)
-                if (strides[k] % candidate == 0)
-                    agree += counts[k];
-            if (agree >= agree_needed * all)
-                best = candidate;
-        }
-    return best;
-}
-
-struct element_use {
-    uint32_t region;
-    uint64_t residue;
-    uint16_t bytes;
-};
-
-/* Every loop uses the same places in each of the `stride / size` parts: the parts are elements of one unrolled loop. */
-static bool element_folds(const struct element_use *uses, size_t count, uint64_t stride, uint64_t size)
-{
-    for (size_t i = 0; i < count; i++) {
-        uint64_t next = (uses[i].residue + size) % stride;
-        bool found = false;
-        if (uses[i].bytes > size)
-            return false;
-        for (size_t j = 0; j < count && !found; j++)
-            found = uses[j].region == uses[i].region && uses[j].residue == next && uses[j].bytes == uses[i].bytes;
-        if (!found)
-            return false;
-    }
-    return count > 0;
-}
-
-/* Vectors may span several elements, so they do not tell where one ends: other accesses decide. Vectors alone that
- * cover every byte leave the size unknown (0). */
-static uint64_t element_fold(const struct lwp_profile *profile, uint32_t index, uint64_t stride)
-{
-    struct element_use uses[STREAMS_JUDGED];
-    size_t count = 0;
-    uint64_t covered = 0;
-    bool wide = false;
-    if (stride > ELEMENT_MAX)
-        return stride;
-    bool *touched = calloc(stride, sizeof *touched);
-    for (uint32_t i = profile->object_streams[index]; i != LWP_NONE && count < STREAMS_JUDGED && touched;
-         i = profile->streams[i].next_of_object) {
-        const struct lwp_stream *stream = &profile->streams[i];
-        uint64_t residue;
-        if (stream->accesses < 3 || lwp_objects_library_code(profile, stream->module) ||
-            lwp_elements_residue(stream, stride, &residue) < keeps_to)
-            continue;
-        for (uint64_t at = residue; at < residue + stream->bytes && covered < stride; at++) {
-            covered += !touched[at % stride];
-            touched[at % stride] = true;
-        }
-        wide |= stream->vector && stream->bytes >= 32;
-        if (!stream->vector || stream->bytes <= 8)
-            uses[count++] = (struct element_use){stream->region, residue, stream->bytes};
-    }
-    free(touched);
-    if (count == 0)
-        return covered >= stride || wide ? 0 : stride;
-    for (uint64_t parts = 64; parts > 1; parts--)
-        if (stride % parts == 0 && element_folds(uses, count, stride, stride / parts))
-            return stride / parts;
-    return stride;
 }
 
 static void element_count_exact(struct element_votes *votes, const struct lwp_type *type, double accesses)
@@ -348,8 +268,31 @@ static bool element_is_flexible(const struct lwp_type *type)
     return type->kind == LWP_TYPE_STRUCT && type->field_count && type->fields[type->field_count - 1].bytes == 0;
 }
 
-static bool element_accept(const struct lwp_profile *profile, uint32_t index, const struct element_candidate *candidate,
-                           bool single)
+/* Blocks of one element after the other that end where the last one does tell how large a header is, up to elements. */
+static uint64_t element_remainder(const struct lwp_object *object, uint64_t size)
+{
+    enum { ROUNDED = 64 }; /* sizes are also rounded up, to cache lines or pages */
+    bool whole = object->kind == LWP_OBJECT_HEAP && object->allocations == 1 && object->bytes == object->largest;
+    return whole && object->bytes % ROUNDED ? object->bytes % size : 0;
+}
+
+/* Where elements of this type begin after a structure that ends in an array of them; 0: no such structure is known. */
+static uint64_t element_header(const struct element_votes *votes, const struct lwp_type *type)
+{
+    for (size_t i = 0; i < votes->count && type->name; i++) {
+        const struct lwp_type *outer = votes->candidates[i].type;
+        const struct lwp_field *last = outer->field_count ? &outer->fields[outer->field_count - 1] : NULL;
+        if (outer != type && last && last->type && last->offset && last->offset + last->bytes <= outer->bytes &&
+            (last->bytes == 0 || last->bytes == type->bytes) && strchr(last->type, '[') &&
+            strncmp(last->type, type->name, strlen(type->name)) == 0)
+            return last->offset;
+    }
+    return 0;
+}
+
+static bool element_accept(const struct lwp_profile *profile, uint32_t index, const struct element_votes *votes,
+                           const struct element_candidate *candidate, const struct lwp_element_evidence *evidence,
+                           bool single, uint64_t *start)
 {
     const struct lwp_object *object = &profile->objects[index];
     uint64_t bytes = candidate->type->bytes, block = object->pool_size ? object->pool_size : object->largest;
@@ -364,8 +307,19 @@ static bool element_accept(const struct lwp_profile *profile, uint32_t index, co
     if (single && bytes < object->pool_size && candidate->type->kind == LWP_TYPE_STRUCT && !flexible &&
         candidate->type->language != LWP_LANGUAGE_C)
         return false;
+    if (!single && (bytes == 1 || !candidate->exact) && !lwp_element_evidence_allows(evidence, bytes))
+        return false;
+    for (size_t i = 0; i < votes->count && evidence->several; i++) /* several arrays: perhaps of several types */
+        if (!candidate->exact || (votes->candidates[i].exact && votes->candidates[i].type->bytes != bytes))
+            return false;
     uint64_t element = single ? object->pool_size : bytes;
-    return element_fit(profile, index, element, candidate->type, candidate->exact) >= fit_needed;
+    uint64_t starts[] = {single ? 0 : element_header(votes, candidate->type), 0, element_remainder(object, element)};
+    for (size_t i = 0; i < (single ? 1 : sizeof starts / sizeof *starts); i++) {
+        *start = starts[i];
+        if (element_fit(profile, index, element, candidate->type, candidate->exact, *start) >= fit_needed)
+            return true;
+    }
+    return false;
 }
 
 /* A member of the type, or a base: a pointer to it may lead into one. */
@@ -396,16 +350,40 @@ static bool element_is_mixed(const struct element_votes *votes, const struct ele
 
 /* What was only in scope is believed when it alone has the size seen and no pointer with a type was followed. */
 static bool element_alone(const struct lwp_profile *profile, uint32_t index, const struct element_votes *votes,
-                          const struct element_candidate *candidate, uint64_t seen)
+                          const struct element_candidate *candidate, const struct lwp_element_evidence *evidence)
 {
     const struct lwp_object *object = &profile->objects[index];
-    if (candidate->type->bytes != seen || votes->exact > exact_rules * (double)object->accesses)
+    uint64_t seen = object->single ? object->pool_size : evidence->stride, bytes = candidate->type->bytes, start;
+    bool open = !object->single && seen && evidence->bytes == 0; /* several elements to the stride, perhaps */
+    if ((bytes != seen && !open) || votes->exact > exact_rules * (double)object->accesses)
         return false;
     for (size_t i = 0; i < votes->count && i < CANDIDATES_TRIED; i++)
-        if (&votes->candidates[i] != candidate && votes->candidates[i].type->bytes == seen &&
-            element_accept(profile, index, &votes->candidates[i], object->single))
+        if (&votes->candidates[i] != candidate && (open || votes->candidates[i].type->bytes == seen) &&
+            element_accept(profile, index, votes, &votes->candidates[i], evidence, object->single, &start))
             return false;
     return true;
+}
+
+/* Without a type: where no access spans two elements. */
+static uint64_t element_start_by_offsets(const struct lwp_profile *profile, uint32_t index, uint64_t size)
+{
+    uint64_t starts[] = {element_remainder(&profile->objects[index], size), 0};
+    for (int i = 0; i < 2; i++) {
+        double crosses = 0, all = 0;
+        for (uint32_t s = profile->object_streams[index]; s != LWP_NONE; s = profile->streams[s].next_of_object) {
+            const struct lwp_stream *stream = &profile->streams[s];
+            uint64_t residue;
+            if (stream->vector || stream->bytes == 0 || lwp_objects_library_code(profile, stream->module) ||
+                lwp_elements_residue(stream, size, &residue) < keeps_to)
+                continue;
+            all += (double)stream->accesses;
+            if ((residue + size - starts[i]) % size + stream->bytes > size)
+                crosses += (double)stream->accesses;
+        }
+        if (crosses <= (1 - fit_needed) * all)
+            return starts[i];
+    }
+    return 0;
 }
 
 /* A small block is one element, unless accesses step through most of it: then it is a little array. */
@@ -432,40 +410,72 @@ static bool element_is_single(const struct lwp_profile *profile, uint32_t index,
     return stride == 0 || size / stride < 3 || stepping * 2 < all;
 }
 
-static void element_of_object(struct lwp_profile *profile, uint32_t index)
+/* The best candidate that everything agrees with. A pointer to a member of a structure is a pointer to a number, too:
+ * what is known to be a structure comes first. */
+static const struct element_candidate *element_choose(const struct lwp_profile *profile, uint32_t index,
+                                                      const struct element_votes *votes,
+                                                      const struct lwp_element_evidence *evidence, bool *single,
+                                                      uint64_t *start)
+{
+    const struct lwp_object *object = &profile->objects[index];
+    for (int structs = 1; structs >= 0; structs--)
+        for (size_t i = 0; i < votes->count && i < CANDIDATES_TRIED; i++) {
+            const struct element_candidate *candidate = &votes->candidates[i];
+            uint64_t bytes = candidate->type->bytes;
+            if (structs && !(candidate->exact && candidate->type->kind == LWP_TYPE_STRUCT))
+                continue;
+            bool row = candidate->made && object->pool_size > bytes && object->pool_size % bytes == 0;
+            *single = (object->single && !row) || (object->pool_size && element_is_flexible(candidate->type));
+            if (element_accept(profile, index, votes, candidate, evidence, *single, start) &&
+                !element_is_mixed(votes, candidate) &&
+                (candidate->exact || element_alone(profile, index, votes, candidate, evidence)))
+                return candidate;
+        }
+    return NULL;
+}
+
+static void element_decide(struct lwp_profile *profile, uint32_t index, const struct lwp_element_evidence *evidence)
 {
     struct lwp_object *object = &profile->objects[index];
     struct element_votes votes = {.count = 0};
-    uint64_t stride = element_common_stride(profile, index);
-    object->single = element_is_single(profile, index, stride);
+    uint64_t start = 0;
+    bool single;
+    object->single = element_is_single(profile, index, evidence->stride);
     element_collect(profile, index, &votes);
     for (size_t i = 0; i < votes.count; i++)
-        if (votes.candidates[i].type->bytes == (object->single ? object->pool_size : stride))
+        if (votes.candidates[i].type->bytes == (object->single ? object->pool_size : evidence->stride))
             votes.candidates[i].score *= 3; /* the size seen */
     qsort(votes.candidates, votes.count, sizeof *votes.candidates, element_by_score);
-    for (size_t i = 0; i < votes.count && i < CANDIDATES_TRIED; i++) {
-        const struct element_candidate *candidate = &votes.candidates[i];
-        uint64_t bytes = candidate->type->bytes;
-        bool row = candidate->made && object->pool_size > bytes && object->pool_size % bytes == 0;
-        bool single = (object->single && !row) || (object->pool_size && element_is_flexible(candidate->type));
-        if (!element_accept(profile, index, candidate, single) || element_is_mixed(&votes, candidate) ||
-            (!candidate->exact &&
-             !element_alone(profile, index, &votes, candidate, object->single ? object->pool_size : stride)))
-            continue;
+    const struct element_candidate *candidate = element_choose(profile, index, &votes, evidence, &single, &start);
+    if (candidate) {
         object->single = single;
         object->type = candidate->type;
         object->type_exact = candidate->exact;
         object->element_bytes = object->single ? object->pool_size : candidate->type->bytes;
+        object->element_start = start;
+        object->element_probability = object->single || candidate->exact ? 1 : evidence->probability;
         if (candidate->variable && !object->variable)
             object->variable = candidate->variable;
         return;
     }
     if (object->kind == LWP_OBJECT_STACK)
         object->type = NULL;
-    if (object->single)
+    if (object->single) {
         object->element_bytes = object->pool_size;
-    else if (stride)
-        object->element_bytes = element_fold(profile, index, stride);
+        object->element_probability = 1; /* malloc was told */
+    } else if (evidence->bytes) {
+        object->element_bytes = evidence->bytes;
+        object->element_probability = evidence->probability;
+        object->element_start = element_start_by_offsets(profile, index, evidence->bytes);
+    }
+}
+
+static void element_of_object(struct lwp_profile *profile, uint32_t index)
+{
+    struct lwp_element_evidence evidence;
+    lwp_element_evidence_find(profile, index, &evidence);
+    element_decide(profile, index, &evidence);
+    lwp_element_evidence_free(&evidence);
 }
 
 void lwp_elements_find(struct lwp_profile *profile)

@@ -17,4 +17,7 @@ double lwp_elements_stream_place(const struct lwp_profile *profile, const struct
 /* The offset modulo any size a stream keeps to, and the share of its samples that do; headers are not looked at. */
 double lwp_elements_residue(const struct lwp_stream *stream, uint64_t element_bytes, uint64_t *residue);
 
+/* Whether the stream's accesses may span several fields or elements. */
+bool lwp_elements_packed(const struct lwp_profile *profile, const struct lwp_stream *stream);
+
 #endif

@@ -93,37 +93,66 @@ static void layout_field_by_offset(struct lwp_profile *profile, struct lwp_layou
             lwp_arena_printf(profile->arena, "uint8_t %s[%llu]", field->name, (unsigned long long)bytes);
 }
 
-static bool layout_from_offsets(struct lwp_profile *profile, struct lwp_layout *layout)
+/* The places accessed, by accesses that span one field or by those that may span several. */
+static size_t layout_ranges(const struct lwp_profile *profile, const struct lwp_layout *layout, bool packed,
+                            struct layout_range *ranges, size_t room)
 {
-    struct layout_range ranges[LWP_FIELDS_MAX * 4];
     size_t count = 0;
     for (size_t k = 0; k < layout->object_count; k++)
-        for (uint32_t i = profile->object_streams[layout->objects[k]];
-             i != LWP_NONE && count < sizeof ranges / sizeof *ranges; i = profile->streams[i].next_of_object) {
+        for (uint32_t i = profile->object_streams[layout->objects[k]]; i != LWP_NONE && count < room;
+             i = profile->streams[i].next_of_object) {
             const struct lwp_stream *stream = &profile->streams[i];
             uint64_t residue;
             if (lwp_objects_library_code(profile, stream->module) || stream->bytes == 0 ||
-                stream->accesses * 500 < layout->accesses || lwp_elements_stream_place(profile, stream, &residue) < 0.5)
+                stream->accesses * 500 < layout->accesses || lwp_elements_packed(profile, stream) != packed ||
+                lwp_elements_stream_place(profile, stream, &residue) < 0.5)
                 continue;
             uint64_t end = residue + stream->bytes;
             ranges[count++] = (struct layout_range){residue, end < layout->element_bytes ? end : layout->element_bytes};
         }
-    if (!count)
-        return false;
     qsort(ranges, count, sizeof *ranges, layout_range_compare);
-    uint64_t at = 0;
-    for (size_t i = 0; i < count;) {
-        struct layout_range range = ranges[i];
-        while (++i < count && ranges[i].start < range.end)
-            if (ranges[i].end > range.end)
-                range.end = ranges[i].end;
-        if (range.start > at)
-            layout_field_by_offset(profile, layout, (struct layout_range){at, range.start}, true);
-        layout_field_by_offset(profile, layout, range, false);
-        at = range.end;
+    size_t merged = 0;
+    for (size_t i = 0; i < count; i++)
+        if (merged && ranges[i].start < ranges[merged - 1].end)
+            ranges[merged - 1].end = ranges[i].end > ranges[merged - 1].end ? ranges[i].end : ranges[merged - 1].end;
+        else
+            ranges[merged++] = ranges[i];
+    return merged;
+}
+
+/* What no access of one field shows: touched by wider ones, or not at all. */
+static void layout_gap(struct lwp_profile *profile, struct lwp_layout *layout, struct layout_range gap,
+                       const struct layout_range *packed, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint64_t start = packed[i].start > gap.start ? packed[i].start : gap.start;
+        uint64_t end = packed[i].end < gap.end ? packed[i].end : gap.end;
+        if (start >= end)
+            continue;
+        if (start > gap.start)
+            layout_field_by_offset(profile, layout, (struct layout_range){gap.start, start}, true);
+        layout_field_by_offset(profile, layout, (struct layout_range){start, end}, false);
+        gap.start = end;
     }
-    if (at < layout->element_bytes)
-        layout_field_by_offset(profile, layout, (struct layout_range){at, layout->element_bytes}, true);
+    if (gap.start < gap.end)
+        layout_field_by_offset(profile, layout, gap, true);
+}
+
+static bool layout_from_offsets(struct lwp_profile *profile, struct lwp_layout *layout)
+{
+    enum { ROOM = LWP_FIELDS_MAX * 4 };
+    struct layout_range narrow[ROOM], packed[ROOM];
+    size_t count = layout_ranges(profile, layout, false, narrow, ROOM);
+    size_t packed_count = layout_ranges(profile, layout, true, packed, ROOM);
+    uint64_t at = 0;
+    if (!count && !packed_count)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        layout_gap(profile, layout, (struct layout_range){at, narrow[i].start}, packed, packed_count);
+        layout_field_by_offset(profile, layout, narrow[i], false);
+        at = narrow[i].end;
+    }
+    layout_gap(profile, layout, (struct layout_range){at, layout->element_bytes}, packed, packed_count);
     return layout->field_count < LWP_FIELDS_MAX;
 }
 
@@ -251,15 +280,13 @@ struct lwp_layout *lwp_layout_make(struct lwp_profile *profile, const uint32_t *
     layout->type = type;
     layout->element_bytes = first->element_bytes;
     layout->single = first->single;
-    layout->probability = type || first->single ? 1 : 0; /* malloc was told the size */
     layout->fields = lwp_arena_alloc(profile->arena, LWP_FIELDS_MAX, sizeof *layout->fields);
     layout->loops = lwp_arena_alloc(profile->arena, LWP_LAYOUT_LOOPS_MAX, sizeof *layout->loops);
     for (size_t k = 0; k < count; k++) {
         lwp_tally_merge(&layout->weight, &profile->objects[objects[k]].weight);
         layout->accesses += profile->objects[objects[k]].accesses;
-        for (uint32_t i = profile->object_streams[objects[k]]; i != LWP_NONE; i = profile->streams[i].next_of_object)
-            if (profile->streams[i].stride.probability > layout->probability)
-                layout->probability = profile->streams[i].stride.probability;
+        if (profile->objects[objects[k]].element_probability > layout->probability)
+            layout->probability = profile->objects[objects[k]].element_probability;
     }
     if (!(type ? layout_from_type(profile, layout) : layout_from_offsets(profile, layout)))
         return NULL;

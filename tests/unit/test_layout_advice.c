@@ -144,18 +144,20 @@ static void test_neuron(void **state)
     lwp_profile_fini(&profile);
 }
 
-/* Each element size from 8 to 136 with 5 % stray addresses, and as an unrolled loop makes it. */
+/* Each element size from 8 to 136 with 5 % stray addresses, and as an unrolled loop makes it: known where the block's
+ * size tells (an odd number of elements), never wrong otherwise. */
 static void test_sizes(void **state)
 {
     (void)state;
     for (uint64_t size = 8; size <= 136; size += 8)
-        for (int unrolled = 1; unrolled <= 4; unrolled *= 2) {
+        for (int run = 0, unrolled = 1; run < 5; run++, unrolled = run == 3 ? 2 : unrolled * 2) {
+            bool odd = run < 3;
             struct lwp_profile profile;
             struct lwp_splits splits;
             struct use uses[8];
             size_t count = 0;
             lwp_profile_init(&profile);
-            uint32_t object = make_array(&profile, 64 << 20);
+            uint32_t object = make_array(&profile, size * (odd ? 400001 : 400000));
             for (int copy = 0; copy < unrolled; copy++)
                 uses[count++] = (struct use){0, 60.0 / unrolled, (uint64_t)copy * size, 8};
             for (int copy = 0; copy < unrolled && size > 16; copy++)
@@ -164,7 +166,7 @@ static void test_sizes(void **state)
             struct use stray = {0, 1, 3, 8};
             sample(&profile, object, &stray, 1, 1, 8 << 20, 100, 0);
             advise(&profile, &splits);
-            if (profile.objects[object].element_bytes != size)
+            if (profile.objects[object].element_bytes != size && (odd || profile.objects[object].element_bytes))
                 fail_msg("size %llu unrolled %d: found %llu", (unsigned long long)size, unrolled,
                          (unsigned long long)profile.objects[object].element_bytes);
             if (size == 8)

@@ -1,0 +1,29 @@
+/* The size of an object's elements as far as its addresses tell. */
+#ifndef LWP_ANALYSIS_ELEMENT_SIZE_H
+#define LWP_ANALYSIS_ELEMENT_SIZE_H
+
+#include "analysis/profile.h"
+
+struct lwp_element_cover;
+
+struct lwp_element_evidence {
+    const struct lwp_profile *profile;
+    uint32_t object;
+    uint64_t stride;                 /* what nearly all accesses step by, or a multiple of it; 0: nothing in common */
+    double probability;              /* that it is no multiple of what they step by */
+    uint64_t bytes;                  /* element size by the addresses alone; 0: they leave it open */
+    bool several;                    /* parts of the block have different strides: it holds several arrays */
+    bool bytewise;                   /* most accesses are one byte wide */
+    struct lwp_element_cover *cover; /* own: what each loop touches within a stride */
+    size_t cover_count;
+};
+
+/* After the streams have their strides. */
+void lwp_element_evidence_find(const struct lwp_profile *profile, uint32_t object,
+                               struct lwp_element_evidence *evidence);
+void lwp_element_evidence_free(struct lwp_element_evidence *evidence);
+
+/* Whether elements of this size (of a type that may be it) can give these addresses. */
+bool lwp_element_evidence_allows(const struct lwp_element_evidence *evidence, uint64_t bytes);
+
+#endif
