@@ -194,25 +194,26 @@ static bool match_part_name(const char *whole, const char *part)
     return length >= 3 && part && strncasecmp(whole, part, length) == 0 && part[length] != '\0';
 }
 
-/* The new declarations of the advice name this type. */
-static bool match_declared(const struct lwp_diff_structure *whole, const char *tag)
-{
-    const char *text = json_string_value(json_object_get(whole->advice, "declaration"));
-    size_t length = tag ? strlen(tag) : 0;
-    if (text && strlen(text) > DECLARATION_MAX)
-        return false;
-    for (const char *at = text; length >= 3 && at && (at = strcasestr(at, tag)); at++)
-        if (at > text && at[-1] == ' ' && !isalnum((unsigned char)at[length]) && at[length] != '_' && at - text >= 7 &&
-            strncmp(at - 7, "struct ", 7) == 0)
-            return true;
-    return false;
-}
-
 static bool match_has_field(const struct lwp_diff_structure *structure, const char *name)
 {
     for (size_t i = 0; i < structure->field_count; i++)
         if (strcmp(structure->fields[i].name, name) == 0)
             return true;
+    return false;
+}
+
+/* The new declarations of the advice name this type. */
+static bool match_declared(const struct lwp_diff_structure *whole, const char *tag)
+{
+    const char *text = json_string_value(json_object_get(whole->advice, "declaration"));
+    size_t length = tag ? strlen(tag) : 0;
+    if (!text || length < 3 || strlen(text) > DECLARATION_MAX || match_has_field(whole, tag))
+        return false;
+    for (const char *at = strcasestr(text, tag); at; at = strcasestr(at + 1, tag)) {
+        bool begins = at == text || (!isalnum((unsigned char)at[-1]) && at[-1] != '_');
+        if (begins && !isalnum((unsigned char)at[length]) && at[length] != '_')
+            return true;
+    }
     return false;
 }
 

@@ -104,6 +104,7 @@ static void side_run(struct lwp_diff_side *side)
         uint64_t threads = side_count(process, "threads");
         side->threads += (unsigned)(threads < 1 << 20 ? threads : 1 << 20);
     }
+    side->threads = (side->threads + side->runs - 1) / side->runs;
 }
 
 double lwp_diff_seconds(const struct lwp_diff_side *side, double share)

@@ -69,6 +69,20 @@ pair tree "struct city" "struct city,struct city_cold" farthest,tour_length
 cp "$TMP/tree/analysis.json" "$TMP/before.json"
 "$LWP" diff --json "$TMP/before.json" "$TMP/tree_fixed" > "$TMP/files.json" || fail "an analysis.json is not taken"
 
+# Two runs on each side give an interval.
+collect tree tree2 1
+collect tree_fixed tree2_fixed 1
+"$LWP" analyze -q -o "$TMP/merged.json" "$TMP/tree" "$TMP/tree2" || fail "two runs are not merged"
+"$LWP" analyze -q -o "$TMP/merged_fixed.json" "$TMP/tree_fixed" "$TMP/tree2_fixed" || fail "two runs are not merged"
+"$LWP" diff --json "$TMP/merged.json" "$TMP/merged_fixed.json" > "$TMP/runs.json" || fail "lwp diff of merged runs"
+/usr/bin/python3 - "$TMP/runs.json" << 'EOF' || fail "merged runs: $(head -c 2000 "$TMP/runs.json")"
+import json, sys
+diff = json.load(open(sys.argv[1]))
+low, high = diff["program"]["cpu_ratio_ci"]
+sys.exit(not (diff["before"]["runs"] == diff["after"]["runs"] == 2 and low <= diff["program"]["cpu_ratio"] <= high and
+              diff["before"]["threads"] == 1))
+EOF
+
 # Another program.
 "$LWP" diff "$TMP/tree" "$TMP/neuron" > "$TMP/text" || fail "two programs: exit status $?"
 grep -q 'cannot tell: these look like different programs' "$TMP/text" || { fail "two programs:"; head -8 "$TMP/text"; }

@@ -237,6 +237,7 @@ static void test_verdicts(void **state)
     verdict_for(4 / 1.62, "arrived", "the promised 1.40-2.10x arrived: 1.62x");
     verdict_for(4 / 1.40, "arrived", "1.40x");
     verdict_for(4 / 1.15, "less", "less than the promised 1.40-2.10x: 1.15x");
+    verdict_for(4 / 1.38, "cannot_tell", "cannot tell from one run each");
     verdict_for(4 / 1.01, "none", "no gain");
     verdict_for(4 / 0.80, "slower", "slower");
     verdict_for(4 / 2.50, "more", "more than the promised");

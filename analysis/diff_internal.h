@@ -1,0 +1,40 @@
+/* What the files that make up a comparison's answer share; nobody else includes it. */
+#ifndef LWP_ANALYSIS_DIFF_INTERNAL_H
+#define LWP_ANALYSIS_DIFF_INTERNAL_H
+
+#include "analysis/diff_doubts.h"
+
+struct lwp_diff {
+    struct lwp_diff_side before, after;
+    struct lwp_diff_rows rows;
+    struct lwp_arena *arena;
+    struct lwp_diff_doubts doubts;
+    bool seconds; /* both sides' shares are of CPU time */
+};
+
+/* A speed-up with its 95 % interval, low < 0 when there is none. */
+struct lwp_diff_ratio {
+    double value, low, high;
+};
+
+/* JSON values; null for what is not known (NULL, negative, zero counts). */
+json_t *lwp_diff_text(const char *text);
+json_t *lwp_diff_real(double value);
+json_t *lwp_diff_known(double value);
+json_t *lwp_diff_count(uint64_t value);
+json_t *lwp_diff_pair(double low, double high);
+const char *lwp_diff_string(const json_t *object, const char *key);
+
+/* What a finding promises; false: nothing one can hold it to. */
+bool lwp_diff_promise(const json_t *finding, double *low, double *high);
+
+/* A word of the schema and a sentence. */
+const char *lwp_diff_verdict(struct lwp_diff *diff, struct lwp_diff_ratio got, double low, double high,
+                             const char **sentence);
+
+/* diff_rows.c: the structure of a row that BEFORE gives advice on, or NULL; the row's entry; whether it needs one. */
+const struct lwp_diff_structure *lwp_diff_advised(const struct lwp_diff *diff, const struct lwp_diff_row *row);
+json_t *lwp_diff_row_json(struct lwp_diff *diff, const struct lwp_diff_row *row);
+bool lwp_diff_row_matters(const struct lwp_diff *diff, const struct lwp_diff_row *row);
+
+#endif
