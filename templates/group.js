@@ -85,6 +85,14 @@ function arrayAffinity(group) {
       }))))));
 }
 
+function rejectionsTable(rows) {
+  return table('Left out', [
+    {title: 'Array', cell: r => Number.isInteger(r.object) ? el('a', {href: '#object/' + r.object}, clip(r.name || objectName(at(data.objects, r.object)), 60)) : clip(r.name || 'unknown', 60), key: r => r.name || '', text: r => r.name || ''},
+    {title: 'Reason', cell: r => el('span.tag', null, r.reason || 'unknown'), key: r => r.reason || ''},
+    {title: 'It …', cell: r => [REJECTIONS[r.reason] || '', r.detail && el('span.soft', null, ' (', prose(r.detail), ')')], wide: true},
+  ], rows);
+}
+
 function viewRegroup(index) {
   const group = at(data.regroups, index);
   if (!group) return missingView('There is no such group of arrays in this result.');
@@ -117,10 +125,6 @@ function viewRegroup(index) {
       {title: 'Share of the time', cell: r => shareBar(r.object.share, r.object.share_ci), key: r => r.object.share, number: true},
       {title: 'Allocated in', cell: r => allocationPlace(r.object) || '', key: r => allocationPlace(r.object) || '', wide: true},
     ], names.map((name, i) => ({name, index: list(group.objects)[i], object: members[i]})))),
-    list(group.rejected).length > 0 && el('section', null, el('h2', null, 'Left out, and why'), table('Left out', [
-      {title: 'Array', cell: r => Number.isInteger(r.object) ? el('a', {href: '#object/' + r.object}, clip(r.name || objectName(at(data.objects, r.object)), 60)) : clip(r.name || 'unknown', 60), key: r => r.name || ''},
-      {title: 'Reason', cell: r => el('span.tag', null, r.reason || 'unknown'), key: r => r.reason || ''},
-      {title: 'It …', cell: r => [REJECTIONS[r.reason] || '', r.detail && el('span.soft', null, ' ', prose(r.detail))], wide: true},
-    ], list(group.rejected))),
+    list(group.rejected).length > 0 && el('section', null, el('h2', null, 'Left out, and why'), rejectionsTable(list(group.rejected))),
   ];
 }

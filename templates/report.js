@@ -216,7 +216,9 @@ function objectFacts(object) {
 }
 
 function viewObjects() {
-  return [el('h1', null, 'Data objects'), el('p.lead', null, 'Who waits for memory: all data that samples fell on, hottest first.'), objectsTable()];
+  const apart = list(data.kept_apart);
+  return [el('h1', null, 'Data objects'), el('p.lead', null, 'Who waits for memory: all data that samples fell on, hottest first.'), objectsTable(),
+    apart.length > 0 && el('section', null, el('h2', null, 'Kept apart'), el('p.soft', null, 'Arrays that loops use together and that must not become one, each with one it does not go with.'), rejectionsTable(apart))];
 }
 
 function viewObject(index) {
@@ -311,6 +313,7 @@ function viewRun() {
       ['Samples', `${count(run.samples)}, of them ${count(run.samples_with_address)} with an address`],
       ['Lost samples', count(run.samples_lost)],
       ['Waiting for memory', isNumber(run.stall_share) ? percent(run.stall_share) : unknown()],
+      ['Types known', data.types ? `for ${percent(data.types.share)} of the time spent on heap and static data, with the field for ${percent(data.types.share_with_field)}` : unknown()],
       ['Cost of measuring', isNumber(run.overhead_percent) ? run.overhead_percent.toFixed(2) + ' % of the CPU time, by its own clock' : unknown()],
       ['Run time', `${seconds(run.wall_s)}, CPU time ${seconds(run.cpu_s)}`],
       ['Ended with', exitText(run.exit)],
@@ -319,6 +322,11 @@ function viewRun() {
       ['Analysed by', 'lwp ' + (data.lwp_version || 'of unknown version')],
     ], 'dl.list')),
     notMeasured(), notes(),
+    list(run.runs).length > 0 && el('section', null, el('h2', null, 'Merged results'), table('Merged results', [
+      {title: 'Result', cell: r => clip(r.dir, 80), key: r => r.dir, wide: true},
+      {title: 'Run time', cell: r => seconds(r.wall_s), key: r => r.wall_s, number: true},
+      {title: 'CPU time', cell: r => seconds(r.cpu_s), key: r => r.cpu_s, number: true},
+    ], list(run.runs))),
     el('section', null, el('h2', null, 'Machine'), facts([
       ['Processor', machine.cpu || unknown()], ['Cores', isNumber(machine.cores) ? count(machine.cores) : unknown()],
       ['Cache line', isNumber(machine.line_bytes) ? bytes(machine.line_bytes) : unknown()], ['Page', isNumber(machine.page_bytes) ? bytes(machine.page_bytes) : unknown()],
@@ -329,6 +337,7 @@ function viewRun() {
       {title: 'Process', cell: p => String(p.pid), key: p => p.pid, number: true},
       {title: 'Command', wide: true, cell: p => p.command || unknown(), key: p => p.command || '', text: p => p.command || ''},
       {title: 'Threads', cell: p => count(p.threads), key: p => p.threads, number: true},
+      ...(list(run.processes).some(p => isNumber(p.rank)) ? [{title: 'Rank', cell: p => isNumber(p.rank) ? String(p.rank) : unknown('none'), key: p => p.rank, number: true}] : []),
     ], list(run.processes))),
     el('section', null, el('h2', null, 'Modules'), table('Modules', [
       {title: 'File', wide: true, cell: m => m.path || unknown(), key: m => m.path || '', text: m => m.path || ''},

@@ -98,31 +98,37 @@ function drawGroup(split, object, group, index, line) {
   const fields = list(group.offsets).map((offset, i) => ({offset, name: list(group.fields)[i] || '+' + offset, bytes: (byOffset.get(offset) || {}).bytes}));
   const known = fields.every(f => isNumber(f.bytes)) && group.bytes > 0;
   const per = group.bytes > 0 ? line / group.bytes : 0;
-  const boxes = [];
+  const rows = Array.from({length: known ? Math.min(8, Math.max(1, Math.ceil(group.bytes / line))) : 1}, () => []);
   /* the node keeps a pointer of 8 bytes to each other part */
   const others = list(split.groups).length - 1 + (split.cold && list(split.cold.fields).length ? 1 : 0);
   const room = known ? group.bytes - fields.reduce((sum, f) => sum + f.bytes, 0) : 0;
-  const pointers = split.single && index === 0 ? Math.min(8 * others, Math.max(0, room)) : 0;
+  const pointers = split.single && split.kind !== 'reorder' && index === 0 ? Math.min(8 * others, Math.max(0, room)) : 0;
+  const put = (start, length, box) => {
+    for (let from = start, end = Math.min(start + length, rows.length * line); from < end;) {
+      const row = Math.floor(from / line), upto = Math.min(end, (row + 1) * line);
+      rows[row].push({...box, start: from - row * line, bytes: upto - from});
+      from = upto;
+    }
+  };
   if (known) {
     const align = f => f.bytes && (f.bytes & (f.bytes - 1)) === 0 && f.bytes <= 16 ? f.bytes : 1;
-    for (let start = 0, element = 0; start < line && element < 4096; start += group.bytes, element++) {
-      let reached = start;
-      for (const field of fields) {
-        reached = start + Math.ceil((reached - start) / align(field)) * align(field);
-        if (reached >= line) break;
-        boxes.push({class: (cold ? 'cold' : 'g' + index % GROUP_COLOURS) + (element ? '.ghost' : ''), start: reached, bytes: Math.min(field.bytes, line - reached), name: field.name,
-          title: `${field.name} of element ${element}`});
+    const places = list(group.new_offsets);
+    for (let start = 0, element = 0; start < rows.length * line && element < 4096; start += group.bytes, element++) {
+      let reached = 0;
+      fields.forEach((field, i) => {
+        reached = isNumber(places[i]) ? places[i] : Math.ceil(reached / align(field)) * align(field);
+        put(start + reached, field.bytes, {class: (cold ? 'cold' : 'g' + index % GROUP_COLOURS) + (element ? '.ghost' : ''), name: field.name, title: `${field.name} of element ${element}`});
         reached += field.bytes;
-      }
-      if (pointers > 0 && reached + pointers <= line)
-        boxes.push({class: 'pointer' + (element ? '.ghost' : ''), start: start + group.bytes - pointers, bytes: pointers, name: '→ other parts', title: 'pointer to the other parts'});
+      });
+      if (pointers > 0 && group.bytes <= line)
+        put(start + group.bytes - pointers, pointers, {class: 'pointer' + (element ? '.ghost' : ''), name: '→ other parts', title: 'pointer to the other parts'});
     }
   }
   return el('div.group', null,
     el('div.group-head', null, groupMark(mark), ' ', el('strong', null, fields.map(f => f.name).join(', ')), ' ',
       el('span.soft', null, `${bytes(group.bytes)} an element`,
         per >= 1 ? `, ${per % 1 ? 'about ' + per.toFixed(1) : per} in a cache line` : '', isNumber(group.share) ? `, ${percent(group.share)} of the time` : cold ? ', hardly used by the hot loops' : '')),
-    known ? el('div.drawing', {role: 'img', 'aria-label': `part ${mark.letter}: ${fields.map(f => clip(f.name, 40)).join(', ')}`}, lineRow('', boxes, line)) : null);
+    known ? el('div.drawing', {role: 'img', 'aria-label': `part ${mark.letter}: ${fields.map(f => clip(f.name, 40)).join(', ')}`}, rows.map((boxes, i) => lineRow(i ? '+' + i * line : '', boxes, line))) : null);
 }
 
 function affinityMatrix(split, object) {
@@ -193,11 +199,11 @@ function viewSplit(index) {
         drawElement(object, split.element_bytes, line, groups),
         el('p.legend', null, 'Share of the time: ', [1, 2, 3, 4, 5].map(n => el(`span.swatch.h${n}`, null, n === 1 ? 'less' : n === 5 ? 'more' : '\u00a0')),
           el('span.swatch.gap', null, '\u00a0'), ' no access seen. Letters name the part a field moves to.'),
-        el('h3', null, `Proposed `, el('span.soft', null, split.single ? `${plural(parts.length + (cold ? 1 : 0), 'part', 'parts')}; the first keeps a pointer to each other` : `${plural(parts.length + (cold ? 1 : 0), 'array', 'arrays')}, each with only what its loops use`)),
+        el('h3', null, `Proposed `, el('span.soft', null, split.kind === 'reorder' ? 'the same structure, its fields in another order' : split.single ? `${plural(parts.length + (cold ? 1 : 0), 'part', 'parts')}; the first keeps a pointer to each other` : `${plural(parts.length + (cold ? 1 : 0), 'array', 'arrays')}, each with only what its loops use`)),
         parts.map((group, i) => drawGroup(split, object, group, i, line)),
         cold && drawGroup(split, object, cold, -1, line))),
     el('section', null, el('h2', null, 'The new declaration'),
-      finding && el('p', null, prose(finding.next_step)),
+      split.caution ? el('p.note.warning', null, prose(split.caution)) : finding && el('p', null, prose(finding.next_step)),
       el('div.code', null, copyButton(split.declaration || ''), code(split.declaration || '', 'The new declaration'))),
     el('section', null, el('h2', null, 'Why: the loops and what they touch'),
       el('p.soft', null, 'Share of the whole program\u2019s time that goes to this structure in each loop.'),

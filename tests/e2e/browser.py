@@ -257,6 +257,29 @@ def regrouped(browser):
     browser.is_quiet("regrouped", f"file://{file}")
 
 
+def reordered(browser):
+    def other_order(analysis):
+        split = analysis["splits"][0]
+        names = [f["name"] for f in analysis["objects"][0]["fields"]]
+        offsets = [f["offset"] for f in analysis["objects"][0]["fields"]]
+        split.update(kind="reorder", caution="struct particle is declared in /usr/include/particle.h: not yours to change.",
+                     groups=[{"fields": names, "offsets": offsets, "new_offsets": [8 * i for i in range(len(names))], "bytes": 80, "share": 0.5}],
+                     cold={"fields": [], "offsets": [], "new_offsets": [], "bytes": 0})
+        analysis["kept_apart"] = [{"object": 1, "name": "list", "with": "all", "reason": "lifetime", "detail": "with all: one is gone"}]
+        analysis["types"] = {"weight_share": 0.9, "share": 0.97, "share_with_field": 0.96}
+        analysis["run"]["runs"] = [{"dir": "monday", "cpu_s": 1.5, "wall_s": 2.0}, {"dir": "tuesday", "cpu_s": None, "wall_s": 2.5}]
+    file = export(result("reordered", other_order)[0])
+    for view, words in {"split/0": ["the same structure, its fields in another order", "not yours to change"], "objects": ["Kept apart", "does not live when the others are used", "one is gone"],
+                        "run": ["97.0 %", "Merged results", "monday", "2.50 s"]}.items():
+        browser.open(f"file://{file}#{view}")
+        text = browser.text()
+        for word in words:
+            check(word in text, f"reordered #{view}: '{word}' is not there")
+        check("cannot be drawn" not in text, f"reordered #{view}: {text[:200]}")
+        browser.shot("reordered-" + view.replace("/", "-"))
+    browser.is_quiet("reordered", f"file://{file}")
+
+
 def hostile(browser):
     folder, analysis = result("hostile", make_hostile)
     file = export(folder, "--source=all")
@@ -352,6 +375,7 @@ def main():
             check(index.wait(10) == 0, "the index server does not end well")
         other_results(browser)
         regrouped(browser)
+        reordered(browser)
         hostile(browser)
     finally:
         if browser:
