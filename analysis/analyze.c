@@ -107,6 +107,7 @@ int lwp_analyze(const char *const *dirs, size_t count, const char *out_path, str
     lwp_streams_link(&profile);
     lwp_elements_find(&profile);
     lwp_objects_name(&profile);
+    lwp_elements_notes(&profile);
     lwp_split_advise(&profile, &splits);
     lwp_regroup_advise(&profile, &splits, &regroups);
     lwp_findings_rank(&profile, &splits, &regroups, &findings);

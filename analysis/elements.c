@@ -460,6 +460,7 @@ static void element_decide(struct lwp_profile *profile, uint32_t index, const st
     }
     if (object->kind == LWP_OBJECT_STACK)
         object->type = NULL;
+    object->several = evidence->several;
     if (object->single) {
         object->element_bytes = object->pool_size;
         object->element_probability = 1; /* malloc was told */
@@ -495,5 +496,19 @@ void lwp_elements_find(struct lwp_profile *profile)
             (double)object->accesses < object_worth * (double)accesses)
             continue;
         element_of_object(profile, (uint32_t)i);
+    }
+}
+
+void lwp_elements_notes(struct lwp_profile *profile)
+{
+    static const double share_worth_saying = 0.05;
+    for (size_t i = 0; i < profile->object_count; i++) {
+        const struct lwp_object *object = &profile->objects[i];
+        if (object->several && !object->element_bytes && object->name &&
+            object->weight.weight >= share_worth_saying * profile->total.weight)
+            lwp_profile_note(profile,
+                             "%s: its parts are walked with different strides, so it holds several arrays; what their "
+                             "elements are is not known.",
+                             object->name);
     }
 }

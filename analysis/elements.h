@@ -7,6 +7,9 @@
 /* Fills stride of each stream and type, variable, element_bytes, single of each object worth the work. */
 void lwp_elements_find(struct lwp_profile *profile);
 
+/* Says why the size of heavy objects' elements is not known. After the objects have names. */
+void lwp_elements_notes(struct lwp_profile *profile);
+
 /* Where in its element an offset from the start of the block lies. False: before the first one, in a header. */
 bool lwp_elements_place(const struct lwp_object *object, uint64_t offset, uint64_t *place);
 

@@ -173,10 +173,10 @@ static json_t *json_processes(const struct lwp_profile *profile)
     json_t *processes = json_array();
     for (size_t i = 0; i < profile->process_count && i < PROCESSES_LISTED; i++)
         json_array_append_new(
-            processes, json_pack("{s:I,s:o,s:i,s:o}", "pid", (json_int_t)profile->processes[i].pid, "command",
-                                 json_text(profile->processes[i].command), "threads",
-                                 (int)profile->processes[i].threads, "rank",
-                                 profile->processes[i].rank < 0 ? json_null() : json_integer(profile->processes[i].rank)));
+            processes,
+            json_pack("{s:I,s:o,s:i,s:o}", "pid", (json_int_t)profile->processes[i].pid, "command",
+                      json_text(profile->processes[i].command), "threads", (int)profile->processes[i].threads, "rank",
+                      profile->processes[i].rank < 0 ? json_null() : json_integer(profile->processes[i].rank)));
     return processes;
 }
 
@@ -344,8 +344,13 @@ static json_t *json_one_object(struct json_tables *tables, const struct lwp_spli
     json_object_set_new(json, "type", json_text(object->type ? object->type->name : NULL));
     json_object_set_new(json, "bytes", json_known(object->bytes));
     json_object_set_new(json, "element_bytes", json_known(object->element_bytes));
+    json_object_set_new(json, "element_probability",
+                        object->element_bytes ? json_share(object->element_probability) : json_null());
+    json_object_set_new(json, "element_start", json_count(object->element_start));
     json_object_set_new(json, "elements",
-                        json_known(object->element_bytes ? object->bytes / object->element_bytes : 0));
+                        json_known(object->element_bytes && object->bytes >= object->element_start
+                                       ? (object->bytes - object->element_start) / object->element_bytes
+                                       : 0));
     json_object_set_new(json, "allocations", json_known(object->allocations));
     json_object_set_new(json, "context", json_context(tables, object->context));
     json_object_set_new(json, "common_context", json_context(tables, object->common));
@@ -460,6 +465,7 @@ static json_t *json_split(struct json_tables *tables, const struct lwp_split *sp
     json_object_set_new(json, "objects", objects);
     json_object_set_new(json, "type", json_text(layout->type ? layout->type->name : NULL));
     json_object_set_new(json, "element_bytes", json_count(layout->element_bytes));
+    json_object_set_new(json, "element_probability", json_share(layout->probability));
     json_object_set_new(json, "single", json_boolean(layout->single));
     json_object_set_new(json, "groups", groups);
     json_object_set_new(json, "cold", json_part(split, -1, 1));

@@ -46,6 +46,7 @@ struct lwp_object {
     uint64_t element_bytes; /* 0: unknown */
     uint64_t element_start; /* bytes before the first element: a header */
     double element_probability; /* that element_bytes is right; 0 when it is unknown */
+    bool several;               /* different arrays in one block */
     bool single;                /* each block is one element (tree nodes) */
     uint32_t reported;          /* index in analysis.json, LWP_NONE: too small to be listed */
 };

@@ -10,6 +10,8 @@
 
 enum { WIDTH = 80, OBJECTS_SHOWN = 8, LOOPS_SHOWN = 10 };
 
+static const double size_sure = 0.95;
+
 struct report {
     FILE *out;
     const json_t *root;
@@ -204,6 +206,7 @@ static void report_run(const struct report *report)
 static void report_objects(const struct report *report)
 {
     size_t i, shown = 0;
+    bool open = false;
     json_t *object;
     report_say(report, "\n");
     report_style(report, "1");
@@ -217,8 +220,12 @@ static void report_objects(const struct report *report)
             break;
         if (report_number(object, "bytes") > 0)
             report_bytes(report_number(object, "bytes"), size, sizeof size);
-        if (report_number(object, "element_bytes") > 0)
-            snprintf(element, sizeof element, "%.0f", report_number(object, "element_bytes"));
+        const json_t *sure = json_object_get(object, "element_probability");
+        bool unsure = json_is_number(sure) && json_number_value(sure) < size_sure;
+        if (report_number(object, "element_bytes") > 0) {
+            snprintf(element, sizeof element, "%s%.0f", unsure ? "~" : "", report_number(object, "element_bytes"));
+            open |= unsure;
+        }
         snprintf(share, sizeof share, "%5.1f %% (%.1f-%.1f)", 100 * report_number(object, "share"),
                  100 * json_number_value(json_array_get(interval, 0)),
                  100 * json_number_value(json_array_get(interval, 1)));
@@ -228,6 +235,8 @@ static void report_objects(const struct report *report)
     }
     if (!shown)
         report_say(report, "  (no data object takes 0.5 %% of the time or more)\n");
+    if (open)
+        report_say(report, "  ~ less than 95 %% sure: too few samples, or equal parts that may be elements\n");
 }
 
 static void report_loops(const struct report *report)
@@ -263,6 +272,12 @@ static void report_declaration(const struct report *report, const char *declarat
     report_style(report, "0");
 }
 
+static const char *report_sure(double probability, char *text, size_t room)
+{
+    snprintf(text, room, " (by strides, %.1f %% sure)", 100 * probability);
+    return text;
+}
+
 static void report_split(const struct report *report, const json_t *split)
 {
     const json_t *object = report_at(report, "objects", json_object_get(split, "object"));
@@ -275,9 +290,14 @@ static void report_split(const struct report *report, const json_t *split)
     report_say(report, "   evidence    %.1f %% of all time is spent waiting for it (%.1f-%.1f), %.0f samples\n",
                100 * report_number(object, "share"), 100 * json_number_value(json_array_get(interval, 0)),
                100 * json_number_value(json_array_get(interval, 1)), report_number(object, "samples"));
-    report_say(report, "               %.0f elements of %.0f bytes, %s; its loops take %.1f %%\n",
-               report_number(object, "elements"), report_number(object, "element_bytes"), size,
-               100 * report_number(object, "time_share"));
+    const json_t *probability = json_object_get(split, "element_probability");
+    double sure = json_is_number(probability) ? json_number_value(probability) : 1;
+    report_say(report, "               %.0f elements of %.0f bytes%s, %s; its loops take %.1f %%\n",
+               report_number(object, "elements"), report_number(object, "element_bytes"),
+               sure >= 1       ? ""
+               : sure >= 0.999 ? " (by strides, more than 99.9 % sure)"
+                               : report_sure(sure, text, sizeof text),
+               size, 100 * report_number(object, "time_share"));
     const json_t *frame = json_object_get(object, "site");
     if (json_is_string(json_object_get(frame, "file")))
         report_say(report, "   allocated   in %s() at %s:%.0f\n", report_text(frame, "function", "?"),

@@ -1,5 +1,5 @@
 # What lwp costs: run time, memory and disk, with and without it in turns. Some eight minutes; keep the machine quiet.
-bench_bin = bench-bin/timed bench-bin/mallocs
+bench_bin = bench-bin/timed bench-bin/mallocs bench-bin/strides
 
 bench-bin/%: $(srcdir)/bench/%.c
 	@mkdir -p $(@D)
@@ -8,6 +8,10 @@ bench-bin/%: $(srcdir)/bench/%.c
 bench-bin/synthetic: $(srcdir)/bench/synthetic_main.c $(srcdir)/bench/synthetic.c $(srcdir)/bench/synthetic.h $(tool_obj)
 	@mkdir -p $(@D)
 	$(CC) $(filter-out -MMD -MP,$(cflags)) -o $@ $(filter %.c,$^) $(tool_obj) $(LDFLAGS) $(tool_libs)
+
+bench-bin/strides: $(srcdir)/bench/strides.c $(srcdir)/analysis/stride.c $(srcdir)/analysis/stride.h
+	@mkdir -p $(@D)
+	$(CC) $(filter-out -MMD -MP,$(cflags)) -o $@ $(filter %.c,$^) $(LDFLAGS) -lm
 
 bench: all examples $(bench_bin)
 	$(srcdir)/bench/run $(BENCH)
