@@ -12,6 +12,7 @@
 #include "analysis/regroup.h"
 #include "analysis/split.h"
 #include "analysis/streams.h"
+#include "analysis/widths.h"
 #include "base/log.h"
 #include "config.h"
 
@@ -105,6 +106,7 @@ int lwp_analyze(const char *const *dirs, size_t count, const char *out_path, str
             100 * adopted / profile.total.weight);
     lwp_regions_deal_out(&profile);
     lwp_streams_link(&profile);
+    lwp_widths_decode(&profile);
     lwp_elements_find(&profile);
     lwp_objects_name(&profile);
     lwp_elements_notes(&profile);

@@ -190,8 +190,10 @@ static void report_run(const struct report *report)
              report_text(run, "engine", "unknown"), report_number(run, "samples"),
              report_number(run, "samples_with_address"), report_number(run, "samples_lost"));
     report_say(report, "Measured  %s\n", line);
-    used = (size_t)snprintf(line, sizeof line, "%.2f s of CPU time", report_number(run, "cpu_s"));
-    if (report_number(run, "samples") > 0)
+    bool timed = report_number(run, "cpu_s") > 0;
+    used = (size_t)snprintf(line, sizeof line, timed ? "%.2f s of CPU time" : "CPU time not recorded",
+                            report_number(run, "cpu_s"));
+    if (timed && report_number(run, "samples") > 0)
         used += (size_t)snprintf(line + used, sizeof line - used, ", %.0f %% of it waiting for memory",
                                  100 * report_number(run, "stall_share"));
     if (json_is_number(overhead))

@@ -45,6 +45,7 @@ table = next(o for o in data["objects"] if o["name"] == "table")
 assert table["kind"] == "static" and table["type"] == "struct item" and table["element_bytes"] == 8192, table
 assert 1450 <= table["samples"] <= 1550, table["samples"]
 assert [f["name"] for f in table["fields"] if f["samples"] > 100] == ["count"], table["fields"]
+assert table["loads"] >= 1450 and table["stores"] >= 1450, table  # decoded: add to memory
 heap = next(o for o in data["objects"] if o["kind"] == "mmap")
 assert heap["element_bytes"] == 8192 and 950 <= heap["samples"] <= 1050, heap
 loops = {data["loops"][l["loop"]]["function"] for o in (table, heap) for l in o["loops"]}
