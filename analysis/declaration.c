@@ -19,10 +19,24 @@ struct declaration {
     enum lwp_language language;
 };
 
-static const char *declaration_tag(const struct lwp_split *split)
+/* What can be part of a new name: "Body" of "ns::Body<double>". */
+static void declaration_tag(const struct lwp_split *split, char *tag, size_t size)
 {
     const struct lwp_type *type = split->layout->type;
-    return type && type->tag && *type->tag ? type->tag : "element";
+    const char *text = type && type->tag ? type->tag : "", *start = text;
+    size_t plain = strcspn(text, "<({");
+    for (size_t i = 0; i < plain; i++)
+        if (text[i] == ':' || text[i] == ' ')
+            start = text + i + 1;
+    int length = (int)(text + plain - start);
+    snprintf(tag, size, "%.*s", length ? length : (int)strlen("element"), length ? start : "element");
+}
+
+/* Part 0 keeps the type's name where pointers to elements are to lead to it. */
+static bool declaration_keeps_name(const struct lwp_split *split)
+{
+    const struct lwp_layout *layout = split->layout;
+    return split->kind == LWP_SPLIT_REORDER || layout->single || (layout->pointed && !split->caution);
 }
 
 static bool declaration_plain(const char *name)
@@ -33,10 +47,11 @@ static bool declaration_plain(const char *name)
 /* neuron_P, neuron_XQ, node_key_left: short names run together, long lists become a number. */
 static void declaration_name(const struct lwp_split *split, int which, char *name, size_t size)
 {
-    const char *tag = declaration_tag(split);
+    char tag[NAME_BYTES / 2];
     struct lwp_split_part part;
     size_t longest = 0, length = 0;
     bool plain = true;
+    declaration_tag(split, tag, sizeof tag);
     lwp_split_part(split, which, &part);
     for (size_t i = 0; i < part.count; i++) {
         const char *field = split->layout->fields[part.fields[i]].name;
@@ -45,7 +60,7 @@ static void declaration_name(const struct lwp_split *split, int which, char *nam
         length += letters + 1;
         plain = plain && declaration_plain(field);
     }
-    if (split->kind == LWP_SPLIT_REORDER) {
+    if (which == 0 && declaration_keeps_name(split)) {
         snprintf(name, size, "%s", tag);
     } else if (which < 0) {
         snprintf(name, size, "%s_cold", tag);
@@ -57,6 +72,20 @@ static void declaration_name(const struct lwp_split *split, int which, char *nam
             used += (size_t)snprintf(name + used, size - used, "%s%s", i == 0 || longest > 1 ? "_" : "",
                                      split->layout->fields[part.fields[i]].name);
     }
+}
+
+/* The length of the first of "unsigned a : 3; unsigned b : 5"; braces hold together. */
+static size_t declaration_first(const char *text)
+{
+    int depth = 0;
+    size_t at = 0;
+    for (; text[at]; at++) {
+        depth += text[at] == '{' || text[at] == '(';
+        depth -= text[at] == '}' || text[at] == ')';
+        if (text[at] == ';' && depth == 0 && text[at + 1])
+            break;
+    }
+    return at;
 }
 
 /* `text` as one member, with `comment` in a column of its own. */
@@ -72,11 +101,14 @@ static void declaration_member(const struct declaration *to, const char *text, c
                                         [LWP_LANGUAGE_FORTRAN] = "! ",
                                         [LWP_LANGUAGE_RUST] = "// ",
                                         [LWP_LANGUAGE_OTHER] = "/* "};
-    int used = fprintf(to->out, "    %s%s", text, ends[to->language]);
+    size_t first = declaration_first(text); /* of several that share bytes */
+    int used = fprintf(to->out, "    %.*s%s", (int)first, text, ends[to->language]);
     if (comment)
         fprintf(to->out, "%*s%s%s%s", used < COMMENT_COLUMN ? COMMENT_COLUMN - used : 1, "", opens[to->language],
                 comment, opens[to->language][1] == '*' ? " */" : "");
     fputc('\n', to->out);
+    if (text[first])
+        declaration_member(to, text + first + strspn(text + first, "; "), NULL);
 }
 
 static void declaration_link(const struct declaration *to, int target)
@@ -96,14 +128,24 @@ static void declaration_link(const struct declaration *to, int target)
     declaration_member(to, text, NULL);
 }
 
+/* The compiler's own member: the pointer to the virtual functions. */
+static bool declaration_is_table(const struct lwp_layout_field *field)
+{
+    return strncmp(field->name, "_vptr", 5) == 0;
+}
+
 /* "struct neuron_XQ { double X; double Q; };" where that fits a line. */
-static bool declaration_one_line(const struct declaration *to, const struct lwp_split_part *part, const char *name)
+static bool declaration_one_line(const struct declaration *to, int which, const struct lwp_split_part *part,
+                                 const char *name)
 {
     size_t length = strlen("struct  { };") + strlen(name);
-    for (size_t i = 0; i < part->count; i++)
+    bool table = false;
+    for (size_t i = 0; i < part->count; i++) {
+        table |= declaration_is_table(&to->split->layout->fields[part->fields[i]]);
         length += strlen(to->split->layout->fields[part->fields[i]].declaration) + 2;
-    if (length > ONE_LINE || part->links || to->split->align || to->language == LWP_LANGUAGE_FORTRAN ||
-        to->split->kind == LWP_SPLIT_REORDER)
+    }
+    if (length > ONE_LINE || table || part->links || to->split->align || to->language == LWP_LANGUAGE_FORTRAN ||
+        (which == 0 && declaration_keeps_name(to->split)))
         return false;
     bool rust = to->language == LWP_LANGUAGE_RUST;
     fprintf(to->out, "struct %s {", name);
@@ -116,24 +158,39 @@ static bool declaration_one_line(const struct declaration *to, const struct lwp_
     return true;
 }
 
+static void declaration_links(const struct declaration *to, const struct lwp_split_part *part)
+{
+    for (size_t link = 1; link <= part->links; link++)
+        declaration_link(to, link < to->split->groups ? (int)link : -1);
+}
+
 static void declaration_part(const struct declaration *to, int which, const char *name)
 {
     const struct lwp_layout *layout = to->split->layout;
     struct lwp_split_part part;
     lwp_split_part(to->split, which, &part);
-    if (declaration_one_line(to, &part, name))
+    if (declaration_one_line(to, which, &part, name))
         return;
+    bool defined = which == 0 && declaration_keeps_name(to->split) && layout->type && layout->type->is_typedef &&
+                   to->language == LWP_LANGUAGE_C;
     if (to->language == LWP_LANGUAGE_FORTRAN)
         fprintf(to->out, "type :: %s\n", name);
     else if (to->split->align && to->language == LWP_LANGUAGE_CXX)
         fprintf(to->out, "struct alignas(%llu) %s {\n", (unsigned long long)to->split->align, name);
     else if (to->split->align)
-        fprintf(to->out, "struct __attribute__((aligned(%llu))) %s {\n", (unsigned long long)to->split->align, name);
+        fprintf(to->out, "%sstruct __attribute__((aligned(%llu))) %s {\n", defined ? "typedef " : "",
+                (unsigned long long)to->split->align, name);
     else
-        fprintf(to->out, "struct %s {\n", name);
+        fprintf(to->out, "%sstruct %s {\n", defined ? "typedef " : "", name);
     for (size_t i = 0; i < part.count; i++) {
         const struct lwp_layout_field *field = &layout->fields[part.fields[i]];
         char comment[64];
+        if (field->flexible)
+            declaration_links(to, &part);
+        if (declaration_is_table(field)) {
+            fputs("    // the pointer to the virtual functions, +0 while the class has any\n", to->out);
+            continue;
+        }
         double share = to->profile->total.weight > 0 ? field->weight / to->profile->total.weight : 0;
         if (share >= 0.001)
             snprintf(comment, sizeof comment, "+%llu, %.1f %% of the time", (unsigned long long)part.offsets[i],
@@ -142,9 +199,11 @@ static void declaration_part(const struct declaration *to, int which, const char
             snprintf(comment, sizeof comment, "+%llu", (unsigned long long)part.offsets[i]);
         declaration_member(to, field->declaration, comment);
     }
-    for (size_t link = 1; link <= part.links; link++)
-        declaration_link(to, link < to->split->groups ? (int)link : -1);
-    if (to->language == LWP_LANGUAGE_FORTRAN)
+    if (!part.count || !layout->fields[part.fields[part.count - 1]].flexible)
+        declaration_links(to, &part);
+    if (defined)
+        fprintf(to->out, "} %s;\n", name);
+    else if (to->language == LWP_LANGUAGE_FORTRAN)
         fprintf(to->out, "end type %s\n", name);
     else
         fputs(to->language == LWP_LANGUAGE_RUST ? "}\n" : "};\n", to->out);
@@ -165,6 +224,17 @@ static void declaration_head(const struct declaration *to)
     if (!layout->type)
         fprintf(to->out, "%sThe type is not known: fields are named by their offset in the %llu-byte element.%s\n",
                 comment[0], (unsigned long long)layout->element_bytes, comment[1]);
+    if (to->split->kind == LWP_SPLIT_REORDER || layout->single || !declaration_keeps_name(to->split))
+        return;
+    if (layout->linked)
+        fprintf(to->out,
+                "%sThere are several arrays, and pointers to elements (%s): no index is common to the parts, so the\n"
+                "   hot part points to the rest.%s\n",
+                comment[0], layout->pointed, comment[1]);
+    else
+        fprintf(to->out,
+                "%sPointers to elements (%s) lead to the hot part; its index, p - array, is that of the rest.%s\n",
+                comment[0], layout->pointed, comment[1]);
 }
 
 const char *lwp_declaration_write(struct lwp_profile *profile, const struct lwp_split *split)
@@ -178,15 +248,16 @@ const char *lwp_declaration_write(struct lwp_profile *profile, const struct lwp_
     if (!to.out)
         return "";
     declaration_head(&to);
-    bool nodes = split->layout->single && split->kind == LWP_SPLIT_PARTS;
+    bool nodes = (split->layout->single || split->layout->linked) && split->kind == LWP_SPLIT_PARTS;
     bool rest = split->cold && !split->caution; /* the unused part of somebody else's type stays where it is */
     for (int g = nodes ? 1 : 0; g < (int)split->groups + rest; g++) { /* what is pointed to comes first */
         int which = g < (int)split->groups ? g : -1;
         declaration_name(split, which, name, sizeof name);
         declaration_part(&to, which, name);
     }
+    declaration_name(split, 0, name, sizeof name);
     if (nodes)
-        declaration_part(&to, 0, declaration_tag(split));
+        declaration_part(&to, 0, name);
     fclose(to.out);
     const char *kept = lwp_arena_strdup(profile->arena, text ? text : "");
     free(text);

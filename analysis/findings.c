@@ -30,23 +30,44 @@ static const char *finding_id(struct lwp_profile *profile, const char *kind, con
     return lwp_arena_printf(profile->arena, "%s-%s-%04x", kind, used ? slug : "object", (unsigned)(hash & 0xffff));
 }
 
-static const char *finding_split_step(const struct lwp_split *split)
+static const char *finding_split_step(struct lwp_profile *profile, const struct lwp_split *split)
 {
     if (split->caution)
         return split->caution;
     if (split->kind == LWP_SPLIT_REORDER && split->align)
         return "Declare it as below, and allocate with aligned_alloc(): malloc() does not know of the alignment. Check "
-               "what depends on the old order: initialisers without names, files and messages that hold the structure as "
+               "what depends on the old order: initialisers without names, files and messages that hold the structure "
+               "as "
                "bytes. Then run lwp collect again and compare with lwp diff.";
     if (split->kind == LWP_SPLIT_REORDER)
         return "Declare the fields in the order below. Check what depends on the old one: initialisers without names, "
-               "files and messages that hold the structure as bytes, code in other languages. Then run lwp collect again "
+               "files and messages that hold the structure as bytes, code in other languages. Then run lwp collect "
+               "again "
                "and compare with lwp diff.";
     if (split->layout->single)
-        return "Keep the hot structure as the node and move the other fields behind its pointer. Allocate the two parts "
-               "in blocks of their own (arrays or pools): side by side from malloc they would lie as far apart as before. "
+        return "Keep the hot structure as the node and move the other fields behind its pointer. Allocate the two "
+               "parts "
+               "in blocks of their own (arrays or pools): side by side from malloc they would lie as far apart as "
+               "before. "
                "Then run lwp collect again and compare with lwp diff.";
-    return "Make one array of each structure below instead of one array of all; the same index leads to all parts of an "
+    if (split->layout->linked)
+        return lwp_arena_printf(
+            profile->arena,
+            "Pointers to elements (%s) go on to lead to the hot structure, which keeps the name and points to the "
+            "rest: "
+            "the elements lie in several arrays, so no index is common to the parts. Allocate the parts in arrays of "
+            "their own. Then run lwp collect again and compare with lwp diff.",
+            split->layout->pointed);
+    if (split->layout->pointed)
+        return lwp_arena_printf(profile->arena,
+                                "Make one array of each structure below instead of one array of all. Pointers to "
+                                "elements (%s) go on to lead "
+                                "to the hot structure, which keeps the name; the index of what they point to (p - "
+                                "array) leads to the other "
+                                "parts, no pointer is needed. Then run lwp collect again and compare with lwp diff.",
+                                split->layout->pointed);
+    return "Make one array of each structure below instead of one array of all; the same index leads to all parts of "
+           "an "
            "element. Then run lwp collect again and compare with lwp diff.";
 }
 
@@ -77,13 +98,14 @@ static void finding_of_split(struct lwp_profile *profile, const struct lwp_split
     *finding = (struct lwp_finding){.kind = "split", .low = split->gain.low, .high = split->gain.high, .index = index};
     finding->id = finding_id(profile, "split", object);
     if (split->kind == LWP_SPLIT_REORDER)
-        finding->title = lwp_arena_printf(
-            profile->arena, "Reorder %s%s: a visit then takes %.2f cache lines instead of %.2f", what,
-            split->align ? " and align it" : "", split->gain.after, split->gain.before);
+        finding->title =
+            lwp_arena_printf(profile->arena, "Reorder %s%s: a visit then takes %.2f cache lines instead of %.2f", what,
+                             split->align ? " and align it" : "", split->gain.after, split->gain.before);
     else if (split->caution)
         finding->title = lwp_arena_printf(
-            profile->arena, "Keep the used parts of %s in arrays of your own: loops use %.0f of its %llu bytes at a time",
-            what, mean, (unsigned long long)layout->element_bytes);
+            profile->arena,
+            "Keep the used parts of %s in arrays of your own: loops use %.0f of its %llu bytes at a time", what, mean,
+            (unsigned long long)layout->element_bytes);
     else
         finding->title =
             lwp_arena_printf(profile->arena, "Split %s into %u parts: loops use %.0f of its %llu bytes at a time", what,
@@ -91,7 +113,7 @@ static void finding_of_split(struct lwp_profile *profile, const struct lwp_split
     finding->share = lwp_share_of(&layout->weight, &profile->total).value;
     double middle = (finding->low + finding->high) / 2;
     finding->severity = middle >= 1.15 ? "high" : middle >= 1.05 ? "medium" : "low";
-    finding->next_step = finding_split_step(split);
+    finding->next_step = finding_split_step(profile, split);
 }
 
 static int finding_name_compare(const void *a, const void *b)

@@ -139,7 +139,7 @@ struct gain_place {
 
 static void gain_place(const struct lwp_profile *profile, const struct lwp_layout *layout, struct gain_place *place)
 {
-    bool heap = profile->objects[layout->objects[0]].kind == LWP_OBJECT_HEAP;
+    bool heap = profile->objects[layout->objects[0]].kind == LWP_OBJECT_HEAP && !(layout->type && layout->type->aligned);
     place->placement = (struct lwp_gain_placement){.field_count = layout->field_count,
                                                    .offsets = place->offsets,
                                                    .bytes = place->bytes,
@@ -179,14 +179,14 @@ static void gain_place_split(const struct lwp_profile *profile, const struct lwp
         place->group[f] = group[f] < 0 ? (int)groups : group[f];
     }
     for (size_t g = 0; g < groups + cold; g++) {
-        size_t links = layout->single && g == 0 ? groups - 1 + cold : 0;
+        size_t links = (layout->single || layout->linked) && g == 0 ? groups - 1 + cold : 0;
         uint64_t size = lwp_gain_pack(layout, group, g == groups ? -1 : (int)g, links, place->offsets);
         place->spacing[g] = layout->single && !packed ? lwp_gain_chunk(size) : size;
         if (packed)
             place->alignment[g] = 0;
     }
     place->placement.groups = groups + cold;
-    place->placement.linked = layout->single;
+    place->placement.linked = layout->single || layout->linked;
 }
 
 /* The access of the loop that waits most: its code tells how the loop walks. */
@@ -251,6 +251,8 @@ static void gain_between(struct lwp_profile *profile, const struct lwp_layout *l
         double part = loop->weight.weight / layout->weight.weight;
         gain->loops[gain->loop_count++] = (struct lwp_gain_loop){loop->region, jumps ? before.jumping : before.lines,
                                                                  jumps ? worst.jumping : worst.lines};
+        gain->bytes_before += part * before.busy;
+        gain->bytes_after += part * worst.busy;
         gain->before += part * (jumps ? before.jumping : before.lines);
         gain->after += part * (jumps ? worst.jumping : worst.lines);
     }

@@ -34,6 +34,7 @@ struct lwp_gain_loop {
 
 struct lwp_gain {
     double before, after; /* the mean over loops by weight */
+    double bytes_before, bytes_after; /* of all lines that the elements' used fields lie on, the mean over loops too */
     double low, high;     /* expected speed-up of the whole program */
     struct lwp_gain_loop *loops;
     size_t loop_count;

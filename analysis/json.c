@@ -467,6 +467,9 @@ static json_t *json_split(struct json_tables *tables, const struct lwp_split *sp
     json_object_set_new(json, "element_bytes", json_count(layout->element_bytes));
     json_object_set_new(json, "element_probability", json_share(layout->probability));
     json_object_set_new(json, "single", json_boolean(layout->single));
+    if (split->kind == LWP_SPLIT_PARTS)
+        json_object_set_new(json, "link", json_string(layout->single || layout->linked ? "pointer" : "index"));
+    json_object_set_new(json, "pointed_by", json_text(layout->pointed));
     json_object_set_new(json, "groups", groups);
     json_object_set_new(json, "cold", json_part(split, -1, 1));
     json_object_set_new(json, "affinity", affinity);
@@ -475,6 +478,9 @@ static json_t *json_split(struct json_tables *tables, const struct lwp_split *sp
                         json_pack("{s:s,s:o,s:o,s:o}", "unit", "cache lines per element visited", "before",
                                   json_share(split->gain.before), "after", json_share(split->gain.after), "loops",
                                   loops));
+    json_object_set_new(json, "memory",
+                        json_pack("{s:o,s:o}", "before", json_count((uint64_t)split->gain.bytes_before), "after",
+                                  json_count((uint64_t)split->gain.bytes_after)));
     json_object_set_new(json, "expected_speedup",
                         json_pack("[o,o]", json_share(split->gain.low), json_share(split->gain.high)));
     json_object_set_new(json, "declaration", json_text(split->declaration));

@@ -26,6 +26,21 @@ static struct lwp_layout_field *layout_add(struct lwp_layout *layout)
     return layout->field_count < LWP_FIELDS_MAX ? &layout->fields[layout->field_count++] : NULL;
 }
 
+/* "unsigned state : 5". */
+static bool layout_is_bits(const char *declaration)
+{
+    const char *colon = strrchr(declaration, ':');
+    return colon && colon > declaration && colon[-1] == ' ' && colon[1] == ' ' && colon[2] &&
+           colon[2 + strspn(colon + 2, "0123456789")] == '\0';
+}
+
+/* Bit fields of one storage unit, which the compiler packs by rules of its own. */
+static bool layout_same_unit(const struct lwp_layout_field *last, const struct lwp_field *member)
+{
+    uint64_t unit = member->alignment ? member->alignment : 1;
+    return last->bits && last->alignment == unit && last->offset / unit == member->offset / unit;
+}
+
 /* Bit fields and members of anonymous unions share bytes: they move together, so they are one field here. */
 static bool layout_from_type(struct lwp_profile *profile, struct lwp_layout *layout)
 {
@@ -38,13 +53,14 @@ static bool layout_from_type(struct lwp_profile *profile, struct lwp_layout *lay
             continue;
         const char *name = member->name && *member->name ? member->name : "(anonymous)";
         const char *declaration = member->declaration ? member->declaration : name;
-        if (last && member->offset < last->offset + last->bytes) {
+        bool bits = layout_is_bits(declaration);
+        if (last && (member->offset < last->offset + last->bytes || (bits && layout_same_unit(last, member)))) {
             uint64_t end = member->offset + member->bytes;
             if (end > last->offset + last->bytes)
                 last->bytes = end - last->offset;
             if (member->alignment > last->alignment)
                 last->alignment = member->alignment;
-            last->name = lwp_arena_printf(profile->arena, "%s+%s", last->name, name);
+            last->name = lwp_arena_printf(profile->arena, bits && last->bits ? "%s, %s" : "%s+%s", last->name, name);
             last->declaration = lwp_arena_printf(profile->arena, "%s; %s", last->declaration, declaration);
             continue;
         }
@@ -56,6 +72,8 @@ static bool layout_from_type(struct lwp_profile *profile, struct lwp_layout *lay
         field->alignment = member->alignment ? member->alignment : 1;
         field->name = name;
         field->declaration = declaration;
+        field->bits = bits;
+        field->flexible = flexible;
     }
     struct lwp_layout_field *last = layout->field_count ? &layout->fields[layout->field_count - 1] : NULL;
     if (last && last->offset + last->bytes > layout->element_bytes)

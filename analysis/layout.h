@@ -14,6 +14,8 @@ struct lwp_layout_field {
     double weight;           /* its part of the weight of the loops that use it (fields.c says how) */
     uint64_t accesses;       /* seen with their address */
     bool invented;           /* bytes nobody was seen to use, without debug info */
+    bool bits;               /* bit fields of one storage unit: they move together */
+    bool flexible;           /* an array up to the block's end: stays last */
 };
 
 struct lwp_layout_loop {
@@ -31,7 +33,9 @@ struct lwp_layout {
     size_t object_count;
     const struct lwp_type *type; /* NULL: fields are known by offset only */
     uint64_t element_bytes;
-    bool single; /* each block is one element */
+    bool single;         /* each block is one element */
+    const char *pointed; /* arrays: who holds pointers to elements (pointed.h); NULL: nobody known, or not asked */
+    bool linked;         /* arrays: no index leads from one part of an element to the others, pointers must */
     struct lwp_layout_field *fields;
     size_t field_count;
     struct lwp_layout_loop *loops;

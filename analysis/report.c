@@ -284,7 +284,7 @@ static void report_split(const struct report *report, const json_t *split)
 {
     const json_t *object = report_at(report, "objects", json_object_get(split, "object"));
     const json_t *traffic = json_object_get(split, "traffic");
-    char text[400], size[32];
+    char text[400], size[32], after[32];
     size_t i;
     json_t *row;
     report_bytes(report_number(object, "bytes"), size, sizeof size);
@@ -307,6 +307,9 @@ static void report_split(const struct report *report, const json_t *split)
     report_say(report, "   confidence  %s; cache lines per element visited %.2f -> %.2f\n",
                report_text(split, "confidence", "?"), report_number(traffic, "before"),
                report_number(traffic, "after"));
+    report_bytes(report_number(json_object_get(split, "memory"), "before"), size, sizeof size);
+    report_bytes(report_number(json_object_get(split, "memory"), "after"), after, sizeof after);
+    report_say(report, "   memory      a pass over all elements goes through %s, then %s\n", size, after);
     report_say(report, "\n   share  loop                                      uses\n");
     size_t shown = 0;
     json_array_foreach(json_object_get(object, "loops"), i, row)

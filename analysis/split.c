@@ -7,6 +7,7 @@
 #include "analysis/split.h"
 
 #include "analysis/affinity.h"
+#include "analysis/pointed.h"
 #include "analysis/reorder.h"
 #include "analysis/writers.h"
 
@@ -20,9 +21,8 @@ static const uint64_t usual_l2 = 1 << 20, usual_line = 64;
 
 static bool split_same_type(const struct lwp_object *a, const struct lwp_object *b)
 {
-    return a->type && b->type && a->single == b->single && a->element_bytes == b->element_bytes &&
-           a->type->bytes == b->type->bytes && strcmp(a->type->name, b->type->name) == 0 &&
-           a->type->line == b->type->line;
+    return a->type && b->type && a->element_bytes == b->element_bytes && a->type->bytes == b->type->bytes &&
+           strcmp(a->type->name, b->type->name) == 0 && a->type->line == b->type->line;
 }
 
 static uint64_t split_footprint(const struct lwp_profile *profile, const struct lwp_layout *layout)
@@ -43,16 +43,20 @@ static const char *split_confidence(const struct lwp_profile *profile, const str
     return "low";
 }
 
-/* The loops that tell fields apart. One that goes over whole elements (set-up, copy) tells nothing, and would tie the
- * fields nobody else uses to the next best ones; it counts only where such loops are the most of the weight. */
-static size_t split_loops(const struct lwp_layout *layout, struct lwp_affinity_loop *loops)
+/* The weight of the loops that go over whole elements (set-up, copy). */
+static double split_whole(const struct lwp_layout *layout)
 {
     double whole = 0;
-    size_t count = 0;
     for (size_t i = 0; i < layout->loop_count; i++)
         if (layout->loops[i].used == layout->field_count)
             whole += layout->loops[i].weight.weight;
-    bool leave_out = whole < 0.5 * layout->weight.weight;
+    return whole;
+}
+
+/* The loops that tell fields apart. */
+static size_t split_loops(const struct lwp_layout *layout, bool leave_out, struct lwp_affinity_loop *loops)
+{
+    size_t count = 0;
     for (size_t i = 0; i < layout->loop_count; i++)
         if (!leave_out || layout->loops[i].used < layout->field_count)
             loops[count++] = (struct lwp_affinity_loop){layout->loops[i].weight.weight, layout->loops[i].uses};
@@ -66,14 +70,15 @@ struct split_fields {
     bool cold;
 };
 
-static void split_cluster(struct lwp_profile *profile, const struct lwp_layout *layout, struct split_fields *found)
+static void split_cluster(struct lwp_profile *profile, const struct lwp_layout *layout, bool leave_out,
+                          struct split_fields *found)
 {
     size_t fields = layout->field_count;
     struct lwp_affinity_loop *loops = lwp_arena_alloc(profile->arena, layout->loop_count + 1, sizeof *loops);
     double *weights = lwp_arena_alloc(profile->arena, fields, sizeof *weights);
     found->affinity = lwp_arena_alloc(profile->arena, fields * fields, sizeof *found->affinity);
     found->group = lwp_arena_alloc(profile->arena, fields, sizeof *found->group);
-    size_t loop_count = split_loops(layout, loops);
+    size_t loop_count = split_loops(layout, leave_out, loops);
     for (size_t i = 0; i < loop_count; i++) {
         size_t used = 0;
         for (size_t f = 0; f < fields; f++)
@@ -114,6 +119,25 @@ static bool split_shares_falsely(struct lwp_profile *profile, const struct lwp_s
     return shares;
 }
 
+/* Elements that fill whole lines for nothing but to keep threads apart: without the padding they would share lines. */
+static bool split_padded(struct lwp_profile *profile, const struct lwp_layout *layout)
+{
+    uint64_t line = profile->machine.line_bytes ? profile->machine.line_bytes : usual_line;
+    const struct lwp_type *type = layout->type;
+    bool padded = type && type->aligned && type->alignment >= line;
+    for (size_t f = 0; f < layout->field_count && type; f++)
+        padded |= layout->fields[f].weight <= 0 && layout->fields[f].alignment == 1 &&
+                  strstr(layout->fields[f].name, "pad") != NULL;
+    unsigned threads = padded && layout->element_bytes % line == 0 ? lwp_writers_threads(profile, layout) : 0;
+    if (threads < 2)
+        return false;
+    lwp_profile_note(profile,
+                     "%s is not advised to be changed: its elements are padded to whole cache lines and written by %u "
+                     "threads, which would share lines without the padding.",
+                     type->name, threads);
+    return true;
+}
+
 static const char *split_caution(struct lwp_profile *profile, const struct lwp_layout *layout)
 {
     if (!layout->type || layout->type->owner != LWP_TYPE_OF_SYSTEM)
@@ -138,7 +162,25 @@ static bool split_worth(struct lwp_profile *profile, const struct lwp_layout *la
     return layout->weight.samples >= SAMPLES_NEEDED && gain->low >= gain_needed;
 }
 
-static bool split_try(struct lwp_profile *profile, const struct lwp_layout *layout, struct lwp_split *split)
+static bool split_parts(struct lwp_profile *profile, struct lwp_layout *layout, const struct split_fields *found,
+                        struct lwp_split *split)
+{
+    if (found->groups + found->cold < 2)
+        return false;
+    *split = (struct lwp_split){.layout = layout,
+                                .affinity = found->affinity,
+                                .group = found->group,
+                                .groups = found->groups,
+                                .cold = found->cold};
+    if (!layout->single && !layout->pointed) {
+        layout->pointed = lwp_pointed_by(profile, layout);
+        layout->linked = layout->pointed && lwp_pointed_scattered(profile, layout);
+    }
+    lwp_gain_estimate(profile, layout, found->group, found->groups, &split->gain);
+    return split_worth(profile, layout, &split->gain) && !split_shares_falsely(profile, split);
+}
+
+static bool split_try(struct lwp_profile *profile, struct lwp_layout *layout, struct lwp_split *split)
 {
     uint64_t l2 = profile->machine.l2_bytes ? profile->machine.l2_bytes : usual_l2;
     struct lwp_share share = lwp_share_of(&layout->weight, &profile->total);
@@ -147,18 +189,18 @@ static bool split_try(struct lwp_profile *profile, const struct lwp_layout *layo
         return false;
     if (!layout->type && layout->probability < 0.95)
         return false;
-    split_cluster(profile, layout, &found);
-    if (found.groups == 0)
+    /* Loops over whole elements tell nothing, and would tie the fields nobody else uses to the next best ones. Where
+     * they are most of the weight they count first; but even then it may pay to split for the others. */
+    double whole = split_whole(layout);
+    bool leave_out = whole < 0.5 * layout->weight.weight;
+    split_cluster(profile, layout, leave_out, &found);
+    if (found.groups == 0 || split_padded(profile, layout))
         return false;
-    bool advised = false;
-    if (found.groups + found.cold >= 2) {
-        *split = (struct lwp_split){.layout = layout,
-                                    .affinity = found.affinity,
-                                    .group = found.group,
-                                    .groups = found.groups,
-                                    .cold = found.cold};
-        lwp_gain_estimate(profile, layout, found.group, found.groups, &split->gain);
-        advised = split_worth(profile, layout, &split->gain) && !split_shares_falsely(profile, split);
+    bool advised = split_parts(profile, layout, &found, split);
+    if (!advised && !leave_out && whole < layout->weight.weight) {
+        struct split_fields others = {0};
+        split_cluster(profile, layout, true, &others);
+        advised = others.groups > 0 && split_parts(profile, layout, &others, split);
     }
     if (!advised && (!lwp_reorder_try(profile, layout, found.affinity, found.group, split) ||
                      !split_worth(profile, layout, &split->gain)))
@@ -215,6 +257,17 @@ static size_t split_kin_of(const struct lwp_profile *profile, struct split_kin *
     return count;
 }
 
+/* Whether there is advice for the type already, for objects of another element size. */
+static bool split_said(const struct lwp_splits *splits, const struct lwp_layout *layout)
+{
+    for (size_t i = 0; i < splits->count; i++) {
+        const struct lwp_type *type = splits->splits[i].layout->type;
+        if (type && layout->type && strcmp(type->name, layout->type->name) == 0 && type->line == layout->type->line)
+            return true;
+    }
+    return false;
+}
+
 void lwp_split_advise(struct lwp_profile *profile, struct lwp_splits *splits)
 {
     uint32_t *order = lwp_arena_alloc(profile->arena, profile->object_count + 1, sizeof *order);
@@ -246,9 +299,9 @@ void lwp_split_advise(struct lwp_profile *profile, struct lwp_splits *splits)
     for (size_t i = 0; i < families; i++) {
         uint32_t *objects = lwp_arena_alloc(profile->arena, kin[i].count, sizeof *objects);
         memcpy(objects, kin[i].objects, kin[i].count * sizeof *objects);
-        const struct lwp_layout *layout =
+        struct lwp_layout *layout =
             kin[i].count > 1 ? lwp_layout_make(profile, objects, kin[i].count) : splits->of_object[objects[0]];
-        if (layout && split_try(profile, layout, &splits->splits[splits->count]))
+        if (layout && !split_said(splits, layout) && split_try(profile, layout, &splits->splits[splits->count]))
             splits->count++;
         else if (layout)
             split_vague(profile, layout);

@@ -39,7 +39,7 @@ struct lwp_split_part {
     size_t count, fields[LWP_FIELDS_MAX];
     uint64_t offsets[LWP_FIELDS_MAX];
     uint64_t bytes, alignment;
-    size_t links; /* pointers to the other parts, at the end; single blocks only */
+    size_t links; /* pointers to the other parts, at the end but for a flexible array */
 };
 
 /* `which` is a group, or -1: the cold part. */

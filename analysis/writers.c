@@ -88,3 +88,26 @@ unsigned lwp_writers_turns(const struct lwp_profile *profile, const struct lwp_l
     }
     return 0;
 }
+
+unsigned lwp_writers_threads(const struct lwp_profile *profile, const struct lwp_layout *layout)
+{
+    struct writer_place places[LWP_WALK_PLACES];
+    uint32_t threads[THREADS_SEEN_MAX];
+    unsigned seen = 0;
+    for (size_t k = 0; k < layout->object_count; k++) {
+        uint32_t object = layout->objects[k];
+        for (uint32_t i = profile->object_streams[object]; i != LWP_NONE; i = profile->streams[i].next_of_object) {
+            const struct lwp_stream *stream = &profile->streams[i];
+            const struct lwp_walk *walk = stream->stores ? lwp_walks_of(&profile->walks, object, stream->region) : NULL;
+            size_t count = walk ? writers_places(profile, layout, walk, places) : 0;
+            for (size_t p = 0; p < count; p++) {
+                unsigned t = 0;
+                while (t < seen && threads[t] != places[p].thread)
+                    t++;
+                if (t == seen && seen < THREADS_SEEN_MAX)
+                    threads[seen++] = places[p].thread;
+            }
+        }
+    }
+    return seen;
+}

@@ -123,8 +123,8 @@ static void test_node_declaration(void **state)
     assert_string_equal(splits.splits[0].declaration,
                         "/* A sketch: Cell is a class; keep its methods and adapt them. */\n"
                         "struct Cell_cold { long key; unsigned a : 3; unsigned b : 5; char name[40]; };\n"
-                        "struct Cell {\n    int (*call)(int);                   /* +0, 100.0 % of the time */\n"
-                        "    struct Cell_cold *cold;\n};\n");
+                        "typedef struct Cell {\n    int (*call)(int);                   /* +0, 100.0 % of the time */\n"
+                        "    struct Cell_cold *cold;\n} Cell;\n");
     lwp_profile_fini(&profile);
 }
 
