@@ -79,7 +79,39 @@ static int analyze_write(json_t *root, const char *path, struct lwp_error *err)
     return LWP_OK;
 }
 
-int lwp_analyze(const char *const *dirs, size_t count, const char *out_path, struct lwp_error *err)
+/* run.json of a merged result: the first's, with what all took, and where they are. */
+static int analyze_write_run(const struct lwp_profile *profile, const char *const *dirs, size_t count,
+                             const char *out_dir, struct lwp_error *err)
+{
+    json_t *run = json_deep_copy(profile->run), *merged = json_array();
+    char path[4096];
+    for (size_t i = 0; i < count; i++) {
+        char *absolute = realpath(dirs[i], NULL);
+        if (!absolute || json_array_append_new(merged, json_string(absolute)))
+            lwp_log(LWP_LOG_WARNING, "the name '%s' cannot be kept: %s will not be made anew when it changes", dirs[i],
+                    out_dir);
+        free(absolute);
+    }
+    json_object_set_new(run, "merged", merged);
+    json_object_del(run, "folders");
+    json_object_del(run, "rank");
+    int status = snprintf(path, sizeof path, "%s/run.json", out_dir) < (int)sizeof path
+                     ? analyze_write(run, path, err)
+                     : lwp_error_set(err, LWP_ERR_USAGE, "the path '%s' is too long", out_dir);
+    json_decref(run);
+    return status;
+}
+
+static unsigned analyze_jobs;
+
+void lwp_analyze_jobs(unsigned jobs)
+{
+    analyze_jobs = jobs;
+}
+
+/* `out_dir`: NULL, or the folder whose run.json is to name `dirs`. */
+static int analyze_all(const char *const *dirs, size_t count, const char *out_path, const char *out_dir,
+                       struct lwp_error *err)
 {
     struct lwp_profile profile;
     struct lwp_splits splits;
@@ -92,6 +124,7 @@ int lwp_analyze(const char *const *dirs, size_t count, const char *out_path, str
         out_path = path;
     }
     lwp_profile_init(&profile);
+    profile.jobs = analyze_jobs;
     int status = lwp_load(&profile, dirs, count, err);
     if (status)
         goto out;
@@ -117,10 +150,92 @@ int lwp_analyze(const char *const *dirs, size_t count, const char *out_path, str
     json_t *root = lwp_json_build(&profile, &splits, &regroups, &findings);
     lwp_regroup_free(&regroups);
     lwp_log_progress(NULL);
-    status = analyze_write(root, out_path, err);
+    status = out_dir ? analyze_write_run(&profile, dirs, count, out_dir, err) : LWP_OK;
+    if (!status)
+        status = analyze_write(root, out_path, err);
     json_decref(root);
 out:
     lwp_profile_fini(&profile);
+    return status;
+}
+
+int lwp_analyze(const char *const *dirs, size_t count, const char *out_path, struct lwp_error *err)
+{
+    return analyze_all(dirs, count, out_path, NULL, err);
+}
+
+/* ---- merged results ---- */
+
+/* What a merged result was made of: an array of paths, owned by the caller. NULL: DIR is no merged result. */
+static json_t *analyze_merged_of(const char *dir)
+{
+    char path[4096];
+    if (snprintf(path, sizeof path, "%s/run.json", dir) >= (int)sizeof path)
+        return NULL;
+    json_t *run = json_load_file(path, 0, NULL), *merged = json_object_get(run, "merged");
+    bool sound = json_is_array(merged) && json_array_size(merged) > 0;
+    for (size_t i = 0; sound && i < json_array_size(merged); i++)
+        sound = json_is_string(json_array_get(merged, i));
+    merged = sound ? json_incref(merged) : NULL;
+    json_decref(run);
+    return merged;
+}
+
+/* Replaces merged results among `dirs` by their parts. The texts live as long as *parts. */
+static const char **analyze_parts(const char *const *dirs, size_t *count, json_t **parts)
+{
+    const char **all = NULL;
+    size_t made = 0, room = 0, given = *count;
+    *parts = json_array();
+    for (size_t i = 0; i < given; i++) {
+        json_t *merged = analyze_merged_of(dirs[i]), *one;
+        size_t k;
+        json_array_foreach(merged, k, one)
+        {
+            LWP_GROW(&all, made, &room);
+            all[made++] = json_string_value(one);
+        }
+        if (!merged) {
+            LWP_GROW(&all, made, &room);
+            all[made++] = dirs[i];
+        }
+        json_array_append_new(*parts, merged ? merged : json_null());
+    }
+    *count = made;
+    return all;
+}
+
+static bool analyze_holds_samples(const char *dir)
+{
+    DIR *folder = opendir(dir);
+    struct dirent *entry;
+    bool holds = false;
+    while (folder && !holds && (entry = readdir(folder)))
+        holds =
+            (entry->d_name[0] == 'p' || entry->d_name[0] == 'r') && entry->d_name[1] >= '0' && entry->d_name[1] <= '9';
+    if (folder)
+        closedir(folder);
+    return holds;
+}
+
+int lwp_analyze_merge(const char *const *dirs, size_t count, const char *out_dir, struct lwp_error *err)
+{
+    char path[4096];
+    json_t *parts;
+    if (snprintf(path, sizeof path, "%s/analysis.json", out_dir) >= (int)sizeof path)
+        return lwp_error_set(err, LWP_ERR_USAGE, "the path '%s' is too long", out_dir);
+    if (analyze_holds_samples(out_dir))
+        return lwp_error_set(err, LWP_ERR_USAGE, "'%s' holds samples of its own; name another folder to merge into",
+                             out_dir);
+    const char **all = analyze_parts(dirs, &count, &parts);
+    bool made = mkdir(out_dir, 0777) == 0;
+    int status = made || errno == EEXIST ? LWP_OK : lwp_error_errno(err, "cannot make the folder '%s'", out_dir);
+    if (!status)
+        status = analyze_all(all, count, path, out_dir, err);
+    if (status && made)
+        rmdir(out_dir); /* stays when something is in it */
+    free(all);
+    json_decref(parts);
     return status;
 }
 
@@ -142,12 +257,14 @@ static bool analyze_input_newer(const char *dir, const struct stat *answer, int 
         char path[4096];
         struct stat info;
         size_t length = strlen(entry->d_name);
-        if (entry->d_name[0] == '.' || snprintf(path, sizeof path, "%s/%s", dir, entry->d_name) >= (int)sizeof path ||
-            stat(path, &info))
+        if (entry->d_name[0] == '.' || length < 2 ||
+            snprintf(path, sizeof path, "%s/%s", dir, entry->d_name) >= (int)sizeof path || stat(path, &info))
             continue;
         if (S_ISDIR(info.st_mode))
-            newer = depth < 1 && entry->d_name[0] == 'p' && analyze_input_newer(path, answer, depth + 1);
-        else if (strcmp(entry->d_name, "run.json") == 0 ||
+            newer = depth < 2 && (entry->d_name[0] == 'p' || entry->d_name[0] == 'r') &&
+                    analyze_input_newer(path, answer, depth + 1);
+        else if ((length > 5 && strncmp(entry->d_name, "run.", 4) == 0 &&
+                  strcmp(entry->d_name + length - 5, ".json") == 0) ||
                  (length > 5 && strcmp(entry->d_name + length - 5, ".lwps") == 0))
             newer = analyze_newer(&info, answer);
     }
@@ -175,8 +292,22 @@ int lwp_analyze_directory(const char *dir, bool force, bool *made, struct lwp_er
     char path[4096];
     if (snprintf(path, sizeof path, "%s/analysis.json", dir) >= (int)sizeof path)
         return lwp_error_set(err, LWP_ERR_USAGE, "the path '%s' is too long", dir);
-    bool good = !force && analyze_is_good(dir, path);
+    json_t *merged = analyze_merged_of(dir), *one;
+    bool good = !force && analyze_is_good(dir, path), gone = false;
+    struct stat answer, part;
+    size_t i;
+    int status = LWP_OK;
+    json_array_foreach(merged, i, one)
+    {
+        gone |= stat(json_string_value(one), &part) != 0;
+        good = good && (gone || stat(path, &answer) || !analyze_input_newer(json_string_value(one), &answer, 0));
+    }
+    if (merged && gone && !force && stat(path, &answer) == 0) /* all that is left */
+        good = true;
     if (made)
         *made = !good;
-    return good ? LWP_OK : lwp_analyze(&dir, 1, path, err);
+    if (!good)
+        status = merged ? lwp_analyze_merge(&dir, 1, dir, err) : lwp_analyze(&dir, 1, path, err);
+    json_decref(merged);
+    return status;
 }

@@ -10,7 +10,15 @@
 /* Writes the analysis of `dirs` (merged when several) to `out_path`; NULL: analysis.json in the first. */
 int lwp_analyze(const char *const *dirs, size_t count, const char *out_path, struct lwp_error *err);
 
+/* How many threads read samples from now on; 0, as at the start: as many as there are cores. */
+void lwp_analyze_jobs(unsigned jobs);
+
+/* Merges results into a folder of its own, made when it is not there: analysis.json, and a run.json that says what was
+ * merged. Such folders may be among `dirs`: what they were made of is taken. */
+int lwp_analyze_merge(const char *const *dirs, size_t count, const char *out_dir, struct lwp_error *err);
+
 /* Makes sure DIR/analysis.json is there, newer than what it was made from and made by this lwp. `force`: make it anew.
+ * A merged DIR is made anew from what it was merged from, as long as that is there.
  * *made (may be NULL) tells whether it was made now. */
 int lwp_analyze_directory(const char *dir, bool force, bool *made, struct lwp_error *err);
 

@@ -3,12 +3,21 @@
 #include "base/command.h"
 #include "base/log.h"
 
+#include <string.h>
+
 static const struct lwp_option analyze_options[] = {
     {.name = "output",
      .letter = 'o',
      .kind = LWP_OPT_TEXT,
-     .argument = "FILE",
-     .help = "write there, merging all DIRs, instead of into each DIR"},
+     .argument = "DIR",
+     .help = "merge all DIRs into this result; a name that ends in .json: only the analysis, into that file"},
+    {.name = "jobs",
+     .letter = 'j',
+     .kind = LWP_OPT_NUMBER,
+     .argument = "N",
+     .min = 1,
+     .max = 256,
+     .help = "read with at most N threads; without it as many as there are cores"},
     {.name = "force", .letter = 'f', .kind = LWP_OPT_FLAG, .help = "even when analysis.json is up to date"},
     {.name = "quiet", .letter = 'q', .kind = LWP_OPT_FLAG, .help = "say nothing unless it fails"},
     {0},
@@ -29,8 +38,12 @@ static int analyze_run(int argc, char **argv, const struct lwp_command *self)
         lwp_log(LWP_LOG_ERROR, "analyze: name the folder that 'lwp collect' has written: lwp analyze DIR");
         return 2;
     }
+    if (lwp_options_text(&options, "jobs"))
+        lwp_analyze_jobs((unsigned)lwp_options_number(&options, "jobs"));
     if (out) {
-        if (lwp_analyze(dirs, (size_t)count, out, &err)) {
+        size_t length = strlen(out);
+        bool file = length > 5 && strcmp(out + length - 5, ".json") == 0;
+        if (file ? lwp_analyze(dirs, (size_t)count, out, &err) : lwp_analyze_merge(dirs, (size_t)count, out, &err)) {
             lwp_log(LWP_LOG_ERROR, "%s", err.text);
             return 1;
         }
@@ -58,7 +71,10 @@ const struct lwp_command lwp_cmd_analyze = {
     .details =
         "Reads what 'lwp collect' wrote and answers which data is hot, how it is laid out and used, and what a\n"
         "better layout would bring. The answer is kept: it is made anew when the samples or lwp are newer.\n"
-        "With -o several runs become one analysis; without it each DIR gets its own.\n\n"
+        "With -o several runs, or the folders of a program's processes on several hosts, become one result: what\n"
+        "one place allocates is one object in all, and shares are of the time of all. 'lwp report', 'lwp serve'\n"
+        "and the others take it like any other, and make it anew when one of its DIRs has changed. Without -o\n"
+        "each DIR gets its own analysis.json.\n\n"
         "Debug info that is not in a program's own file is found beside it (.debug, .dwo, .dwp) and by build-id in\n"
         "/usr/lib/debug; LWP_DEBUG_PATH=DIR:DIR names more such folders. Servers are asked only when\n"
         "DEBUGINFOD_URLS names some.\n\n"
