@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-enum { CONTEXTS_PER_THREAD_MAX = 1 << 22, CALLERS_MAX = 8, CALLERS_SEEN = 64, PATH_FRAMES = 1024 };
+enum { CONTEXTS_PER_THREAD_MAX = 1 << 22, CALLERS_MAX = 8, CALLERS_SEEN = 64, PATH_FRAMES = 1024, WAITING = 128 };
 
 struct attribution_context {
     uint32_t parent;
@@ -18,6 +18,16 @@ struct attribution_context {
 
 struct attribution_site {
     uint32_t functions, part;
+};
+
+/* An access that is attributed and waits to be counted, until its stream has come from memory. */
+struct attribution_access {
+    struct lwp_streams_access access;
+    const struct lwp_spot *spot;
+    uint64_t time, weight, distance;
+    uint32_t object, part, functions, stream;
+    int apart_from; /* the sample's first access, if that was on the same object; or -1 */
+    bool weighted;
 };
 
 struct lwp_attribution {
@@ -36,6 +46,9 @@ struct lwp_attribution {
     uint64_t seed, counter;
     uint64_t stack_low, stack_high;
     uint32_t number;
+
+    struct attribution_access waiting[WAITING];
+    int waiting_count;
 };
 
 struct lwp_attribution *lwp_attribution_new(struct lwp_resolver *resolver, struct lwp_shard *shard, uint8_t weight_unit)
@@ -153,6 +166,36 @@ static void attribution_common(struct lwp_attribution *self, struct lwp_stream *
     stream->common = lwp_resolver_common(self->resolver, stream->common, functions);
 }
 
+/* Counts the accesses that wait. */
+static void attribution_flush(struct lwp_attribution *self)
+{
+    struct lwp_streams *streams = &self->shard->streams;
+    for (int i = 0; i < self->waiting_count; i++) {
+        const struct attribution_access *access = &self->waiting[i];
+        lwp_streams_next(streams, access->object, access->part, access->spot->id);
+    }
+    for (int i = 0; i < self->waiting_count; i++) {
+        struct attribution_access *access = &self->waiting[i];
+        struct lwp_stream *stream = lwp_streams_at(streams, access->object, access->part, access->spot->id);
+        if (stream->accesses == 0) {
+            stream->module = access->spot->module;
+            stream->address = access->spot->address;
+        }
+        lwp_streams_count(stream, &access->access);
+        attribution_common(self, stream, access->functions);
+        if (access->time < stream->first_ns)
+            stream->first_ns = access->time;
+        if (access->time > stream->last_ns)
+            stream->last_ns = access->time;
+        if (access->weighted)
+            lwp_sum_add(&stream->sum, access->weight);
+        access->stream = (uint32_t)(stream - streams->items);
+        if (access->apart_from >= 0)
+            lwp_streams_apart(&streams->items[self->waiting[access->apart_from].stream], access->distance);
+    }
+    self->waiting_count = 0;
+}
+
 /* Among themselves these follow each other in the program without a gap. */
 static bool attribution_follows(const struct lwps_access *access)
 {
@@ -164,17 +207,20 @@ static int attribution_sample(void *to, const struct lwps_sample *sample)
     struct lwp_attribution *self = to;
     struct lwp_shard *shard = self->shard;
     struct lwp_walk_access walk[LWPS_ACCESSES_MAX];
-    uint32_t weighted_part = LWP_NONE, object_before = LWP_NONE, first = LWP_NONE;
+    uint32_t weighted_part = LWP_NONE, object_before = LWP_NONE;
     uint64_t address_before = 0, time = lwp_space_time(self->space, sample->time);
     bool weighted = false, known = false;
-    int walk_count = 0;
+    int walk_count = 0, first = -1;
 
     const struct lwp_spot *spot = lwp_resolver_spot(self->resolver, sample->ip, sample->time);
     int count = sample->access_count <= LWPS_ACCESSES_MAX ? sample->access_count : LWPS_ACCESSES_MAX;
+    if (self->waiting_count + count > WAITING)
+        attribution_flush(self);
     for (int i = 0; i < count; i++) {
         const struct lwps_access *access = &sample->access[i];
+        bool is_known = access->flags & LWPS_ACCESS_KNOWN;
         bool is_weighted = (access->flags & LWPS_ACCESS_WEIGHTED) && !weighted;
-        if (!is_weighted && !(access->flags & LWPS_ACCESS_KNOWN))
+        if (!is_weighted && !is_known)
             continue;
         const struct lwp_spot *at = lwp_resolver_spot(self->resolver, access->ip, sample->time);
         /* The context is that of the interrupted function; an access the walk met elsewhere has another one. */
@@ -184,18 +230,25 @@ static int attribution_sample(void *to, const struct lwps_sample *sample)
                 : (struct attribution_site){attribution_functions(self, sample->context), at->part};
         uint64_t offset;
         uint32_t object = attribution_object(self, access, sample->time, &offset);
-        struct lwp_stream *stream = lwp_streams_at(&shard->streams, object, site.part, at->id);
-        if (stream->accesses == 0) {
-            stream->module = at->module;
-            stream->address = at->address;
-        }
-        lwp_streams_count(stream, access, offset, (uint32_t)lwp_hash_mix(self->seed, self->counter++));
-        attribution_common(self, stream, site.functions);
-        if (time < stream->first_ns)
-            stream->first_ns = time;
-        if (time > stream->last_ns)
-            stream->last_ns = time;
-        if (access->flags & LWPS_ACCESS_KNOWN) {
+        lwp_streams_soon(&shard->streams, object, site.part, at->id);
+        bool apart = is_known && first >= 0 && object == object_before;
+        self->waiting[self->waiting_count] = (struct attribution_access){
+            .access = {.offset = offset,
+                       .rank = (uint32_t)lwp_hash_mix(self->seed, self->counter++),
+                       .bytes = access->bytes,
+                       .flags = access->flags,
+                       .source = access->source},
+            .spot = at,
+            .time = time,
+            .weight = sample->weight,
+            .weighted = is_weighted,
+            .object = object,
+            .part = site.part,
+            .functions = site.functions,
+            .apart_from = apart ? first : -1,
+            .distance = access->address > address_before ? access->address - address_before
+                                                         : address_before - access->address};
+        if (is_known) {
             known = true;
             walk[walk_count++] =
                 (struct lwp_walk_access){.object = object,
@@ -204,21 +257,17 @@ static int attribution_sample(void *to, const struct lwps_sample *sample)
                                          .offset = offset,
                                          .close = i > 0 && attribution_follows(&sample->access[i - 1]) &&
                                                   attribution_follows(access)};
-            if (first != LWP_NONE && object == object_before)
-                lwp_streams_apart(&shard->streams.items[first], access->address > address_before
-                                                                    ? access->address - address_before
-                                                                    : address_before - access->address);
         }
         if (i == 0) {
-            first = (uint32_t)(stream - shard->streams.items);
+            first = self->waiting_count;
             object_before = object;
             address_before = access->address;
         }
         if (is_weighted) {
-            lwp_sum_add(&stream->sum, sample->weight);
             weighted = true;
             weighted_part = site.part;
         }
+        self->waiting_count++;
     }
     lwp_windows_sample(&shard->windows, walk, walk_count, time);
     lwp_sum_add(&shard->total, sample->weight);
@@ -290,6 +339,7 @@ int lwp_attribute(struct lwp_attribution *self, struct lwp_space *space, uint32_
     self->file = file;
     *file = (struct lwp_attributed){0};
     int status = lwps_read(path, &visitor, self, damage, err);
+    attribution_flush(self);
     lwp_windows_end(&self->shard->windows);
     return file->other_unit ? LWP_OK : status;
 }

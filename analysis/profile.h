@@ -60,9 +60,9 @@ struct lwp_stream {
     bool vector;
     uint32_t common, last_path; /* function-level context all its accesses share; that of the access before */
     uint64_t accesses, loads, stores;
+    struct lwp_reservoir fair; /* dithered: no bias to line starts */
     uint64_t first_ns, last_ns;
     struct lwp_sum sum;          /* exact, while samples come in */
-    struct lwp_reservoir fair;   /* dithered: no bias to line starts */
     struct lwp_reservoir biased; /* stalled ones */
     uint32_t module;
     uint64_t address; /* of the instruction, in its module's file */

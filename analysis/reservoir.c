@@ -19,13 +19,18 @@ static bool reservoir_before(const struct lwp_reservoir *reservoir, uint32_t a, 
     return reservoir->offsets[a] < reservoir->offsets[b];
 }
 
-static uint32_t reservoir_last(const struct lwp_reservoir *reservoir)
+/* Finds the last of a full reservoir. */
+static void reservoir_find_worst(struct lwp_reservoir *reservoir)
 {
-    uint32_t last = 0;
-    for (uint32_t i = 1; i < reservoir->count; i++)
-        if (reservoir_before(reservoir, last, i))
-            last = i;
-    return last;
+    const uint32_t *ranks = reservoir_ranks(reservoir);
+    uint32_t worst = 0, at = LWP_RESERVOIR;
+    for (uint32_t i = 0; i < LWP_RESERVOIR; i++)
+        worst = ranks[i] > worst ? ranks[i] : worst;
+    for (uint32_t i = 0; i < LWP_RESERVOIR; i++)
+        if (ranks[i] == worst && (at == LWP_RESERVOIR || reservoir->offsets[i] > reservoir->offsets[at]))
+            at = i;
+    reservoir->worst = worst;
+    reservoir->worst_at = at;
 }
 
 static bool reservoir_grow(struct lwp_reservoir *reservoir)
@@ -52,16 +57,15 @@ void lwp_reservoir_keep(struct lwp_reservoir *reservoir, uint32_t rank, uint64_t
         reservoir->offsets[reservoir->count] = offset;
         reservoir_ranks(reservoir)[reservoir->count++] = rank;
         if (reservoir->count == LWP_RESERVOIR)
-            reservoir->worst = reservoir_ranks(reservoir)[reservoir_last(reservoir)];
+            reservoir_find_worst(reservoir);
         return;
     }
-    uint32_t last = reservoir_last(reservoir);
-    uint32_t *ranks = reservoir_ranks(reservoir);
-    if (rank > ranks[last] || (rank == ranks[last] && offset >= reservoir->offsets[last]))
+    uint64_t *worst = &reservoir->offsets[reservoir->worst_at];
+    if (rank > reservoir->worst || (rank == reservoir->worst && offset >= *worst))
         return;
-    reservoir->offsets[last] = offset;
-    ranks[last] = rank;
-    reservoir->worst = ranks[reservoir_last(reservoir)];
+    *worst = offset;
+    reservoir_ranks(reservoir)[reservoir->worst_at] = rank;
+    reservoir_find_worst(reservoir);
 }
 
 void lwp_reservoir_merge(struct lwp_reservoir *into, const struct lwp_reservoir *from)

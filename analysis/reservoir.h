@@ -10,7 +10,7 @@ enum { LWP_RESERVOIR = 64 };
 struct lwp_reservoir {
     uint64_t seen;
     uint32_t count, room;
-    uint32_t worst;    /* the highest rank kept, once it is full */
+    uint32_t worst, worst_at; /* the highest rank kept, once it is full */
     uint64_t *offsets; /* followed by their ranks */
 };
 

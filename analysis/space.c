@@ -523,16 +523,15 @@ static const struct space_block *space_block_search(const struct lwp_space *spac
 
 static const struct space_block *space_block_at(const struct lwp_space *space, uint64_t address, uint64_t time)
 {
-    const uint64_t *first = space->addresses;
-    for (size_t count = space->start_count; count;) { /* the first start beyond the address */
+    const uint64_t *last = space->addresses; /* the last start not beyond the address, once it is the only one left */
+    for (size_t count = space->start_count; count > 1;) {
         size_t half = count / 2;
-        bool beyond = first[half] > address;
-        first = beyond ? first : first + half + 1;
-        count = beyond ? half : count - half - 1;
+        last = last[half] <= address ? last + half : last;
+        count -= half;
     }
-    if (first == space->addresses)
+    if (!space->start_count || *last > address)
         return NULL;
-    const struct space_start *start = &space->starts[first - space->addresses - 1];
+    const struct space_start *start = &space->starts[last - space->addresses];
     return start->shared ? space_block_search(space, address, time) : space_block_from(space, start, address, time);
 }
 

@@ -22,9 +22,30 @@ void lwp_streams_free(struct lwp_streams *streams)
     *streams = (struct lwp_streams){0};
 }
 
+static uint64_t stream_key(uint32_t object, uint32_t region, uint32_t spot)
+{
+    return ((uint64_t)object << 32 | spot) ^ (uint64_t)region * 0xd6e8feb86659fd93u;
+}
+
+void lwp_streams_soon(const struct lwp_streams *streams, uint32_t object, uint32_t region, uint32_t spot)
+{
+    lwp_table_prefetch(&streams->index, stream_key(object, region, spot));
+}
+
+void lwp_streams_next(const struct lwp_streams *streams, uint32_t object, uint32_t region, uint32_t spot)
+{
+    uint32_t at = lwp_table_get(&streams->index, stream_key(object, region, spot));
+    if (at == LWP_TABLE_NONE)
+        return;
+    const char *line = (const char *)&streams->items[at];
+    __builtin_prefetch(line);
+    __builtin_prefetch(line + 64);
+    __builtin_prefetch(line + 128);
+}
+
 struct lwp_stream *lwp_streams_at(struct lwp_streams *streams, uint32_t object, uint32_t region, uint32_t spot)
 {
-    uint64_t key = ((uint64_t)object << 32 | spot) ^ (uint64_t)region * 0xd6e8feb86659fd93u;
+    uint64_t key = stream_key(object, region, spot);
     for (;; key++) {
         uint32_t *at = lwp_table_at(&streams->index, key);
         if (*at == LWP_TABLE_NONE) {
@@ -51,7 +72,7 @@ struct lwp_stream *lwp_streams_at(struct lwp_streams *streams, uint32_t object, 
     }
 }
 
-void lwp_streams_count(struct lwp_stream *stream, const struct lwps_access *access, uint64_t offset, uint32_t rank)
+void lwp_streams_count(struct lwp_stream *stream, const struct lwp_streams_access *access)
 {
     if (access->bytes > stream->bytes)
         stream->bytes = access->bytes;
@@ -60,7 +81,7 @@ void lwp_streams_count(struct lwp_stream *stream, const struct lwps_access *acce
     stream->stores += (access->flags & LWPS_ACCESS_STORE) != 0;
     stream->accesses++;
     bool fair = access->source == LWPS_SOURCE_DITHERED || access->source == LWPS_SOURCE_TRACE;
-    lwp_reservoir_add(fair ? &stream->fair : &stream->biased, rank, offset);
+    lwp_reservoir_add(fair ? &stream->fair : &stream->biased, access->rank, access->offset);
 }
 
 void lwp_streams_apart(struct lwp_stream *stream, uint64_t distance)
@@ -111,7 +132,12 @@ uint32_t lwp_streams_add(struct lwp_profile *profile, uint32_t object, uint32_t 
     stream->module = module;
     stream->address = address;
     uint64_t seen = stream->accesses;
-    lwp_streams_count(stream, access, offset, (uint32_t)lwp_hash_mix(lwp_hash_mix(object, address), seen));
+    lwp_streams_count(stream, &(struct lwp_streams_access){
+                                  .offset = offset,
+                                  .rank = (uint32_t)lwp_hash_mix(lwp_hash_mix(object, address), seen),
+                                  .bytes = access->bytes,
+                                  .flags = access->flags,
+                                  .source = access->source});
     if (access->flags & LWPS_ACCESS_WEIGHTED)
         lwp_tally_add(&stream->weight, weight);
     profile->streams = table->items;

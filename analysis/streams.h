@@ -20,8 +20,19 @@ void lwp_streams_free(struct lwp_streams *streams);
  * when there are too many. Valid until the next call. */
 struct lwp_stream *lwp_streams_at(struct lwp_streams *streams, uint32_t object, uint32_t region, uint32_t spot);
 
-/* Counts an access, without its weight. `rank` decides whether its offset is kept (reservoir.h). */
-void lwp_streams_count(struct lwp_stream *stream, const struct lwps_access *access, uint64_t offset, uint32_t rank);
+/* The two steps before lwp_streams_at for a program that knows many accesses ahead: memory is slow, and waiting for all
+ * of them at once takes little longer than for one. */
+void lwp_streams_soon(const struct lwp_streams *streams, uint32_t object, uint32_t region, uint32_t spot);
+void lwp_streams_next(const struct lwp_streams *streams, uint32_t object, uint32_t region, uint32_t spot);
+
+/* An access without its weight. `rank` decides whether its offset is kept (reservoir.h). */
+struct lwp_streams_access {
+    uint64_t offset;
+    uint32_t rank;
+    uint16_t bytes;
+    uint8_t flags, source; /* as in struct lwps_access */
+};
+void lwp_streams_count(struct lwp_stream *stream, const struct lwp_streams_access *access);
 
 /* Two accesses of one sample to one object lay this far apart. */
 void lwp_streams_apart(struct lwp_stream *stream, uint64_t distance);

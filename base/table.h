@@ -39,6 +39,13 @@ static inline struct lwp_table_slot *lwp_table_slot(const struct lwp_table *tabl
 void lwp_table_grow(struct lwp_table *table);
 void lwp_table_free(struct lwp_table *table);
 
+/* For a key that is asked for soon. */
+static inline void lwp_table_prefetch(const struct lwp_table *table, uint64_t key)
+{
+    if (table->capacity)
+        __builtin_prefetch(&table->slots[lwp_table_place(table, key)]);
+}
+
 /* Forgets everything. */
 static inline void lwp_table_clear(struct lwp_table *table)
 {

@@ -43,7 +43,7 @@ static uint8_t get_byte(struct cursor *from)
     return *from->at++;
 }
 
-static uint64_t get_varint(struct cursor *from)
+static uint64_t get_varint_slowly(struct cursor *from)
 {
     uint64_t value = 0;
     for (unsigned shift = 0; shift < 70; shift += 7) {
@@ -56,6 +56,23 @@ static uint64_t get_varint(struct cursor *from)
     }
     from->bad = true;
     return 0;
+}
+
+static inline uint64_t get_varint(struct cursor *from)
+{
+    /* Most numbers are differences of one or two bytes. */
+    if (from->end - from->at >= 2) {
+        uint8_t first = from->at[0], second = from->at[1];
+        if (!(first & 0x80)) {
+            from->at++;
+            return first;
+        }
+        if (!(second & 0x80)) {
+            from->at += 2;
+            return (uint64_t)(first & 0x7f) | (uint64_t)second << 7;
+        }
+    }
+    return get_varint_slowly(from);
 }
 
 static uint64_t get_signed(struct cursor *from, uint64_t before)
@@ -233,6 +250,7 @@ static int read_thread_end(struct reader *reader, struct cursor *from)
 
 static void read_access(struct reader *reader, struct cursor *from, uint64_t ip, struct lwps_access *access)
 {
+    *access = (struct lwps_access){0};
     access->ip = get_signed(from, ip);
     access->flags = get_byte(from);
     uint8_t packed = get_byte(from);
@@ -256,7 +274,9 @@ static void read_access(struct reader *reader, struct cursor *from, uint64_t ip,
 
 static int read_sample(struct reader *reader, struct cursor *from, uint8_t tag)
 {
-    struct lwps_sample record = {.kind = tag & 3, .access_count = tag >> 2 & 15};
+    struct lwps_sample record; /* the accesses there are get their values one by one */
+    record.kind = tag & 3;
+    record.access_count = tag >> 2 & 15;
     if (record.access_count > LWPS_ACCESSES_MAX)
         return LWP_ERR_FORMAT;
     record.time = get_time(from, reader);
