@@ -170,10 +170,14 @@ static void attribution_common(struct lwp_attribution *self, struct lwp_stream *
 static void attribution_flush(struct lwp_attribution *self)
 {
     struct lwp_streams *streams = &self->shard->streams;
+    const struct lwp_stream *next[WAITING];
     for (int i = 0; i < self->waiting_count; i++) {
         const struct attribution_access *access = &self->waiting[i];
-        lwp_streams_next(streams, access->object, access->part, access->spot->id);
+        next[i] = lwp_streams_next(streams, access->object, access->part, access->spot->id);
     }
+    for (int i = 0; i < self->waiting_count; i++)
+        if (next[i])
+            lwp_streams_expect(next[i], &self->waiting[i].access);
     for (int i = 0; i < self->waiting_count; i++) {
         struct attribution_access *access = &self->waiting[i];
         struct lwp_stream *stream = lwp_streams_at(streams, access->object, access->part, access->spot->id);
@@ -181,7 +185,7 @@ static void attribution_flush(struct lwp_attribution *self)
             stream->module = access->spot->module;
             stream->address = access->spot->address;
         }
-        lwp_streams_count(stream, &access->access);
+        lwp_streams_count(streams, stream, &access->access);
         attribution_common(self, stream, access->functions);
         if (access->time < stream->first_ns)
             stream->first_ns = access->time;

@@ -2,9 +2,14 @@
  * even then nothing depends on who came first. */
 #include "analysis/reservoir.h"
 
+#include "base/arena.h"
+#include "base/pages.h"
+
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { CHUNK = 4 << 20, LINE = 64 };
 
 static uint32_t *reservoir_ranks(const struct lwp_reservoir *reservoir)
 {
@@ -33,27 +38,80 @@ static void reservoir_find_worst(struct lwp_reservoir *reservoir)
     reservoir->worst_at = at;
 }
 
-static bool reservoir_grow(struct lwp_reservoir *reservoir)
+/* ---- memory ---- */
+
+static const uint32_t reservoir_rooms[] = {4, 16, LWP_RESERVOIR};
+
+static size_t reservoir_bytes(int size)
 {
-    uint32_t room = reservoir->room ? reservoir->room * 4 : 4;
-    uint64_t *offsets = malloc(room * (sizeof *offsets + sizeof(uint32_t)));
-    if (!offsets)
-        return false;
-    if (reservoir->count) {
-        memcpy(offsets, reservoir->offsets, reservoir->count * sizeof *offsets);
-        memcpy(offsets + room, reservoir_ranks(reservoir), reservoir->count * sizeof(uint32_t));
-    }
-    free(reservoir->offsets);
-    reservoir->offsets = offsets;
-    reservoir->room = room;
-    return true;
+    size_t bytes = reservoir_rooms[size] * (sizeof(uint64_t) + sizeof(uint32_t));
+    return (bytes + LINE - 1) & ~(size_t)(LINE - 1);
 }
 
-void lwp_reservoir_keep(struct lwp_reservoir *reservoir, uint32_t rank, uint64_t offset)
+static void *reservoir_piece(struct lwp_reservoir_pool *pool, int size)
+{
+    size_t bytes = reservoir_bytes(size);
+    if (pool->unused[size]) {
+        void *piece = pool->unused[size];
+        memcpy(&pool->unused[size], piece, sizeof piece); /* the next one */
+        return piece;
+    }
+    if (!pool->count || pool->used + bytes > CHUNK) {
+        LWP_GROW(&pool->chunks, pool->count, &pool->room);
+        pool->chunks[pool->count++] = lwp_pages_alloc(CHUNK);
+        pool->used = 0;
+    }
+    void *piece = pool->chunks[pool->count - 1] + pool->used;
+    pool->used += bytes;
+    return piece;
+}
+
+void lwp_reservoir_pool_free(struct lwp_reservoir_pool *pool)
+{
+    for (size_t i = 0; i < pool->count; i++)
+        lwp_pages_free(pool->chunks[i], CHUNK);
+    free(pool->chunks);
+    *pool = (struct lwp_reservoir_pool){0};
+}
+
+void lwp_reservoir_pool_take(struct lwp_reservoir_pool *into, struct lwp_reservoir_pool *from)
+{
+    /* The last chunk stays the one that is being filled. */
+    for (size_t i = 0; i < from->count; i++) {
+        LWP_GROW(&into->chunks, into->count, &into->room);
+        into->chunks[into->count++] = from->chunks[i];
+    }
+    if (from->count)
+        into->used = from->used;
+    free(from->chunks);
+    *from = (struct lwp_reservoir_pool){0};
+}
+
+static void reservoir_grow(struct lwp_reservoir_pool *pool, struct lwp_reservoir *reservoir)
+{
+    int size = 0;
+    while (reservoir_rooms[size] <= reservoir->room)
+        size++;
+    uint32_t room = reservoir_rooms[size];
+    uint64_t *offsets = reservoir_piece(pool, size);
+    if (reservoir->room) {
+        memcpy(offsets, reservoir->offsets, reservoir->count * sizeof *offsets);
+        memcpy(offsets + room, reservoir_ranks(reservoir), reservoir->count * sizeof(uint32_t));
+        memcpy(reservoir->offsets, &pool->unused[size - 1], sizeof(void *));
+        pool->unused[size - 1] = reservoir->offsets;
+    }
+    reservoir->offsets = offsets;
+    reservoir->room = room;
+}
+
+/* ---- keeping ---- */
+
+void lwp_reservoir_keep(struct lwp_reservoir_pool *pool, struct lwp_reservoir *reservoir, uint32_t rank,
+                        uint64_t offset)
 {
     if (reservoir->count < LWP_RESERVOIR) {
-        if (reservoir->count == reservoir->room && !reservoir_grow(reservoir))
-            return;
+        if (reservoir->count == reservoir->room)
+            reservoir_grow(pool, reservoir);
         reservoir->offsets[reservoir->count] = offset;
         reservoir_ranks(reservoir)[reservoir->count++] = rank;
         if (reservoir->count == LWP_RESERVOIR)
@@ -68,10 +126,11 @@ void lwp_reservoir_keep(struct lwp_reservoir *reservoir, uint32_t rank, uint64_t
     reservoir_find_worst(reservoir);
 }
 
-void lwp_reservoir_merge(struct lwp_reservoir *into, const struct lwp_reservoir *from)
+void lwp_reservoir_merge(struct lwp_reservoir_pool *pool, struct lwp_reservoir *into,
+                         const struct lwp_reservoir *from)
 {
     for (uint32_t i = 0; i < from->count; i++)
-        lwp_reservoir_keep(into, reservoir_ranks(from)[i], from->offsets[i]);
+        lwp_reservoir_keep(pool, into, reservoir_ranks(from)[i], from->offsets[i]);
     into->seen += from->seen;
 }
 

@@ -7,6 +7,7 @@
 #include "analysis/contexts.h"
 #include "analysis/objects.h"
 #include "analysis/spots.h"
+#include "base/pages.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -78,7 +79,8 @@ static int settle_stream_compare(const void *a, const void *b)
 }
 
 /* Joins streams that are the same now that loops of one source loop are one region. */
-static size_t settle_join(struct lwp_profile *profile, struct lwp_stream **order, size_t count)
+static size_t settle_join(struct lwp_profile *profile, struct lwp_streams *table, struct lwp_stream **order,
+                          size_t count)
 {
     size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
@@ -86,7 +88,7 @@ static size_t settle_join(struct lwp_profile *profile, struct lwp_stream **order
             settle_stream_compare(&order[i], &order[kept - 1]) == 0) {
             struct lwp_stream *to = order[kept - 1];
             to->common = lwp_contexts_shared(profile, to->common, order[i]->common);
-            lwp_streams_join(to, order[i]);
+            lwp_streams_join(table, to, order[i]);
         } else {
             order[kept++] = order[i];
         }
@@ -116,22 +118,22 @@ static void settle_streams(struct lwp_profile *profile, struct lwp_shard *shard,
             ;
         qsort(order + i, last - i, sizeof(*order), settle_stream_compare);
     }
-    size_t count = settle_join(profile, order, table->count);
+    size_t count = settle_join(profile, table, order, table->count);
     free(first);
 
     struct lwp_streams *own = profile->stream_table;
     lwp_streams_free(own);
-    own->items = settle_array(count, sizeof *own->items);
+    own->items = lwp_pages_alloc(count * sizeof *own->items);
     for (size_t i = 0; i < count; i++) {
         struct lwp_stream *stream = &own->items[i];
         *stream = *order[i];
         stream->weight = lwp_sum_tally(&stream->sum);
         lwp_reservoir_sort(&stream->fair);
         lwp_reservoir_sort(&stream->biased);
-        order[i]->fair.offsets = order[i]->biased.offsets = NULL; /* moved */
     }
     own->count = own->room = count;
     own->refused = table->refused;
+    lwp_reservoir_pool_take(&own->offsets, &table->offsets);
     profile->streams = own->items;
     profile->stream_count = count;
     free(order);

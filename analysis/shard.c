@@ -25,13 +25,14 @@ void lwp_shard_parts(struct lwp_shard *shard, size_t count)
 void lwp_shard_merge(const struct lwp_profile *profile, struct lwp_shard *into, struct lwp_shard *from)
 {
     for (size_t i = 0; i < from->streams.count; i++) {
-        struct lwp_stream *stream = &from->streams.items[i];
+        const struct lwp_stream *stream = &from->streams.items[i];
         struct lwp_stream *to = lwp_streams_at(&into->streams, stream->object, stream->region, stream->spot);
         to->module = stream->module;
         to->address = stream->address;
         to->common = lwp_contexts_shared(profile, to->common, stream->common);
-        lwp_streams_join(to, stream);
+        lwp_streams_join(&into->streams, to, stream);
     }
+    lwp_reservoir_pool_take(&into->streams.offsets, &from->streams.offsets);
     into->streams.refused += from->streams.refused;
     if (from->part_count > into->part_count)
         lwp_shard_parts(into, from->part_count);

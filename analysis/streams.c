@@ -6,6 +6,7 @@
 #include "analysis/streams.h"
 
 #include "analysis/spots.h"
+#include "base/pages.h"
 
 #include <stdlib.h>
 
@@ -13,11 +14,8 @@ enum { STREAMS_MAX = 1 << 21, FAIR_ENOUGH = 8 };
 
 void lwp_streams_free(struct lwp_streams *streams)
 {
-    for (size_t i = 0; i < streams->count; i++) {
-        free(streams->items[i].fair.offsets);
-        free(streams->items[i].biased.offsets);
-    }
-    free(streams->items);
+    lwp_pages_free(streams->items, streams->room * sizeof *streams->items);
+    lwp_reservoir_pool_free(&streams->offsets);
     lwp_table_free(&streams->index);
     *streams = (struct lwp_streams){0};
 }
@@ -32,15 +30,17 @@ void lwp_streams_soon(const struct lwp_streams *streams, uint32_t object, uint32
     lwp_table_prefetch(&streams->index, stream_key(object, region, spot));
 }
 
-void lwp_streams_next(const struct lwp_streams *streams, uint32_t object, uint32_t region, uint32_t spot)
+const struct lwp_stream *lwp_streams_next(const struct lwp_streams *streams, uint32_t object, uint32_t region,
+                                          uint32_t spot)
 {
     uint32_t at = lwp_table_get(&streams->index, stream_key(object, region, spot));
     if (at == LWP_TABLE_NONE)
-        return;
+        return NULL;
     const char *line = (const char *)&streams->items[at];
     __builtin_prefetch(line);
     __builtin_prefetch(line + 64);
     __builtin_prefetch(line + 128);
+    return &streams->items[at];
 }
 
 struct lwp_stream *lwp_streams_at(struct lwp_streams *streams, uint32_t object, uint32_t region, uint32_t spot)
@@ -55,7 +55,7 @@ struct lwp_stream *lwp_streams_at(struct lwp_streams *streams, uint32_t object, 
                 return &streams->items[lwp_table_get(&streams->index, key)];
             }
             *at = (uint32_t)streams->count;
-            LWP_GROW(&streams->items, streams->count, &streams->room);
+            LWP_PAGES_GROW(&streams->items, streams->count, &streams->room);
             streams->items[streams->count] = (struct lwp_stream){.object = object,
                                                                  .region = region,
                                                                  .spot = spot,
@@ -72,7 +72,17 @@ struct lwp_stream *lwp_streams_at(struct lwp_streams *streams, uint32_t object, 
     }
 }
 
-void lwp_streams_count(struct lwp_stream *stream, const struct lwp_streams_access *access)
+static bool stream_is_fair(const struct lwp_streams_access *access)
+{
+    return access->source == LWPS_SOURCE_DITHERED || access->source == LWPS_SOURCE_TRACE;
+}
+
+void lwp_streams_expect(const struct lwp_stream *stream, const struct lwp_streams_access *access)
+{
+    lwp_reservoir_prefetch(stream_is_fair(access) ? &stream->fair : &stream->biased, access->rank);
+}
+
+void lwp_streams_count(struct lwp_streams *streams, struct lwp_stream *stream, const struct lwp_streams_access *access)
 {
     if (access->bytes > stream->bytes)
         stream->bytes = access->bytes;
@@ -80,8 +90,8 @@ void lwp_streams_count(struct lwp_stream *stream, const struct lwp_streams_acces
     stream->loads += (access->flags & LWPS_ACCESS_LOAD) != 0;
     stream->stores += (access->flags & LWPS_ACCESS_STORE) != 0;
     stream->accesses++;
-    bool fair = access->source == LWPS_SOURCE_DITHERED || access->source == LWPS_SOURCE_TRACE;
-    lwp_reservoir_add(fair ? &stream->fair : &stream->biased, access->rank, access->offset);
+    lwp_reservoir_add(&streams->offsets, stream_is_fair(access) ? &stream->fair : &stream->biased, access->rank,
+                      access->offset);
 }
 
 void lwp_streams_apart(struct lwp_stream *stream, uint64_t distance)
@@ -93,7 +103,7 @@ void lwp_streams_apart(struct lwp_stream *stream, uint64_t distance)
         stream->distances[bucket]++;
 }
 
-void lwp_streams_join(struct lwp_stream *into, struct lwp_stream *from)
+void lwp_streams_join(struct lwp_streams *streams, struct lwp_stream *into, const struct lwp_stream *from)
 {
     if (from->bytes > into->bytes)
         into->bytes = from->bytes;
@@ -106,18 +116,14 @@ void lwp_streams_join(struct lwp_stream *into, struct lwp_stream *from)
     if (from->last_ns > into->last_ns)
         into->last_ns = from->last_ns;
     lwp_sum_merge(&into->sum, &from->sum);
-    struct lwp_reservoir *kept[][2] = {{&into->fair, &from->fair}, {&into->biased, &from->biased}};
-    for (int i = 0; i < 2; i++) {
-        if (kept[i][0]->count == 0) { /* take it over */
-            struct lwp_reservoir empty = *kept[i][0];
-            *kept[i][0] = *kept[i][1];
-            *kept[i][1] = empty;
-        } else {
-            lwp_reservoir_merge(kept[i][0], kept[i][1]);
-        }
-        free(kept[i][1]->offsets);
-        *kept[i][1] = (struct lwp_reservoir){0};
-    }
+    if (into->fair.count)
+        lwp_reservoir_merge(&streams->offsets, &into->fair, &from->fair);
+    else
+        into->fair = from->fair;
+    if (into->biased.count)
+        lwp_reservoir_merge(&streams->offsets, &into->biased, &from->biased);
+    else
+        into->biased = from->biased;
     for (int i = 0; i < LWP_DISTANCES; i++) {
         unsigned sum = (unsigned)into->distances[i] + from->distances[i];
         into->distances[i] = (uint16_t)(sum < UINT16_MAX ? sum : UINT16_MAX);
@@ -132,7 +138,7 @@ uint32_t lwp_streams_add(struct lwp_profile *profile, uint32_t object, uint32_t 
     stream->module = module;
     stream->address = address;
     uint64_t seen = stream->accesses;
-    lwp_streams_count(stream, &(struct lwp_streams_access){
+    lwp_streams_count(table, stream, &(struct lwp_streams_access){
                                   .offset = offset,
                                   .rank = (uint32_t)lwp_hash_mix(lwp_hash_mix(object, address), seen),
                                   .bytes = access->bytes,

@@ -2,7 +2,7 @@
  *
  * The program that "ran" is this binary itself, so that functions, lines and loops are looked up in real code: the
  * accesses lie at real instructions of the loops below. Objects are blocks and pools with a call path each, used with
- * a skew (half of the samples go to an eighth of the objects); each sample has one to five accesses close together,
+ * the skew of Zipf's law, as names and blocks of real programs are; each sample has one to five accesses close together,
  * as the timer engine has. The same seed gives the same samples; what each object should get is counted on the side.
  *
  * Usage: synthetic DIR PROCESSES THREADS SAMPLES OBJECTS: threads of each process, samples and objects in all. Every
@@ -15,6 +15,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <link.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,7 +109,8 @@ static uint64_t synthetic_random(uint64_t *state)
 static uint32_t synthetic_pick(uint64_t *state, uint32_t objects)
 {
     double u = (double)(synthetic_random(state) >> 11) / 9007199254740992.0;
-    uint32_t object = (uint32_t)(u * u * u * objects);
+    uint32_t object = (uint32_t)pow(objects, u) - 1;
+    object = (uint32_t)((uint64_t)object * 2654435761u % objects); /* the popular ones anywhere */
     return object < objects ? object : objects - 1;
 }
 
@@ -142,6 +144,13 @@ static int synthetic_module(struct dl_phdr_info *info, size_t size, void *to)
     return 1; /* the first is the program itself */
 }
 
+/* A moment after this binary was made: a program that was built after it ran is not trusted. */
+static uint64_t synthetic_built_ns(void)
+{
+    struct stat info;
+    return stat("/proc/self/exe", &info) == 0 ? ((uint64_t)info.st_mtim.tv_sec + 2) * 1000000000u : 1;
+}
+
 static int synthetic_open(struct lwps_writer *writer, const char *folder, const char *name, uint32_t pid, uint32_t tid)
 {
     char path[600];
@@ -151,7 +160,7 @@ static int synthetic_open(struct lwps_writer *writer, const char *folder, const 
                              .pid = pid,
                              .tid = tid,
                              .start_ns = 1000,
-                             .start_wall_ns = 1700000000000000000u + tid};
+                             .start_wall_ns = synthetic_built_ns() + tid};
     *writer = (struct lwps_writer){0};
     return lwps_writer_open(writer, path, &file);
 }

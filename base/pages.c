@@ -1,0 +1,70 @@
+#include "base/pages.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum { PAGES_LARGE = 2 << 20, PAGES_LINE = 64, PAGES_FIRST = 16 };
+
+static void pages_die(void)
+{
+    fputs("lwp: out of memory; analyse fewer samples at once or on a larger machine\n", stderr);
+    exit(125);
+}
+
+static size_t pages_round(size_t bytes)
+{
+    size_t unit = bytes >= PAGES_LARGE ? PAGES_LARGE : PAGES_LINE;
+    if (bytes > SIZE_MAX / 2)
+        pages_die();
+    return (bytes + unit - 1) & ~(unit - 1);
+}
+
+void *lwp_pages_alloc(size_t bytes)
+{
+    size_t rounded = pages_round(bytes ? bytes : 1);
+    if (rounded < PAGES_LARGE) {
+        void *memory = aligned_alloc(PAGES_LINE, rounded);
+        if (!memory)
+            pages_die();
+        return memset(memory, 0, rounded);
+    }
+    /* One unit more, so that an aligned part is in it; the rest is given back. */
+    char *memory = mmap(NULL, rounded + PAGES_LARGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+        pages_die();
+    size_t before = (PAGES_LARGE - (uintptr_t)memory % PAGES_LARGE) % PAGES_LARGE;
+    if (before)
+        munmap(memory, before);
+    munmap(memory + before + rounded, PAGES_LARGE - before);
+    madvise(memory + before, rounded, MADV_HUGEPAGE);
+    return memory + before;
+}
+
+void lwp_pages_free(void *memory, size_t bytes)
+{
+    if (!memory)
+        return;
+    size_t rounded = pages_round(bytes ? bytes : 1);
+    if (rounded < PAGES_LARGE)
+        free(memory);
+    else
+        munmap(memory, rounded);
+}
+
+void *lwp_pages_grow(void *items, size_t count, size_t *capacity, size_t size)
+{
+    if (count < *capacity)
+        return items;
+    size_t larger = *capacity ? *capacity * 2 : PAGES_FIRST, bytes;
+    if (__builtin_mul_overflow(larger, size, &bytes))
+        pages_die();
+    void *grown = lwp_pages_alloc(bytes);
+    if (items)
+        memcpy(grown, items, count * size);
+    lwp_pages_free(items, *capacity * size);
+    *capacity = larger;
+    return grown;
+}
