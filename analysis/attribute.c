@@ -7,8 +7,17 @@
 #include "base/table.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-enum { CONTEXTS_PER_THREAD_MAX = 1 << 22, CALLERS_MAX = 8, CALLERS_SEEN = 64, PATH_FRAMES = 1024, WAITING = 128 };
+enum {
+    CONTEXTS_PER_THREAD_MAX = 1 << 22,
+    CALLERS_MAX = 8,
+    CALLERS_SEEN = 64,
+    PATH_FRAMES = 1024,
+    WAITING = 128,
+    SAMPLES = 16,
+    PAGE = 4096
+};
 
 struct attribution_context {
     uint32_t parent;
@@ -47,6 +56,8 @@ struct lwp_attribution {
     uint64_t stack_low, stack_high;
     uint32_t number;
 
+    struct lwps_sample samples[SAMPLES]; /* read and not yet attributed */
+    int sample_count;
     struct attribution_access waiting[WAITING];
     int waiting_count;
 };
@@ -129,7 +140,7 @@ static struct attribution_site attribution_site(struct lwp_attribution *self, ui
 }
 
 static uint32_t attribution_object(struct lwp_attribution *self, const struct lwps_access *access, uint64_t time,
-                                   uint64_t *offset)
+                                   uint32_t hint, uint64_t *offset)
 {
     *offset = access->address;
     if (!(access->flags & LWPS_ACCESS_KNOWN))
@@ -145,7 +156,7 @@ static uint32_t attribution_object(struct lwp_attribution *self, const struct lw
             return lwp_resolver_other_stack(self->resolver);
         return lwp_resolver_stack(self->resolver, owner, access->address - access->home_base, offset);
     } else {
-        object = lwp_resolver_data(self->resolver, access->address, time, offset);
+        object = lwp_resolver_data(self->resolver, access->address, time, hint, offset);
         if (object == LWP_NONE && access->address >= self->stack_low && access->address < self->stack_high)
             return lwp_resolver_other_stack(self->resolver);
     }
@@ -206,9 +217,9 @@ static bool attribution_follows(const struct lwps_access *access)
     return access->source == LWPS_SOURCE_DITHERED || access->source == LWPS_SOURCE_TRACE;
 }
 
-static int attribution_sample(void *to, const struct lwps_sample *sample)
+/* `hints`: of its first access to each page. */
+static void attribution_sample(struct lwp_attribution *self, const struct lwps_sample *sample, const uint32_t *hints)
 {
-    struct lwp_attribution *self = to;
     struct lwp_shard *shard = self->shard;
     struct lwp_walk_access walk[LWPS_ACCESSES_MAX];
     uint32_t weighted_part = LWP_NONE, object_before = LWP_NONE;
@@ -217,10 +228,9 @@ static int attribution_sample(void *to, const struct lwps_sample *sample)
     int walk_count = 0, first = -1;
 
     const struct lwp_spot *spot = lwp_resolver_spot(self->resolver, sample->ip, sample->time);
-    int count = sample->access_count <= LWPS_ACCESSES_MAX ? sample->access_count : LWPS_ACCESSES_MAX;
-    if (self->waiting_count + count > WAITING)
+    if (self->waiting_count + sample->access_count > WAITING)
         attribution_flush(self);
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < sample->access_count; i++) {
         const struct lwps_access *access = &sample->access[i];
         bool is_known = access->flags & LWPS_ACCESS_KNOWN;
         bool is_weighted = (access->flags & LWPS_ACCESS_WEIGHTED) && !weighted;
@@ -233,7 +243,7 @@ static int attribution_sample(void *to, const struct lwps_sample *sample)
                 ? attribution_site(self, sample->context, at)
                 : (struct attribution_site){attribution_functions(self, sample->context), at->part};
         uint64_t offset;
-        uint32_t object = attribution_object(self, access, sample->time, &offset);
+        uint32_t object = attribution_object(self, access, sample->time, hints[i], &offset);
         lwp_streams_soon(&shard->streams, object, site.part, at->id);
         bool apart = is_known && first >= 0 && object == object_before;
         self->waiting[self->waiting_count] = (struct attribution_access){
@@ -250,17 +260,16 @@ static int attribution_sample(void *to, const struct lwps_sample *sample)
             .part = site.part,
             .functions = site.functions,
             .apart_from = apart ? first : -1,
-            .distance = access->address > address_before ? access->address - address_before
-                                                         : address_before - access->address};
+            .distance =
+                access->address > address_before ? access->address - address_before : address_before - access->address};
         if (is_known) {
             known = true;
-            walk[walk_count++] =
-                (struct lwp_walk_access){.object = object,
-                                         .region = site.part,
-                                         .code = at->address,
-                                         .offset = offset,
-                                         .close = i > 0 && attribution_follows(&sample->access[i - 1]) &&
-                                                  attribution_follows(access)};
+            walk[walk_count++] = (struct lwp_walk_access){
+                .object = object,
+                .region = site.part,
+                .code = at->address,
+                .offset = offset,
+                .close = i > 0 && attribution_follows(&sample->access[i - 1]) && attribution_follows(access)};
         }
         if (i == 0) {
             first = self->waiting_count;
@@ -284,6 +293,46 @@ static int attribution_sample(void *to, const struct lwps_sample *sample)
         lwp_shard_part(shard, part, sample->weight);
     shard->samples++;
     shard->samples_with_address += known;
+}
+
+/* Attributes the samples that wait. */
+static void attribution_work(struct lwp_attribution *self)
+{
+    uint64_t addresses[SAMPLES * LWPS_ACCESSES_MAX];
+    uint32_t found[SAMPLES * LWPS_ACCESSES_MAX], hints[SAMPLES][LWPS_ACCESSES_MAX];
+    size_t count = 0;
+    for (int s = 0; s < self->sample_count; s++) {
+        uint64_t before = 0;
+        for (int i = 0; i < self->samples[s].access_count; i++) {
+            const struct lwps_access *access = &self->samples[s].access[i];
+            hints[s][i] = LWP_NONE;
+            if (!(access->flags & LWPS_ACCESS_KNOWN) || access->home != LWPS_HOME_ADDRESS ||
+                (before && (access->address ^ before) < PAGE))
+                continue;
+            before = access->address;
+            hints[s][i] = (uint32_t)count;
+            addresses[count++] = access->address;
+        }
+    }
+    lwp_space_hints(self->space, addresses, count, found);
+    for (int s = 0; s < self->sample_count; s++) {
+        for (int i = 0; i < self->samples[s].access_count; i++)
+            if (hints[s][i] != LWP_NONE)
+                hints[s][i] = found[hints[s][i]];
+        attribution_sample(self, &self->samples[s], hints[s]);
+    }
+    self->sample_count = 0;
+}
+
+static int attribution_take(void *to, const struct lwps_sample *sample)
+{
+    struct lwp_attribution *self = to;
+    struct lwps_sample *kept = &self->samples[self->sample_count++];
+    size_t accesses = sample->access_count <= LWPS_ACCESSES_MAX ? sample->access_count : LWPS_ACCESSES_MAX;
+    memcpy(kept, sample, offsetof(struct lwps_sample, access) + accesses * sizeof *sample->access);
+    kept->access_count = (uint8_t)accesses;
+    if (self->sample_count == SAMPLES)
+        attribution_work(self);
     return 0;
 }
 
@@ -314,6 +363,8 @@ static int attribution_context(void *to, const struct lwps_context *record)
     struct lwp_attribution *self = to;
     if (record->id == 0 || record->id >= CONTEXTS_PER_THREAD_MAX)
         return 0;
+    if (record->id < self->context_count) /* damage: it is another one from here on */
+        attribution_work(self);
     while (self->context_count <= record->id) {
         LWP_GROW(&self->contexts, self->context_count, &self->context_room);
         self->contexts[self->context_count++] = (struct attribution_context){.functions = LWP_NONE};
@@ -331,7 +382,7 @@ int lwp_attribute(struct lwp_attribution *self, struct lwp_space *space, uint32_
     static const struct lwps_visitor visitor = {.file = attribution_file,
                                                 .thread = attribution_thread,
                                                 .context = attribution_context,
-                                                .sample = attribution_sample};
+                                                .sample = attribution_take};
     self->space = space;
     lwp_resolver_enter(self->resolver, space);
     lwp_table_clear(&self->site_index);
@@ -343,6 +394,7 @@ int lwp_attribute(struct lwp_attribution *self, struct lwp_space *space, uint32_
     self->file = file;
     *file = (struct lwp_attributed){0};
     int status = lwps_read(path, &visitor, self, damage, err);
+    attribution_work(self);
     attribution_flush(self);
     lwp_windows_end(&self->shard->windows);
     return file->other_unit ? LWP_OK : status;

@@ -126,8 +126,7 @@ void lwp_reservoir_keep(struct lwp_reservoir_pool *pool, struct lwp_reservoir *r
     reservoir_find_worst(reservoir);
 }
 
-void lwp_reservoir_merge(struct lwp_reservoir_pool *pool, struct lwp_reservoir *into,
-                         const struct lwp_reservoir *from)
+void lwp_reservoir_merge(struct lwp_reservoir_pool *pool, struct lwp_reservoir *into, const struct lwp_reservoir *from)
 {
     for (uint32_t i = 0; i < from->count; i++)
         lwp_reservoir_keep(pool, into, reservoir_ranks(from)[i], from->offsets[i]);

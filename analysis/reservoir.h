@@ -23,7 +23,7 @@ struct lwp_reservoir {
     uint64_t seen;
     uint32_t count, room;
     uint32_t worst, worst_at; /* the highest rank kept, once it is full */
-    uint64_t *offsets; /* followed by their ranks */
+    uint64_t *offsets;        /* followed by their ranks */
 };
 
 void lwp_reservoir_keep(struct lwp_reservoir_pool *pool, struct lwp_reservoir *reservoir, uint32_t rank,
@@ -37,8 +37,7 @@ static inline void lwp_reservoir_add(struct lwp_reservoir_pool *pool, struct lwp
         lwp_reservoir_keep(pool, reservoir, rank, offset);
 }
 
-void lwp_reservoir_merge(struct lwp_reservoir_pool *pool, struct lwp_reservoir *into,
-                         const struct lwp_reservoir *from);
+void lwp_reservoir_merge(struct lwp_reservoir_pool *pool, struct lwp_reservoir *into, const struct lwp_reservoir *from);
 
 /* For a reservoir that is added to soon. */
 static inline void lwp_reservoir_prefetch(const struct lwp_reservoir *reservoir, uint32_t rank)

@@ -3,7 +3,6 @@
  * answers are kept here, in tables of the reading thread's own:
  *   where     ip -> spot, as long as the process is the same
  *   ranges    address -> variable: static ones of the process, and those in frames
- *   blocks    page -> block of the process (space.h)
  *   calls, functions, allocated, shared: (context, what) -> context or object, for good. */
 #include "analysis/resolve.h"
 
@@ -35,7 +34,7 @@ struct lwp_resolver {
     struct resolver_where *where;
     size_t where_count, where_room;
     struct resolver_range *ranges;
-    struct lwp_space_cache blocks;
+    uint32_t last_block;
     struct lwp_table calls, functions, allocated, shared;
     uint32_t unknown, unowned, other_stack;
 };
@@ -57,7 +56,6 @@ void lwp_resolver_free(struct lwp_resolver *self)
         lwp_table_free(tables[i]);
     free(self->where);
     free(self->ranges);
-    lwp_space_cache_free(&self->blocks);
     free(self);
 }
 
@@ -69,7 +67,7 @@ void lwp_resolver_enter(struct lwp_resolver *self, struct lwp_space *space)
     self->space_number = lwp_space_number(space);
     lwp_table_clear(&self->where_index);
     self->where_count = 0;
-    lwp_space_cache_clear(&self->blocks);
+    self->last_block = 0;
     for (int i = 0; i < RANGES; i++)
         self->ranges[i].tag = 0;
 }
@@ -204,9 +202,9 @@ static uint32_t resolver_static(struct lwp_resolver *self, uint64_t address, uin
     return range.object;
 }
 
-uint32_t lwp_resolver_data(struct lwp_resolver *self, uint64_t address, uint64_t time, uint64_t *offset)
+uint32_t lwp_resolver_data(struct lwp_resolver *self, uint64_t address, uint64_t time, uint32_t hint, uint64_t *offset)
 {
-    uint32_t object = lwp_space_object(self->space, &self->blocks, address, time, offset);
+    uint32_t object = lwp_space_object(self->space, &self->last_block, hint, address, time, offset);
     return object == LWP_NONE ? resolver_static(self, address, time, offset) : object;
 }
 

@@ -3,7 +3,7 @@
  * In: modules, blocks and pools as recorded. Blocks that began at one address are kept together, by time; over the
  * addresses lies an implicit balanced tree with the furthest end below each node, so that a program which allocates
  * and frees one buffer ten million times costs a binary search and no scan. Where the blocks of one address overlap no
- * others, which is nearly everywhere, the plain binary search is enough, and an answer can be remembered by page.
+ * others, which is nearly everywhere, the plain binary search is enough.
  * Out: (module, address in its file) for code, (object, offset) for data.
  * Limits: a block that ends by another record than its own is not seen; of several blocks over one address the one
  * that began last is taken. Clocks of two threads are one clock, so a block is visible a moment before its record. */
@@ -452,19 +452,6 @@ void lwp_space_code(const struct lwp_space *space, uint64_t ip, uint64_t time, u
     *until = space->modules_overlap ? time : UINT64_MAX;
 }
 
-void lwp_space_cache_clear(struct lwp_space_cache *cache)
-{
-    if (!cache->pages && !(cache->pages = malloc(CACHE_PAGES * sizeof *cache->pages)))
-        abort();
-    memset(cache->pages, 0xff, CACHE_PAGES * sizeof *cache->pages);
-    cache->last = LWP_NONE;
-}
-
-void lwp_space_cache_free(struct lwp_space_cache *cache)
-{
-    free(cache->pages);
-}
-
 /* The block from this start that was alive at `time` and holds the address. */
 static const struct space_block *space_block_from(const struct lwp_space *space, const struct space_start *start,
                                                   uint64_t address, uint64_t time)
@@ -521,17 +508,30 @@ static const struct space_block *space_block_search(const struct lwp_space *spac
     return best;
 }
 
-static const struct space_block *space_block_at(const struct lwp_space *space, uint64_t address, uint64_t time)
+/* The last start not beyond each address, or the first start. */
+void lwp_space_hints(const struct lwp_space *space, const uint64_t *addresses, size_t count, uint32_t *hints)
 {
-    const uint64_t *last = space->addresses; /* the last start not beyond the address, once it is the only one left */
-    for (size_t count = space->start_count; count > 1;) {
-        size_t half = count / 2;
-        last = last[half] <= address ? last + half : last;
-        count -= half;
+    for (size_t i = 0; i < count; i++)
+        hints[i] = 0;
+    /* All searches take the same steps: their loads do not depend on each other. */
+    for (size_t left = space->start_count; left > 1;) {
+        size_t half = left / 2;
+        for (size_t i = 0; i < count; i++)
+            hints[i] += space->addresses[hints[i] + half] <= addresses[i] ? (uint32_t)half : 0;
+        left -= half;
     }
-    if (!space->start_count || *last > address)
+    for (size_t i = 0; i < count && space->start_count; i++)
+        __builtin_prefetch(&space->starts[hints[i]]);
+    for (size_t i = 0; i < count && space->start_count; i++)
+        __builtin_prefetch(&space->blocks[space->starts[hints[i]].first]);
+}
+
+static const struct space_block *space_block_at(const struct lwp_space *space, uint32_t at, uint64_t address,
+                                                uint64_t time)
+{
+    if (at >= space->start_count || space->starts[at].address > address)
         return NULL;
-    const struct space_start *start = &space->starts[last - space->addresses];
+    const struct space_start *start = &space->starts[at];
     return start->shared ? space_block_search(space, address, time) : space_block_from(space, start, address, time);
 }
 
@@ -543,22 +543,20 @@ static bool space_block_holds(const struct lwp_space *space, uint32_t index, uin
     return address - block->address < block->size && time >= block->time && time < block->until;
 }
 
-uint32_t lwp_space_object(const struct lwp_space *space, struct lwp_space_cache *cache, uint64_t address, uint64_t time,
+uint32_t lwp_space_object(const struct lwp_space *space, uint32_t *last, uint32_t hint, uint64_t address, uint64_t time,
                           uint64_t *offset)
 {
-    uint32_t *page = &cache->pages[(address >> PAGE_BITS ^ address >> (PAGE_BITS + 14)) & (CACHE_PAGES - 1)];
     const struct space_block *block = NULL;
-    if (space_block_holds(space, cache->last, address, time)) {
-        block = &space->blocks[cache->last];
-    } else if (space_block_holds(space, *page, address, time)) {
-        cache->last = *page;
-        block = &space->blocks[*page];
+    if (space_block_holds(space, *last, address, time)) {
+        block = &space->blocks[*last];
     } else {
-        block = space_block_at(space, address, time);
+        if (hint == LWP_NONE)
+            lwp_space_hints(space, &address, 1, &hint);
+        block = space_block_at(space, hint, address, time);
         if (!block && time + clock_slack_ns > time)
-            block = space_block_at(space, address, time + clock_slack_ns);
+            block = space_block_at(space, hint, address, time + clock_slack_ns);
         if (block)
-            cache->last = *page = (uint32_t)(block - space->blocks);
+            *last = (uint32_t)(block - space->blocks);
     }
     if (!block)
         return LWP_NONE;

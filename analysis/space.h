@@ -36,17 +36,13 @@ void lwp_space_ready(struct lwp_space *space, struct lwp_resolver *resolver);
 void lwp_space_code(const struct lwp_space *space, uint64_t ip, uint64_t time, uint32_t *module, uint64_t *address,
                     uint64_t *from, uint64_t *until);
 
-/* Blocks found before, by page. Start from zero; empty it when another space is asked. */
-struct lwp_space_cache {
-    uint32_t last;
-    uint32_t *pages;
-};
-void lwp_space_cache_clear(struct lwp_space_cache *cache);
-void lwp_space_cache_free(struct lwp_space_cache *cache);
+/* Where to look for the blocks at some addresses: found for many at once, since memory is slow and this does not wait
+ * for each. An answer is for its address only. */
+void lwp_space_hints(const struct lwp_space *space, const uint64_t *addresses, size_t count, uint32_t *hints);
 
 /* The object of the block at a known address whose home the collector left to us, and the offset in it. LWP_NONE: no
- * block. */
-uint32_t lwp_space_object(const struct lwp_space *space, struct lwp_space_cache *cache, uint64_t address, uint64_t time,
+ * block. `last`: the block found before, to be kept by the caller from 0. `hint`: from above, or LWP_NONE. */
+uint32_t lwp_space_object(const struct lwp_space *space, uint32_t *last, uint32_t hint, uint64_t address, uint64_t time,
                           uint64_t *offset);
 
 /* The object of a pool, LWP_NONE for an id that was never recorded. */

@@ -138,12 +138,12 @@ uint32_t lwp_streams_add(struct lwp_profile *profile, uint32_t object, uint32_t 
     stream->module = module;
     stream->address = address;
     uint64_t seen = stream->accesses;
-    lwp_streams_count(table, stream, &(struct lwp_streams_access){
-                                  .offset = offset,
-                                  .rank = (uint32_t)lwp_hash_mix(lwp_hash_mix(object, address), seen),
-                                  .bytes = access->bytes,
-                                  .flags = access->flags,
-                                  .source = access->source});
+    lwp_streams_count(table, stream,
+                      &(struct lwp_streams_access){.offset = offset,
+                                                   .rank = (uint32_t)lwp_hash_mix(lwp_hash_mix(object, address), seen),
+                                                   .bytes = access->bytes,
+                                                   .flags = access->flags,
+                                                   .source = access->source});
     if (access->flags & LWPS_ACCESS_WEIGHTED)
         lwp_tally_add(&stream->weight, weight);
     profile->streams = table->items;

@@ -21,8 +21,9 @@ void lwp_streams_free(struct lwp_streams *streams);
  * when there are too many. Valid until the next call. */
 struct lwp_stream *lwp_streams_at(struct lwp_streams *streams, uint32_t object, uint32_t region, uint32_t spot);
 
-/* The two steps before lwp_streams_at for one who knows many accesses ahead: memory is slow, and waiting for all of them
- * at once takes little longer than for one. The second returns the stream, which is not to be looked at yet, or NULL. */
+/* The two steps before lwp_streams_at for one who knows many accesses ahead: memory is slow, and waiting for all of
+ * them at once takes little longer than for one. The second returns the stream, which is not to be looked at yet, or
+ * NULL. */
 void lwp_streams_soon(const struct lwp_streams *streams, uint32_t object, uint32_t region, uint32_t spot);
 const struct lwp_stream *lwp_streams_next(const struct lwp_streams *streams, uint32_t object, uint32_t region,
                                           uint32_t spot);

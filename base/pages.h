@@ -11,6 +11,7 @@ void lwp_pages_free(void *memory, size_t bytes); /* as many as were asked for; N
 
 /* Room for one more of `count` items, like LWP_GROW. */
 void *lwp_pages_grow(void *items, size_t count, size_t *capacity, size_t size);
-#define LWP_PAGES_GROW(items, count, capacity) (*(items) = lwp_pages_grow(*(items), (count), (capacity), sizeof **(items)))
+#define LWP_PAGES_GROW(items, count, capacity)                                                                         \
+    (*(items) = lwp_pages_grow(*(items), (count), (capacity), sizeof **(items)))
 
 #endif

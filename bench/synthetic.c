@@ -2,8 +2,9 @@
  *
  * The program that "ran" is this binary itself, so that functions, lines and loops are looked up in real code: the
  * accesses lie at real instructions of the loops below. Objects are blocks and pools with a call path each, used with
- * the skew of Zipf's law, as names and blocks of real programs are; each sample has one to five accesses close together,
- * as the timer engine has. The same seed gives the same samples; what each object should get is counted on the side.
+ * the skew of Zipf's law, as names and blocks of real programs are; each sample has one to five accesses close
+ * together, as the timer engine has. The same seed gives the same samples; what each object should get is counted on
+ * the side.
  *
  * Usage: synthetic DIR PROCESSES THREADS SAMPLES OBJECTS: threads of each process, samples and objects in all. Every
  * process has the same objects, as the ranks of one program do. */
