@@ -31,6 +31,7 @@ struct code_module {
     struct lwp_code *code;
     uint32_t index;
     int fd, debug_fd;
+    bool completed;
     Elf *elf, *debug_elf; /* debug_elf: where symbols and DWARF are; the same as elf when not separate */
     struct code_section *sections;
     size_t section_count;
@@ -74,6 +75,8 @@ const char *code_intern(struct lwp_code *code, const char *text);
 /* elf_module.c */
 void code_elf_open(struct code_module *module, const uint8_t *build_id, size_t build_id_bytes);
 void code_elf_close(struct code_module *module);
+/* Before anything of the module is asked for: fetches debug info that nobody has here, if the environment allows it. */
+void code_elf_complete(struct code_module *module);
 /* The bytes at an address as far as the file holds them; NULL and 0 outside. */
 const uint8_t *code_bytes(const struct code_module *module, uint64_t address, size_t *available);
 const struct code_section *code_section_at(const struct code_module *module, uint64_t address);

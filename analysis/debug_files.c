@@ -1,7 +1,10 @@
 /* Finds separate debug info: by build-id or .gnu_debuglink (its CRC checked) beside the module, in its .debug folder
  * and in the folders of LWP_DEBUG_PATH (several, with colons) and /usr/lib/debug; at last from debuginfod servers, but
- * only when DEBUGINFOD_URLS names some. Each root is laid out as /usr/lib/debug is, or holds the files themselves. */
+ * only for modules that ran and when DEBUGINFOD_URLS names some. Each root is laid out as /usr/lib/debug is, or holds
+ * the files themselves. */
 #include "analysis/debug_files.h"
+
+#include "base/log.h"
 
 #include <elfutils/libdwelf.h>
 #include <elfutils/libdwfl.h>
@@ -228,11 +231,15 @@ static Elf *debug_find(const char *module_path, const struct debug_wanted *wante
 }
 
 /* Asks the servers, through the library that elfutils loads for it. May take as long as a download does. */
-static Elf *debug_download(struct code_module *module, const struct debug_wanted *wanted, int *fd)
+bool code_debug_download(struct code_module *module)
 {
     const char *servers = getenv("DEBUGINFOD_URLS");
-    if (!servers || !*servers || !wanted->id_bytes)
-        return NULL;
+    const void *id = NULL;
+    ssize_t id_bytes = dwelf_elf_gnu_build_id(module->elf, &id);
+    struct debug_wanted wanted = debug_want(id, id_bytes);
+    if (!servers || !*servers || !wanted.id_bytes)
+        return false;
+    lwp_log_progress("asking for the debug info of %s", module->info.path);
     static const Dwfl_Callbacks callbacks = {.find_debuginfo = dwfl_standard_find_debuginfo,
                                              .find_elf = dwfl_build_id_find_elf};
     Dwfl *dwfl = dwfl_begin(&callbacks);
@@ -240,10 +247,11 @@ static Elf *debug_download(struct code_module *module, const struct debug_wanted
     Dwfl_Module *reported = own >= 0 ? dwfl_report_elf(dwfl, "module", module->info.path, own, 0, false) : NULL;
     char *path = NULL;
     Elf *elf = NULL;
+    int fd = -1;
     if (reported) {
         int found = dwfl_standard_find_debuginfo(reported, NULL, "module", 0, module->info.path, NULL, 0, &path);
         if (found >= 0)
-            elf = debug_try_at(wanted, fd, "", "/proc/self/fd/%d", found);
+            elf = debug_try_at(&wanted, &fd, "", "/proc/self/fd/%d", found);
         if (found >= 0)
             close(found);
         free(path);
@@ -252,6 +260,10 @@ static Elf *debug_download(struct code_module *module, const struct debug_wanted
     }
     if (dwfl)
         dwfl_end(dwfl);
+    if (elf) {
+        module->debug_elf = elf;
+        module->debug_fd = fd;
+    }
     return elf;
 }
 
@@ -267,8 +279,6 @@ void code_debug_file_find(struct code_module *module)
         return;
     int fd = -1;
     Elf *elf = debug_find(module->info.path, &wanted, link, &fd);
-    if (!elf)
-        elf = debug_download(module, &wanted, &fd);
     if (elf) {
         module->debug_elf = elf;
         module->debug_fd = fd;

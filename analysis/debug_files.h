@@ -16,6 +16,9 @@ bool code_elf_same_build(Elf *elf, const void *build_id, size_t bytes);
 /* Finds the separate file for module->elf and makes it module->debug_elf. */
 void code_debug_file_find(struct code_module *module);
 
+/* The same from the servers that DEBUGINFOD_URLS names, if it does. */
+bool code_debug_download(struct code_module *module);
+
 /* The folder of the file with the DWARF. */
 void code_debug_folder(const struct code_module *module, char *folder, size_t room);
 

@@ -65,6 +65,15 @@ static void elf_read_layout(struct code_module *module)
     }
 }
 
+static void elf_judge(struct code_module *module)
+{
+    if (code_elf_has_dwarf(module->debug_elf))
+        module->info.debug_info = LWP_DEBUG_FULL;
+    else if (elf_has_symbols(module->debug_elf) || elf_has_symbols(module->elf) ||
+             code_elf_has_section(module->elf, ".gnu_debugdata"))
+        module->info.debug_info = LWP_DEBUG_SYMBOLS;
+}
+
 void code_elf_open(struct code_module *module, const uint8_t *build_id, size_t build_id_bytes)
 {
     struct stat status;
@@ -95,11 +104,16 @@ void code_elf_open(struct code_module *module, const uint8_t *build_id, size_t b
         code_debug_file_find(module);
     if (!module->debug_elf)
         module->debug_elf = module->elf;
-    if (code_elf_has_dwarf(module->debug_elf))
-        module->info.debug_info = LWP_DEBUG_FULL;
-    else if (elf_has_symbols(module->debug_elf) || elf_has_symbols(module->elf) ||
-             code_elf_has_section(module->elf, ".gnu_debugdata"))
-        module->info.debug_info = LWP_DEBUG_SYMBOLS;
+    elf_judge(module);
+}
+
+void code_elf_complete(struct code_module *module)
+{
+    if (module->completed || !module->elf)
+        return;
+    module->completed = true;
+    if (module->info.debug_info != LWP_DEBUG_FULL && module->debug_elf == module->elf && code_debug_download(module))
+        elf_judge(module);
 }
 
 void code_elf_close(struct code_module *module)

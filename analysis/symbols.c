@@ -198,6 +198,7 @@ static struct code_symbols *symbols_of(struct code_module *module)
 {
     if (module->symbols)
         return module->symbols;
+    code_elf_complete(module);
     struct code_symbols *symbols = module->symbols = calloc(1, sizeof *symbols);
     if (!symbols || !module->elf)
         return symbols;

@@ -73,6 +73,7 @@ static struct code_debug *debug_of(struct code_module *module)
 {
     if (module->debug)
         return module->debug;
+    code_elf_complete(module);
     struct code_debug *debug = module->debug = calloc(1, sizeof *debug);
     if (!debug || module->info.debug_info != LWP_DEBUG_FULL)
         return debug;

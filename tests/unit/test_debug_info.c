@@ -90,6 +90,7 @@ static void check_program(const char *what, const char *path, struct addresses a
 {
     uint64_t elements;
     struct loaded loaded = load_file(path);
+    lwp_code_place(loaded.code, 0, at.one);
     if (lwp_code_module_info(loaded.code, 0)->debug_info != LWP_DEBUG_FULL)
         fail_msg("%s: no debug info found", what);
     check_loop(&loaded, what, at.one, "debug_one.c", 9, 10);
@@ -191,6 +192,7 @@ static struct addresses build_separate(const char *folder, const char *flags)
 static void expect_none(const char *path)
 {
     struct loaded loaded = load_file(path);
+    lwp_code_place(loaded.code, 0, 0x1000);
     assert_int_equal(lwp_code_module_info(loaded.code, 0)->debug_info, LWP_DEBUG_NONE);
     unload(&loaded);
 }
@@ -338,6 +340,9 @@ static void test_server(void **state)
     unsetenv("DEBUGINFOD_URLS");
     expect_none(path);
     setenv("DEBUGINFOD_URLS", url, 1);
+    struct loaded loaded = load_file(path); /* a module that did not run is not asked for */
+    assert_int_equal(lwp_code_module_info(loaded.code, 0)->debug_info, LWP_DEBUG_NONE);
+    unload(&loaded);
     check_program("a server", path, at, KNOWS_TYPES);
     unsetenv("DEBUGINFOD_URLS");
     expect_none(path);
