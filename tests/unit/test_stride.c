@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "analysis/reservoir.h"
 #include "analysis/stride.h"
 
 #include <math.h>
@@ -167,11 +168,51 @@ static void test_not_too_modest(void **state)
     }
 }
 
+/* Streams of threads that share an array, each with its own part of it: what is kept of all is what one stream would
+ * have kept of the same accesses, none of the threads counts more than it should, and the stride is that of the array.
+ */
+static void test_merged_threads(void **state)
+{
+    (void)state;
+    enum { THREADS = 4, RUNS = 200 };
+    uint64_t kept[THREADS] = {0}, quarter = 25000, size = 40;
+    for (int run = 0; run < RUNS; run++) {
+        struct lwp_reservoir parts[THREADS] = {{0}}, all = {0};
+        struct lwp_reservoir_pool pool = {0};
+        for (int i = 0; i < 4000; i++) { /* the last thread takes twice as many samples */
+            uint64_t pick = random_below(THREADS + 1), thread = pick < THREADS ? pick : THREADS - 1;
+            uint64_t offset = size * (quarter * thread + random_below(quarter)) + 8;
+            uint32_t rank = (uint32_t)random_below(1u << 31);
+            lwp_reservoir_add(&pool, &parts[thread], rank, offset);
+            lwp_reservoir_add(&pool, &all, rank, offset);
+        }
+        for (int thread = 1; thread < THREADS; thread++)
+            lwp_reservoir_merge(&pool, &parts[0], &parts[thread]);
+        lwp_reservoir_sort(&parts[0]);
+        lwp_reservoir_sort(&all);
+        assert_int_equal(parts[0].seen, 4000);
+        assert_int_equal(parts[0].count, LWP_RESERVOIR);
+        assert_memory_equal(parts[0].offsets, all.offsets, LWP_RESERVOIR * sizeof *all.offsets);
+        for (uint32_t i = 0; i < parts[0].count; i++)
+            kept[parts[0].offsets[i] / (size * quarter)]++;
+        struct lwp_stride found = lwp_stride_estimate(parts[0].offsets, parts[0].count);
+        assert_int_equal(found.bytes, size);
+        assert_true(found.probability > 0.999);
+        lwp_reservoir_pool_free(&pool);
+    }
+    static const double shares[THREADS] = {0.2, 0.2, 0.2, 0.4};
+    for (int thread = 0; thread < THREADS; thread++) {
+        double share = (double)kept[thread] / (RUNS * LWP_RESERVOIR);
+        assert_true(fabs(share - shares[thread]) < 0.02);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_against_naive), cmocka_unit_test(test_one_in_a_hundred), cmocka_unit_test(test_noise),
-        cmocka_unit_test(test_calibrated),    cmocka_unit_test(test_not_too_modest),
+        cmocka_unit_test(test_against_naive),  cmocka_unit_test(test_one_in_a_hundred),
+        cmocka_unit_test(test_noise),          cmocka_unit_test(test_calibrated),
+        cmocka_unit_test(test_not_too_modest), cmocka_unit_test(test_merged_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

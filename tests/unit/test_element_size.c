@@ -1,0 +1,225 @@
+/* Element sizes from addresses alone, on streams made by hand: right, or unknown, never another size. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "analysis/element_size.h"
+#include "analysis/elements.h"
+#include "analysis/contexts.h"
+#include "analysis/objects.h"
+#include "analysis/streams.h"
+#include "format/record.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t seed = 4711;
+
+static uint64_t random_below(uint64_t limit)
+{
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    return (seed >> 33) % limit;
+}
+
+/* One instruction: `samples` accesses of `bytes` at start + step * i + offset for random i below `count`. */
+struct walk {
+    int loop; /* loops of ten belong to one function */
+    uint64_t start, step, offset, count;
+    uint16_t bytes;
+    int samples;
+    bool vector;
+};
+
+static struct lwp_profile profile;
+static struct lwp_element_evidence evidence;
+static uint32_t object;
+
+static uint32_t make_loop(int number)
+{
+    static const char *const functions[] = {"first", "second", "third"};
+    while (profile.region_count <= (size_t)number) {
+        LWP_GROW(&profile.regions, profile.region_count, &profile.region_room);
+        profile.regions[profile.region_count] = (struct lwp_region){.module = LWP_NONE,
+                                                                    .parent = LWP_NONE,
+                                                                    .function = functions[profile.region_count / 10],
+                                                                    .same_as = (uint32_t)profile.region_count,
+                                                                    .reported = LWP_NONE};
+        profile.region_count++;
+    }
+    return (uint32_t)number;
+}
+
+static void look(uint64_t block, const struct walk *walks, size_t count)
+{
+    lwp_profile_init(&profile);
+    uint32_t context = lwp_contexts_child(&profile, 0, LWP_NONE, 0x4000, false);
+    object = lwp_objects_allocated(&profile, LWP_OBJECT_HEAP, context, 0);
+    profile.objects[object].bytes = profile.objects[object].largest = block;
+    profile.objects[object].allocations = 1;
+    profile.objects[object].accessed = true;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t region = make_loop(walks[i].loop);
+        for (int k = 0; k < walks[i].samples; k++) {
+            struct lwps_access access = {
+                .bytes = walks[i].bytes, .flags = LWPS_ACCESS_LOAD | LWPS_ACCESS_KNOWN, .source = LWPS_SOURCE_DITHERED};
+            if (walks[i].vector)
+                access.flags |= LWPS_ACCESS_VECTOR;
+            uint64_t at = walks[i].start + walks[i].step * random_below(walks[i].count) + walks[i].offset;
+            lwp_streams_add(&profile, object, region, LWP_NONE, 0x1000 + 16 * i, &access, at, 0);
+            profile.objects[object].accesses++;
+        }
+    }
+    lwp_streams_link(&profile);
+    lwp_elements_find(&profile);
+    lwp_element_evidence_find(&profile, object, &evidence);
+}
+
+static void done(void)
+{
+    lwp_element_evidence_free(&evidence);
+    lwp_profile_fini(&profile);
+}
+
+#define LOOK(block, ...)                                                                                               \
+    do {                                                                                                               \
+        const struct walk walks[] = {__VA_ARGS__};                                                                     \
+        look(block, walks, sizeof walks / sizeof *walks);                                                              \
+    } while (0)
+
+/* Equal halves always used together could be two elements; one loop that uses one half only decides. */
+static void test_halves(void **state)
+{
+    (void)state;
+    LOOK(1600000, {0, 0, 16, 0, 100000, 8, 200, false}, {0, 0, 16, 8, 100000, 8, 200, false});
+    assert_int_equal(evidence.stride, 16);
+    assert_int_equal(evidence.bytes, 0);
+    assert_int_equal(profile.objects[object].element_bytes, 0);
+    assert_true(lwp_element_evidence_allows(&evidence, 16));
+    assert_true(lwp_element_evidence_allows(&evidence, 8));
+    assert_false(lwp_element_evidence_allows(&evidence, 4)); /* accesses of 8 bytes */
+    assert_false(lwp_element_evidence_allows(&evidence, 1));
+    done();
+    LOOK(1600000, {0, 0, 16, 0, 100000, 8, 200, false}, {0, 0, 16, 8, 100000, 8, 200, false},
+         {1, 0, 16, 8, 100000, 8, 200, false});
+    assert_int_equal(profile.objects[object].element_bytes, 16);
+    assert_true(profile.objects[object].element_probability > 0.99);
+    assert_false(lwp_element_evidence_allows(&evidence, 8));
+    done();
+}
+
+/* An unrolled loop over elements of 24 bytes: known when a remainder loop of its function steps by one, or when the
+ * block holds an odd number of them. */
+static void test_unrolled(void **state)
+{
+    (void)state;
+    LOOK(2400000, {0, 0, 48, 8, 50000, 8, 300, false}, {0, 0, 48, 32, 50000, 8, 300, false});
+    assert_int_equal(profile.objects[object].element_bytes, 0);
+    done();
+    LOOK(2400000, {0, 0, 48, 8, 50000, 8, 300, false}, {0, 0, 48, 32, 50000, 8, 300, false},
+         {1, 0, 24, 8, 100000, 8, 30, false});
+    assert_int_equal(profile.objects[object].element_bytes, 24);
+    done();
+    LOOK(2400024, {0, 0, 48, 8, 50000, 8, 300, false}, {0, 0, 48, 32, 50000, 8, 300, false});
+    assert_int_equal(profile.objects[object].element_bytes, 24);
+    done();
+}
+
+/* Vectors over all bytes say nothing of where elements end. */
+static void test_vectors(void **state)
+{
+    (void)state;
+    LOOK(3200000, {0, 0, 64, 0, 50000, 32, 300, true}, {0, 0, 64, 32, 50000, 32, 300, true});
+    assert_int_equal(profile.objects[object].element_bytes, 0);
+    assert_true(lwp_element_evidence_allows(&evidence, 8));
+    assert_true(lwp_element_evidence_allows(&evidence, 16));
+    done();
+    /* a vector over two fields of a larger structure does not hide its size */
+    LOOK(4800000, {0, 0, 48, 16, 100000, 16, 300, true});
+    assert_int_equal(profile.objects[object].element_bytes, 48);
+    done();
+}
+
+/* Arrays of different types carved out of one block, also when a loop fills the whole of it first. */
+static void test_several(void **state)
+{
+    (void)state;
+    LOOK(8800000, {0, 0, 48, 8, 100000, 8, 200, false}, {1, 4800000, 40, 16, 100000, 8, 200, false});
+    assert_true(evidence.several);
+    assert_true(profile.objects[object].several);
+    assert_int_equal(profile.objects[object].element_bytes, 0);
+    done();
+    LOOK(8800000, {0, 0, 48, 8, 100000, 8, 200, false}, {1, 4800000, 40, 16, 100000, 8, 200, false},
+         {10, 0, 8, 0, 1100000, 8, 100, false});
+    assert_int_equal(profile.objects[object].element_bytes, 0);
+    done();
+    LOOK(1600000, {0, 0, 16, 8, 100000, 4, 300, false}, {1, 0, 16, 0, 90000, 8, 300, false}); /* one array */
+    assert_false(evidence.several);
+    assert_int_equal(profile.objects[object].element_bytes, 16);
+    done();
+}
+
+/* Elements begin behind a header: what is left of the block tells. A block that was rounded up has none. */
+static void test_header(void **state)
+{
+    (void)state;
+    LOOK(24 + 4000000, {0, 24, 40, 0, 100000, 8, 200, false}, {0, 24, 40, 32, 100000, 8, 200, false});
+    assert_int_equal(profile.objects[object].element_bytes, 40);
+    assert_int_equal(profile.objects[object].element_start, 24);
+    uint64_t place;
+    assert_true(lwp_elements_place(&profile.objects[object], 24 + 40 * 7 + 32, &place));
+    assert_int_equal(place, 32);
+    assert_false(lwp_elements_place(&profile.objects[object], 16, &place));
+    done();
+    LOOK(4001792, {0, 0, 40, 0, 100000, 8, 200, false}, {0, 0, 40, 32, 100000, 8, 200, false}); /* 977 pages */
+    assert_int_equal(profile.objects[object].element_bytes, 40);
+    assert_int_equal(profile.objects[object].element_start, 0);
+    done();
+}
+
+/* A loop inside of elements: double position[3] of 48 bytes. */
+static void test_inside(void **state)
+{
+    (void)state;
+    lwp_profile_init(&profile);
+    object = lwp_objects_allocated(&profile, LWP_OBJECT_HEAP, lwp_contexts_child(&profile, 0, LWP_NONE, 1, false), 0);
+    profile.objects[object].bytes = profile.objects[object].largest = 4800000;
+    profile.objects[object].allocations = 1;
+    profile.objects[object].accessed = true;
+    for (int i = 0; i < 300; i++) { /* one instruction at all three places */
+        struct lwps_access access = {.bytes = 8, .flags = LWPS_ACCESS_LOAD, .source = LWPS_SOURCE_DITHERED};
+        lwp_streams_add(&profile, object, make_loop(0), LWP_NONE, 0x1000, &access,
+                        48 * random_below(100000) + 8 * random_below(3), 0);
+        profile.objects[object].accesses++;
+    }
+    lwp_streams_link(&profile);
+    lwp_elements_find(&profile);
+    assert_int_equal(profile.objects[object].element_bytes, 0); /* not 8 */
+    lwp_element_evidence_find(&profile, object, &evidence);
+    assert_true(lwp_element_evidence_allows(&evidence, 48));
+    done();
+}
+
+/* A loop that sets a block word by word does not make an array of words of what another loop takes for structures. */
+static void test_words(void **state)
+{
+    (void)state;
+    LOOK(5600000, {0, 0, 8, 0, 700000, 8, 100, false}, {1, 0, 56, 8, 100000, 8, 300, false});
+    assert_int_equal(profile.objects[object].element_bytes, 0);
+    done();
+    LOOK(5600000, {0, 0, 8, 0, 700000, 8, 300, false});
+    assert_int_equal(profile.objects[object].element_bytes, 8);
+    done();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_halves),  cmocka_unit_test(test_unrolled), cmocka_unit_test(test_vectors),
+        cmocka_unit_test(test_several), cmocka_unit_test(test_header),   cmocka_unit_test(test_inside),
+        cmocka_unit_test(test_words),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
