@@ -24,7 +24,7 @@ print("%.2f to %.2f" % tuple(max(ranges, key=lambda r: r[1])) if ranges else "no
 }
 
 : > "$out/table"
-for example in neuron neighbours tree diffusion boxes stencil nochange; do
+for example in neuron neighbours tree readings diffusion boxes stencil nochange rows; do
     echo
     echo "=== $example"
     "$lwp" collect --force -o "$out/$example" -- "$bin/$example" 1 > "$out/output" 2> "$out/$example.log" ||

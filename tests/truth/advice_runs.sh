@@ -1,5 +1,5 @@
 # Sourced: advice_runs RUNS THREADS... holds the advice for each example against the truth, RUNS times for each count of
-# threads. Needs LWP, SRC, TMP, CC.
+# threads; `examples` names others than the usual ones. Needs LWP, SRC, TMP, CC.
 example_build() { # SOURCE OUTPUT FLAGS...
     source=$1 output=$2
     shift 2
@@ -17,7 +17,7 @@ advice_of() { # EXAMPLE PROGRAM THREADS KIND
 advice_runs() { # RUNS THREADS...
     runs=$1 failures=0 total=0
     shift
-    for example in neuron neighbours tree nochange; do
+    for example in ${examples:-neuron neighbours tree nochange}; do
         example_build $example "$TMP/$example" -g || return 1
         for threads; do
             run=0

@@ -20,7 +20,12 @@ EXAMPLES = {
     "tree": {"type": "struct city", "bytes": 96, "single": True,
              "fields": {"size": 0, "x": 8, "y": 16, "left": 24, "right": 32, "next": 40, "prev": 48, "name": 56},
              "groups": [{"x", "y", "next"}, {"size", "left", "right", "prev", "name"}]},
+    "readings": {"type": "struct reading", "bytes": 72, "single": False, "kind": "reorder",
+                 "fields": {"kind": 0, "value": 8, "unit": 16, "error": 24, "state": 32, "low": 40, "site": 48,
+                            "high": 56, "weight": 64},
+                 "groups": [{"kind", "value", "unit", "error", "state", "low", "site", "high", "weight"}]},
     "nochange": None,
+    "rows": None,
 }
 # What holds the data the examples' loops name: the object's type.
 OBJECTS = {"layer": "struct neuron", "neighbours": "struct neighbour", "city": "struct city",
@@ -53,6 +58,8 @@ def advice(analysis, example, named):
             wrong("element size %s instead of %d", split["element_bytes"], expected["bytes"])
         if split["single"] != expected["single"]:
             wrong("'single' is %s", split["single"])
+        if split["kind"] != expected.get("kind", "split"):
+            wrong("kind '%s'", split["kind"])
         parts = split["groups"] + [split["cold"]]
         if named:
             if split["type"] != expected["type"]:
