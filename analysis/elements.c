@@ -23,7 +23,7 @@ enum {
 };
 
 static const double object_worth = 0.0005; /* share of weight or accesses below which no type is looked for */
-static const double fit_needed = 0.9, keeps_to = 0.8, exact_rules = 0.3, mixed_limit = 0.15;
+static const double fit_needed = 0.9, fit_agreed = 0.7, keeps_to = 0.8, exact_rules = 0.3, mixed_limit = 0.15;
 
 struct element_candidate {
     const struct lwp_type *type;
@@ -31,6 +31,7 @@ struct element_candidate {
     double score, variable_score;
     bool exact;
     bool made;       /* the allocation says so */
+    bool told;       /* an allocator's function says so that may have been merged with others */
     double accessed; /* accesses through pointers to it */
 };
 
@@ -119,16 +120,33 @@ static int element_by_score(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-/* The field of the type that holds the bytes at `residue`, or NULL. */
-static bool element_in_field(const struct lwp_type *type, uint64_t residue, uint64_t bytes)
+/* A float read from a word of 8 bytes: that is another type's place. */
+static bool element_clashes(const struct lwp_field *field, const struct lwp_stream *stream)
+{
+    return stream->vector && stream->bytes == 4 && field->bytes == 8 && field->alignment == 8;
+}
+
+/* Whether what the stream touches at `residue` lies in a field of the type. */
+static bool element_in_field(const struct lwp_type *type, uint64_t residue, const struct lwp_stream *stream)
 {
     if (type->kind != LWP_TYPE_STRUCT || type->field_count == 0)
-        return residue + bytes <= type->bytes || residue == 0;
+        return residue + stream->bytes <= type->bytes || residue == 0;
     for (uint32_t i = 0; i < type->field_count; i++)
         if (residue >= type->fields[i].offset &&
-            (residue + bytes <= type->fields[i].offset + type->fields[i].bytes || type->fields[i].bytes == 0))
-            return true;
+            (residue + stream->bytes <= type->fields[i].offset + type->fields[i].bytes || type->fields[i].bytes == 0))
+            return !element_clashes(&type->fields[i], stream);
     return false;
+}
+
+/* Several whole fields at once, as when a struct is copied. */
+static bool element_spans_fields(const struct lwp_type *type, uint64_t residue, uint64_t bytes)
+{
+    bool starts = false, ends = false;
+    for (uint32_t i = 0; i < type->field_count; i++) {
+        starts |= type->fields[i].offset == residue;
+        ends |= type->fields[i].offset + type->fields[i].bytes == residue + bytes;
+    }
+    return starts && ends;
 }
 
 /* Whether nearly all that the stream touches lies inside of fields: an array in the struct may be walked. */
@@ -139,13 +157,14 @@ static bool element_in_fields(const struct lwp_stream *stream, uint64_t size, co
     size_t count = lwp_streams_offsets(stream, offsets, 2 * LWP_RESERVOIR), inside = 0;
     for (size_t i = 0; i < count; i++) {
         uint64_t place = (offsets[i] + size - start % size) % size;
-        inside += stream->bytes > 8 ? place + stream->bytes <= size /* a vector over several fields */
-                                    : element_in_field(type, place, stream->bytes);
+        inside += stream->bytes > 8
+                      ? place + stream->bytes <= size /* a vector over several fields */
+                      : element_in_field(type, place, stream) || element_spans_fields(type, place, stream->bytes);
     }
     return (double)inside >= keeps_to * (double)count;
 }
 
-/* The share of the object's accesses that agree with elements of this size and type from `start` on; 0 without
+/* The share of the object's accesses that agree with elements of this size and type from `start` on; below 0: no
  * evidence. Of a type that is not `exact` every access must keep to one place. */
 static double element_fit(const struct lwp_profile *profile, uint32_t index, uint64_t size, const struct lwp_type *type,
                           bool exact, uint64_t start)
@@ -163,8 +182,8 @@ static double element_fit(const struct lwp_profile *profile, uint32_t index, uin
         double keeps = lwp_elements_residue(stream, modulus, &residue);
         residue = (residue + modulus - start % modulus) % modulus;
         bool fits = keeps >= keeps_to;
-        if (fits && type && !stream->vector && stream->bytes)
-            fits = element_in_field(type, residue, stream->bytes);
+        if (fits && type && (!stream->vector || stream->bytes <= 4) && stream->bytes)
+            fits = element_in_field(type, residue, stream);
         if (!fits && exact && stream->bytes && type && type->kind == LWP_TYPE_STRUCT)
             fits = element_in_fields(stream, size, type, start);
         if (whole && stream->vector)
@@ -172,7 +191,7 @@ static double element_fit(const struct lwp_profile *profile, uint32_t index, uin
         *(fits ? &good : &bad) += (double)stream->accesses;
         judged++;
     }
-    return good + bad > 0 ? good / (good + bad) : 0;
+    return good + bad > 0 ? good / (good + bad) : -1;
 }
 
 static void element_count_exact(struct element_votes *votes, const struct lwp_type *type, double accesses)
@@ -205,7 +224,7 @@ static void element_collect_block(struct lwp_profile *profile, const struct lwp_
                          candidate.exact);
             for (size_t k = 0; k < votes->count; k++)
                 if (element_same_type(votes->candidates[k].type, candidate.type))
-                    votes->candidates[k].made = candidate.exact;
+                    *(candidate.exact ? &votes->candidates[k].made : &votes->candidates[k].told) = true;
             return;
         case LWP_BLOCK_UNKNOWN:
             return;
@@ -313,10 +332,13 @@ static bool element_accept(const struct lwp_profile *profile, uint32_t index, co
         if (!candidate->exact || (votes->candidates[i].exact && votes->candidates[i].type->bytes != bytes))
             return false;
     uint64_t element = single ? object->pool_size : bytes;
+    /* The allocation and the pointers used agree, or most pointers: a stray address or two among few do not count. */
+    bool agreed = (candidate->made && candidate->accessed > 0) || candidate->accessed > 0.7 * (double)object->accesses;
     uint64_t starts[] = {single ? 0 : element_header(votes, candidate->type), 0, element_remainder(object, element)};
     for (size_t i = 0; i < (single ? 1 : sizeof starts / sizeof *starts); i++) {
         *start = starts[i];
-        if (element_fit(profile, index, element, candidate->type, candidate->exact, *start) >= fit_needed)
+        double fit = element_fit(profile, index, element, candidate->type, candidate->exact, *start);
+        if (fit >= (agreed ? fit_agreed : fit_needed) || (fit < 0 && candidate->made && bytes == object->pool_size))
             return true;
     }
     return false;
@@ -355,10 +377,14 @@ static bool element_alone(const struct lwp_profile *profile, uint32_t index, con
     const struct lwp_object *object = &profile->objects[index];
     uint64_t seen = object->single ? object->pool_size : evidence->stride, bytes = candidate->type->bytes, start;
     bool open = !object->single && seen && evidence->bytes == 0; /* several elements to the stride, perhaps */
-    if ((bytes != seen && !open) || votes->exact > exact_rules * (double)object->accesses)
+    if ((bytes != seen && !open) || (!candidate->told && votes->exact > exact_rules * (double)object->accesses))
         return false;
+    for (size_t i = 0; i < votes->count; i++) /* pointers were to something else, unless to a part of it */
+        if (candidate->told && votes->candidates[i].accessed > 0 && votes->candidates[i].type->bytes >= seen)
+            return false;
     for (size_t i = 0; i < votes->count && i < CANDIDATES_TRIED; i++)
-        if (&votes->candidates[i] != candidate && (open || votes->candidates[i].type->bytes == seen) &&
+        if (!candidate->told && &votes->candidates[i] != candidate &&
+            (open || votes->candidates[i].type->bytes == seen) &&
             element_accept(profile, index, votes, &votes->candidates[i], evidence, object->single, &start))
             return false;
     return true;

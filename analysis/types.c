@@ -69,7 +69,7 @@ struct flatten {
         bool bits;
     } * fields;
     size_t count, capacity;
-    bool is_class, broken;
+    bool is_class, is_rust, broken;
 };
 
 static void flatten_struct(struct flatten *flat, Dwarf_Die *type, uint64_t base, int depth);
@@ -141,6 +141,8 @@ static void flatten_member(struct flatten *flat, Dwarf_Die *member, uint64_t bas
         return;
     }
     const char *name = dwarf_diename(member);
+    if (name && !strncmp(name, "__", 2) && name[2] >= '0' && name[2] <= '9' && flat->is_rust)
+        name += 2; /* of a tuple */
     stripped = type;
     bool known = type_die_strip(&stripped, NULL);
     if (!name && known && code_die_is_struct(&stripped) && dwarf_tag(&stripped) != DW_TAG_union_type) {
@@ -188,7 +190,7 @@ static void flatten_variant(struct flatten *flat, struct flatten *all, Dwarf_Die
     Dwarf_Die child, type;
     uint64_t offset;
     for (bool more = code_die_child(variant, &child); more && !all->broken; more = code_die_next(&child, &child)) {
-        struct flatten one = {.code = flat->code};
+        struct flatten one = {.code = flat->code, .is_rust = flat->is_rust};
         const char *name = dwarf_diename(&child);
         if (dwarf_tag(&child) != DW_TAG_member || !type_die_of(&child, &type) || !type_die_offset(&child, &offset) ||
             !type_die_strip(&type, NULL) || !code_die_is_struct(&type))
@@ -340,7 +342,7 @@ static enum lwp_type_owner type_owner(const char *file, Dwarf_Die *unit)
 
 static bool type_read_struct(struct lwp_code *code, struct lwp_type *type, Dwarf_Die *die)
 {
-    struct flatten flat = {.code = code};
+    struct flatten flat = {.code = code, .is_rust = type->language == LWP_LANGUAGE_RUST};
     flatten_struct(&flat, die, 0, 0);
     for (size_t i = 0; i < flat.count; i++)
         if (flat.fields[i].field.offset > type->bytes ||

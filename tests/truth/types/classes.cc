@@ -16,7 +16,10 @@ namespace geo
 {
 struct Vec {
     double x = 0, y = 0, z = 0;
-    double dot(const Vec &other) const { return x * other.x + y * other.y + z * other.z; }
+    double dot(const Vec &other) const
+    {
+        return x * other.x + y * other.y + z * other.z;
+    }
     Vec &operator+=(const Vec &other)
     {
         x += other.x;
@@ -29,8 +32,12 @@ struct Vec {
 class Entity
 {
   public:
-    explicit Entity(int number) : id(number) {}
-    virtual ~Entity() {}
+    explicit Entity(int number) : id(number)
+    {
+    }
+    virtual ~Entity()
+    {
+    }
     virtual double energy() const = 0;
 
   protected:
@@ -41,11 +48,19 @@ class Entity
 class Particle : public Entity
 {
   public:
-    explicit Particle(int number) : Entity(number), mass(number) {}
+    explicit Particle(int number) : Entity(number), mass(number)
+    {
+    }
     double energy() const override;
     void step(double by);
-    double heavy() const { return mass; }
-    int number() const { return id; }
+    double heavy() const
+    {
+        return mass;
+    }
+    int number() const
+    {
+        return id;
+    }
 
   private:
     Vec position, velocity;
@@ -79,7 +94,9 @@ struct Record {
 };
 
 struct Link {
-    explicit Link(int number) : value(number) {}
+    explicit Link(int number) : value(number)
+    {
+    }
     int value;
     double cost = 1;
     std::unique_ptr<Link> next;
@@ -88,7 +105,9 @@ struct Link {
 class Field
 {
   public:
-    explicit Field(int size) : cells(size), size(size) {}
+    explicit Field(int size) : cells(size), size(size)
+    {
+    }
     void diffuse();
     double total() const;
 
@@ -181,7 +200,7 @@ HOT double visit_hashed(std::unordered_map<int, Record> &records, int lookups)
 }
 
 // What libstdc++ itself reads of a node counts for all of it.
-// TRUTH visit_sorted: std::_Rb_tree_node<std::pair<int const, Record> > { _M_color, _M_parent, _M_left, _M_right, _M_storage }
+// TRUTH visit_sorted: std::_Rb_tree_node<std::pair<int const, Record> > { * }
 HOT double visit_sorted(const std::map<int, Record> &records, int lookups)
 {
     double sum = 0;

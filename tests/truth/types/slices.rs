@@ -61,7 +61,10 @@ impl Field {
 // TRUTH kinetic: slices::Body { velocity, mass }
 #[inline(never)]
 fn kinetic(bodies: &[Body]) -> f64 {
-    bodies.iter().map(|b| b.mass * (b.velocity.x * b.velocity.x + b.velocity.y * b.velocity.y)).sum()
+    bodies
+        .iter()
+        .map(|b| b.mass * (b.velocity.x * b.velocity.x + b.velocity.y * b.velocity.y))
+        .sum()
 }
 
 // TRUTH drift: slices::Body { position, velocity }
@@ -117,25 +120,53 @@ fn gather(bodies: &[Body], order: &[u32]) -> f64 {
 }
 
 fn main() {
-    let rounds: usize = std::env::args().nth(1).map_or(10, |text| text.parse().unwrap());
+    let rounds: usize = std::env::args()
+        .nth(1)
+        .map_or(10, |text| text.parse().unwrap());
     let count = 300000;
     let mut bodies = Vec::with_capacity(count);
     let mut shapes = Vec::new();
     let mut order = vec![0u32; count];
     let mut first = None;
     for i in 0..count {
-        let place = Vector { x: i as f64, y: 1.0, z: 2.0 };
-        bodies.push(Body { position: place, velocity: place, mass: 1.0, kind: i as u32, history: [0.0; 3] });
+        let place = Vector {
+            x: i as f64,
+            y: 1.0,
+            z: 2.0,
+        };
+        bodies.push(Body {
+            position: place,
+            velocity: place,
+            mass: 1.0,
+            kind: i as u32,
+            history: [0.0; 3],
+        });
         shapes.push(match i % 3 {
             0 => Shape::Circle { radius: i as f64 },
-            1 => Shape::Rectangle { width: 1.0, height: i as f64 },
+            1 => Shape::Rectangle {
+                width: 1.0,
+                height: i as f64,
+            },
             _ => Shape::Line(i as u32),
         });
         order[i] = ((i * 7919) % count) as u32;
-        first = Some(Box::new(Link { value: i as u64, cost: 1.0, next: first }));
+        first = Some(Box::new(Link {
+            value: i as u64,
+            cost: 1.0,
+            next: first,
+        }));
     }
-    let cells = (0..count * 2).map(|i| Cell { level: i as f32, source: 1.0, old: 0.0 }).collect();
-    let mut field = Field { cells, width: count * 2 };
+    let cells = (0..count * 2)
+        .map(|i| Cell {
+            level: i as f32,
+            source: 1.0,
+            old: 0.0,
+        })
+        .collect();
+    let mut field = Field {
+        cells,
+        width: count * 2,
+    };
     let mut sum = 0.0;
     for _ in 0..rounds {
         sum += kinetic(&bodies) + follow(&first) as f64 + areas(&shapes) + gather(&bodies, &order);
@@ -144,7 +175,12 @@ fn main() {
         field.diffuse();
         sum += field.total() as f64;
     }
-    println!("{} {} {}", sum, bodies[1].position.y, first.as_ref().map_or(0.0, |link| link.cost));
+    println!(
+        "{} {} {}",
+        sum,
+        bodies[1].position.y,
+        first.as_ref().map_or(0.0, |link| link.cost)
+    );
     while let Some(link) = first {
         first = link.next;
     }
