@@ -73,21 +73,17 @@ static double model_jump(const struct lwp_caches *machine, double bytes, double 
     return pages && bytes > tlb_reach ? cost * fmax(1, log2(bytes / tlb_reach)) : cost;
 }
 
-static void model_widen(struct lwp_gain_range *range, double value)
-{
-    range->low = fmin(range->low, value);
-    range->high = fmax(range->high, value);
-}
-
 static struct lwp_gain_range model_jumping(const struct lwp_caches *machine, struct lwp_gain_walk walk,
                                            const struct lwp_gain_need *before, const struct lwp_gain_need *worst,
                                            const struct lwp_gain_need *best)
 {
     struct lwp_gain_range range = {1, -1};
     double core = walk.instructions * (walk.chained ? chain_core : jump_core);
-    for (int choice = 0; choice < 16; choice++) {
+    for (int choice = 0; choice < 32; choice++) {
         const struct lwp_gain_need *after = choice & 1 ? best : worst;
-        double l3 = model_l3(machine) * (choice & 2 ? 0.75 : 0.25); /* other data wants it too */
+        /* Other data wants the last cache too; on a busy machine, and in a VM, most of it belongs to others. */
+        bool crowded = choice >= 16;
+        double l3 = model_l3(machine) * (crowded ? 0.0625 : choice & 2 ? 0.75 : 0.25);
         double lines = after->jumping / before->jumping;
         if (lines < 1 && !(choice & 4)) {
             double free = walk.chained ? chain_free : jump_free;
@@ -97,7 +93,10 @@ static struct lwp_gain_range model_jumping(const struct lwp_caches *machine, str
         bool pages = choice & 8;
         double x = model_jump(machine, pages ? before->spread : before->busy, l3, walk.chained, pages);
         double y = lines * model_jump(machine, pages ? after->spread : after->busy, l3, walk.chained, pages);
-        model_widen(&range, 1 - fmax(core, y) / fmax(core, x));
+        double saved = 1 - fmax(core, y) / fmax(core, x);
+        range.high = fmax(range.high, saved);
+        if (!crowded)
+            range.low = fmin(range.low, saved);
     }
     return range;
 }

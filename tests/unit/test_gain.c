@@ -136,10 +136,10 @@ static void test_model(void **state)
     struct lwp_gain_range stream = saved(LWP_GAIN_IN_ORDER, false, 32, 64, 1024.0 * MIB);
     assert_true(stream.low < 0.5 && stream.high >= 0.5);
     assert_true(stream.low > 0.25);
-    /* Independent jumps within the last cache cost nothing that could be saved. */
-    assert_true(saved(LWP_GAIN_JUMPING, false, 8, 64, 4 * MIB).high < 0.1);
+    /* Independent jumps within the last cache cost nothing that could surely be saved. */
+    assert_true(saved(LWP_GAIN_JUMPING, false, 8, 64, 4 * MIB).low < 0.001);
     /* Chained ones do. */
-    assert_true(saved(LWP_GAIN_JUMPING, true, 8, 64, 4 * MIB).high > 0.3);
+    assert_true(saved(LWP_GAIN_JUMPING, true, 8, 64, 4 * MIB).low > 0.05);
     /* What fits a cache afterwards gains more than what does not. */
     assert_true(saved(LWP_GAIN_JUMPING, false, 8, 64, 64.0 * MIB).low >
                 2 * saved(LWP_GAIN_JUMPING, false, 8, 64, 1024.0 * MIB).low);
