@@ -139,7 +139,8 @@ struct gain_place {
 
 static void gain_place(const struct lwp_profile *profile, const struct lwp_layout *layout, struct gain_place *place)
 {
-    bool heap = profile->objects[layout->objects[0]].kind == LWP_OBJECT_HEAP && !(layout->type && layout->type->aligned);
+    bool heap =
+        profile->objects[layout->objects[0]].kind == LWP_OBJECT_HEAP && !(layout->type && layout->type->aligned);
     place->placement = (struct lwp_gain_placement){.field_count = layout->field_count,
                                                    .offsets = place->offsets,
                                                    .bytes = place->bytes,
@@ -256,7 +257,7 @@ static void gain_between(struct lwp_profile *profile, const struct lwp_layout *l
         gain->before += part * (jumps ? before.jumping : before.lines);
         gain->after += part * (jumps ? worst.jumping : worst.lines);
     }
-    struct lwp_gain_range speedup = lwp_gain_speedup(saved_low, saved_high);
+    struct lwp_gain_range speedup = lwp_gain_speedup(saved_low, saved_high / (1 - lwp_gain_spinning(profile)));
     gain->low = speedup.low;
     gain->high = fmax(speedup.low, speedup.high);
 }

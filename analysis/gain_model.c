@@ -24,6 +24,7 @@
 #include "analysis/gain_model.h"
 
 #include <math.h>
+#include <string.h>
 
 static const double usual_line = 64, usual_l1 = 32 << 10, usual_l2 = 1 << 20, usual_l3 = 16 << 20;
 static const double tlb_reach = 6 << 20;
@@ -36,6 +37,7 @@ static const double chain_l1 = 0.007, chain_l2 = 0.03, chain_l3 = 0.16, chain_co
 static const double jump_free = 3, jump_lines = 0.25, chain_free = 1, chain_lines = 0.25;
 static const double latency = 45; /* of a line nobody prefetched, in streamed lines */
 static const double arrives_memory = 0.7, arrives_cache = 0.3, arrives_chained = 0.9, most = 0.99;
+static const double spinning_noted = 0.1;
 
 static double model_line(const struct lwp_caches *machine)
 {
@@ -173,6 +175,29 @@ struct lwp_gain_range lwp_gain_waiting(const struct lwp_profile *profile, uint32
     range.low = part * excess * whole * fmin(1, 1.5 * waits);
     range.high = part * (in->stalled + (whole - in->stalled) * fmin(1, 2 * share));
     return range;
+}
+
+double lwp_gain_spinning(struct lwp_profile *profile)
+{
+    static const char *const runtimes[] = {"libgomp.so", "libomp.so", "libiomp5.so"};
+    double weight = 0;
+    for (size_t i = 0; i < profile->region_count && profile->code; i++) {
+        const struct lwp_region *region = &profile->regions[i];
+        if (region->same_as != i || region->weight.weight <= 0 || region->module == LWP_NONE)
+            continue;
+        const char *path = lwp_code_module_info(profile->code, region->module)->path;
+        const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+        for (size_t k = 0; k < sizeof runtimes / sizeof *runtimes; k++)
+            if (strncmp(name, runtimes[k], strlen(runtimes[k])) == 0)
+                weight += region->weight.weight;
+    }
+    double share = profile->total.weight > 0 ? weight / profile->total.weight : 0;
+    if (share > spinning_noted)
+        lwp_profile_note(profile,
+                         "%.0f %% of the CPU time is threads waiting for each other in the OpenMP runtime. That part "
+                         "shrinks with what they wait for; the time on the clock may gain more than is said, or less.",
+                         100 * share);
+    return fmin(share, 0.9);
 }
 
 struct lwp_gain_range lwp_gain_speedup(double saved_low, double saved_high)

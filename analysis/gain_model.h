@@ -39,6 +39,10 @@ struct lwp_gain_range lwp_gain_saved(const struct lwp_caches *machine, struct lw
 struct lwp_gain_range lwp_gain_waiting(const struct lwp_profile *profile, uint32_t region, double stalled,
                                        const struct lwp_loop_shape *shape);
 
+/* The part of all time that threads spend in the loops of OpenMP runtimes, waiting for other threads. It shrinks with
+ * what they wait for. Says so in the notes when it is much. */
+double lwp_gain_spinning(struct lwp_profile *profile);
+
 /* The whole program's speed-up when these parts of its time are saved. */
 struct lwp_gain_range lwp_gain_speedup(double saved_low, double saved_high);
 
