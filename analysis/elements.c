@@ -295,18 +295,24 @@ static uint64_t element_remainder(const struct lwp_object *object, uint64_t size
     return whole && object->bytes % ROUNDED ? object->bytes % size : 0;
 }
 
-/* Where elements of this type begin after a structure that ends in an array of them; 0: no such structure is known. */
-static uint64_t element_header(const struct element_votes *votes, const struct lwp_type *type)
+/* A structure that ends in an array of this type: its elements begin after a header. */
+static const struct element_candidate *element_holder(const struct element_votes *votes, const struct lwp_type *type)
 {
+    const struct element_candidate *holder = NULL;
     for (size_t i = 0; i < votes->count && type->name; i++) {
         const struct lwp_type *outer = votes->candidates[i].type;
         const struct lwp_field *last = outer->field_count ? &outer->fields[outer->field_count - 1] : NULL;
         if (outer != type && last && last->type && last->offset && last->offset + last->bytes <= outer->bytes &&
             (last->bytes == 0 || last->bytes == type->bytes) && strchr(last->type, '[') &&
-            strncmp(last->type, type->name, strlen(type->name)) == 0)
-            return last->offset;
+            strncmp(last->type, type->name, strlen(type->name)) == 0 && (!holder || votes->candidates[i].exact))
+            holder = &votes->candidates[i];
     }
-    return 0;
+    return holder;
+}
+
+static const struct lwp_field *element_last(const struct element_candidate *holder)
+{
+    return &holder->type->fields[holder->type->field_count - 1];
 }
 
 static bool element_accept(const struct lwp_profile *profile, uint32_t index, const struct element_votes *votes,
@@ -334,7 +340,8 @@ static bool element_accept(const struct lwp_profile *profile, uint32_t index, co
     uint64_t element = single ? object->pool_size : bytes;
     /* The allocation and the pointers used agree, or most pointers: a stray address or two among few do not count. */
     bool agreed = (candidate->made && candidate->accessed > 0) || candidate->accessed > 0.7 * (double)object->accesses;
-    uint64_t starts[] = {single ? 0 : element_header(votes, candidate->type), 0, element_remainder(object, element)};
+    const struct element_candidate *holder = single ? NULL : element_holder(votes, candidate->type);
+    uint64_t starts[] = {holder ? element_last(holder)->offset : 0, 0, element_remainder(object, element)};
     for (size_t i = 0; i < (single ? 1 : sizeof starts / sizeof *starts); i++) {
         *start = starts[i];
         double fit = element_fit(profile, index, element, candidate->type, candidate->exact, *start);
@@ -450,11 +457,13 @@ static const struct element_candidate *element_choose(const struct lwp_profile *
             uint64_t bytes = candidate->type->bytes;
             if (structs && !(candidate->exact && candidate->type->kind == LWP_TYPE_STRUCT))
                 continue;
+            const struct element_candidate *holder = element_holder(votes, candidate->type);
             bool row = candidate->made && object->pool_size > bytes && object->pool_size % bytes == 0;
             *single = (object->single && !row) || (object->pool_size && element_is_flexible(candidate->type));
             if (element_accept(profile, index, votes, candidate, evidence, *single, start) &&
                 !element_is_mixed(votes, candidate) &&
-                (candidate->exact || element_alone(profile, index, votes, candidate, evidence)))
+                (candidate->exact || (holder && holder->exact && *start == element_last(holder)->offset) ||
+                 element_alone(profile, index, votes, candidate, evidence)))
                 return candidate;
         }
     return NULL;
@@ -476,11 +485,16 @@ static void element_decide(struct lwp_profile *profile, uint32_t index, const st
     if (candidate) {
         object->single = single;
         object->type = candidate->type;
-        object->type_exact = candidate->exact;
+        const struct element_candidate *holder = start ? element_holder(&votes, candidate->type) : NULL;
+        if (holder && !holder->exact)
+            holder = NULL;
+        object->type_exact = candidate->exact || holder;
         object->element_bytes = object->single ? object->pool_size : candidate->type->bytes;
         object->element_start = start;
         object->element_probability = object->single || candidate->exact ? 1 : evidence->probability;
-        if (candidate->variable && !object->variable)
+        if (holder && !candidate->exact && holder->variable && !object->variable)
+            object->variable = lwp_arena_printf(profile->arena, "%s->%s", holder->variable, element_last(holder)->name);
+        else if (candidate->variable && !object->variable)
             object->variable = candidate->variable;
         return;
     }
