@@ -224,6 +224,11 @@ static void declaration_head(const struct declaration *to)
     if (!layout->type)
         fprintf(to->out, "%sThe type is not known: fields are named by their offset in the %llu-byte element.%s\n",
                 comment[0], (unsigned long long)layout->element_bytes, comment[1]);
+    if (to->split->pooled)
+        fprintf(
+            to->out,
+            "%sFor nodes from an array: the index of a node, p - array, is that of the rest in arrays of its own.%s\n",
+            comment[0], comment[1]);
     if (to->split->kind == LWP_SPLIT_REORDER || layout->single || !declaration_keeps_name(to->split))
         return;
     if (layout->linked)
@@ -248,7 +253,7 @@ const char *lwp_declaration_write(struct lwp_profile *profile, const struct lwp_
     if (!to.out)
         return "";
     declaration_head(&to);
-    bool nodes = (split->layout->single || split->layout->linked) && split->kind == LWP_SPLIT_PARTS;
+    bool nodes = (split->layout->single || split->layout->linked) && !split->pooled && split->kind == LWP_SPLIT_PARTS;
     bool rest = split->cold && !split->caution; /* the unused part of somebody else's type stays where it is */
     for (int g = nodes ? 1 : 0; g < (int)split->groups + rest; g++) { /* what is pointed to comes first */
         int which = g < (int)split->groups ? g : -1;

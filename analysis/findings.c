@@ -44,6 +44,13 @@ static const char *finding_split_step(struct lwp_profile *profile, const struct 
                "files and messages that hold the structure as bytes, code in other languages. Then run lwp collect "
                "again "
                "and compare with lwp diff.";
+    if (split->pooled)
+        return "Take the nodes from an array of the hot structure instead of one by one from malloc, and keep the "
+               "other "
+               "parts in arrays beside it: the index of a node (p - array) leads to them, no pointer is needed. With a "
+               "pointer and both parts from malloc one by one it is not expected to pay. Then run lwp collect again "
+               "and "
+               "compare with lwp diff.";
     if (split->layout->single)
         return "Keep the hot structure as the node and move the other fields behind its pointer. Allocate the two "
                "parts "

@@ -468,7 +468,8 @@ static json_t *json_split(struct json_tables *tables, const struct lwp_split *sp
     json_object_set_new(json, "element_probability", json_share(layout->probability));
     json_object_set_new(json, "single", json_boolean(layout->single));
     if (split->kind == LWP_SPLIT_PARTS)
-        json_object_set_new(json, "link", json_string(layout->single || layout->linked ? "pointer" : "index"));
+        json_object_set_new(json, "link",
+                            json_string((layout->single || layout->linked) && !split->pooled ? "pointer" : "index"));
     json_object_set_new(json, "pointed_by", json_text(layout->pointed));
     json_object_set_new(json, "groups", groups);
     json_object_set_new(json, "cold", json_part(split, -1, 1));

@@ -17,7 +17,7 @@
 enum { SAMPLES_NEEDED = 40, SAMPLES_GOOD = 150, SAMPLES_MANY = 500 };
 
 static const double together = 0.5, cold_share = 0.01, gain_needed = 1.02, share_worth = 0.02;
-static const uint64_t usual_l2 = 1 << 20, usual_line = 64;
+static const uint64_t usual_l2 = 1 << 20, usual_line = 64, malloc_alignment = 16;
 
 static bool split_same_type(const struct lwp_object *a, const struct lwp_object *b)
 {
@@ -120,21 +120,19 @@ static bool split_shares_falsely(struct lwp_profile *profile, const struct lwp_s
 }
 
 /* Elements that fill whole lines for nothing but to keep threads apart: without the padding they would share lines. */
-static bool split_padded(struct lwp_profile *profile, const struct lwp_layout *layout)
+static bool split_padded(struct lwp_profile *profile, const struct lwp_layout *layout, const int *group)
 {
     uint64_t line = profile->machine.line_bytes ? profile->machine.line_bytes : usual_line;
     const struct lwp_type *type = layout->type;
     bool padded = type && type->aligned && type->alignment >= line;
     for (size_t f = 0; f < layout->field_count && type; f++)
-        padded |= layout->fields[f].weight <= 0 && layout->fields[f].alignment == 1 &&
-                  strstr(layout->fields[f].name, "pad") != NULL;
-    unsigned threads = padded && layout->element_bytes % line == 0 ? lwp_writers_threads(profile, layout) : 0;
-    if (threads < 2)
+        padded |= group[f] < 0 && layout->fields[f].alignment == 1 && strstr(layout->fields[f].name, "pad") != NULL;
+    if (!padded || layout->element_bytes % line || !lwp_writers_mingle(profile, layout))
         return false;
     lwp_profile_note(profile,
-                     "%s is not advised to be changed: its elements are padded to whole cache lines and written by %u "
-                     "threads, which would share lines without the padding.",
-                     type->name, threads);
+                     "%s is not advised to be changed: its elements are padded to whole cache lines, and threads write "
+                     "elements that lie among those of others; without the padding they would share lines.",
+                     type->name);
     return true;
 }
 
@@ -162,6 +160,35 @@ static bool split_worth(struct lwp_profile *profile, const struct lwp_layout *la
     return layout->weight.samples >= SAMPLES_NEEDED && gain->low >= gain_needed;
 }
 
+/* As arrays with a common index, for nodes that are now allocated one by one. */
+static void split_pool(struct lwp_profile *profile, struct lwp_split *split)
+{
+    const struct lwp_layout *layout = split->layout;
+    uint64_t offsets[LWP_FIELDS_MAX] = {0}, bytes[LWP_FIELDS_MAX], spacing[LWP_FIELDS_MAX + 1];
+    uint64_t start[LWP_FIELDS_MAX + 1];
+    int group[LWP_FIELDS_MAX];
+    struct lwp_gain_placement after = {.field_count = layout->field_count,
+                                       .offsets = offsets,
+                                       .bytes = bytes,
+                                       .group = group,
+                                       .groups = split->groups + split->cold,
+                                       .spacing = spacing,
+                                       .start = start};
+    split->pooled = true;
+    for (size_t g = 0; g < after.groups; g++) {
+        struct lwp_split_part part;
+        lwp_split_part(split, g < split->groups ? (int)g : -1, &part);
+        for (size_t i = 0; i < part.count; i++) {
+            offsets[part.fields[i]] = part.offsets[i];
+            bytes[part.fields[i]] = layout->fields[part.fields[i]].bytes;
+            group[part.fields[i]] = (int)g;
+        }
+        spacing[g] = part.bytes;
+        start[g] = malloc_alignment;
+    }
+    lwp_gain_of_placement(profile, layout, &after, &split->gain);
+}
+
 static bool split_parts(struct lwp_profile *profile, struct lwp_layout *layout, const struct split_fields *found,
                         struct lwp_split *split)
 {
@@ -177,7 +204,12 @@ static bool split_parts(struct lwp_profile *profile, struct lwp_layout *layout, 
         layout->linked = layout->pointed && lwp_pointed_scattered(profile, layout);
     }
     lwp_gain_estimate(profile, layout, found->group, found->groups, &split->gain);
-    return split_worth(profile, layout, &split->gain) && !split_shares_falsely(profile, split);
+    bool worth = split_worth(profile, layout, &split->gain);
+    if (!worth && layout->single) {
+        split_pool(profile, split);
+        worth = split_worth(profile, layout, &split->gain);
+    }
+    return worth && !split_shares_falsely(profile, split);
 }
 
 static bool split_try(struct lwp_profile *profile, struct lwp_layout *layout, struct lwp_split *split)
@@ -194,7 +226,7 @@ static bool split_try(struct lwp_profile *profile, struct lwp_layout *layout, st
     double whole = split_whole(layout);
     bool leave_out = whole < 0.5 * layout->weight.weight;
     split_cluster(profile, layout, leave_out, &found);
-    if (found.groups == 0 || split_padded(profile, layout))
+    if (found.groups == 0 || split_padded(profile, layout, found.group))
         return false;
     bool advised = split_parts(profile, layout, &found, split);
     if (!advised && !leave_out && whole < layout->weight.weight) {

@@ -17,6 +17,7 @@ struct lwp_split {
     const int *group;       /* of each field; -1: cold */
     size_t groups;          /* without the cold one */
     bool cold;
+    bool pooled;            /* single blocks: it pays when they come from arrays, not from malloc one by one */
     const size_t *order;    /* of the fields in their parts; NULL: as they were */
     uint64_t align;         /* the new structure is to begin on multiples of it; 0: as its fields need */
     const char *caution;    /* a sentence on what stands against it (whose type it is); NULL: nothing known */

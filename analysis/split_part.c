@@ -24,7 +24,8 @@ static void part_add(const struct lwp_split *split, size_t index, struct lwp_spl
 void lwp_split_part(const struct lwp_split *split, int which, struct lwp_split_part *part)
 {
     const struct lwp_layout *layout = split->layout;
-    bool pointers = split->kind == LWP_SPLIT_PARTS && (layout->single || layout->linked) && which == 0;
+    bool pointers =
+        split->kind == LWP_SPLIT_PARTS && (layout->single || layout->linked) && !split->pooled && which == 0;
     *part = (struct lwp_split_part){.alignment = 1};
     for (int flexible = 0; flexible < 2; flexible++) {
         for (size_t i = 0; i < layout->field_count; i++) {

@@ -1,15 +1,18 @@
 /* In: where in an array each thread was seen in each loop that stores to it (walks.h). When work is dealt out in turn,
  * as with schedule(static, 1), all indices of a thread leave the same remainder, and another thread's another one. By
  * chance n indices of t threads do that in one of turns^(n - t) cases; below one in ten thousand it is believed.
- * Limits: elements dealt out in small blocks, or anyhow, are not seen. */
+ * Dealt out anyhow, the places of threads mingle; whether neighbours belong to two threads, or only blocks of a
+ * thousand elements, a few places of a large array do not tell.
+ * Limits: threads that take slices, but others in each round, seem to mingle. */
 #include "analysis/writers.h"
 
 #include "analysis/elements.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { TURNS_MAX = 64, THREADS_SEEN_MAX = 64 };
+enum { TURNS_MAX = 64, THREADS_SEEN_MAX = 64, PLACES_ENOUGH = 16 };
 
 static const double chance = 1e-4;
 
@@ -89,25 +92,34 @@ unsigned lwp_writers_turns(const struct lwp_profile *profile, const struct lwp_l
     return 0;
 }
 
-unsigned lwp_writers_threads(const struct lwp_profile *profile, const struct lwp_layout *layout)
+static int writers_place_compare(const void *a, const void *b)
+{
+    const struct writer_place *x = a, *y = b;
+    if (x->index != y->index)
+        return x->index < y->index ? -1 : 1;
+    return (x->thread > y->thread) - (x->thread < y->thread);
+}
+
+bool lwp_writers_mingle(const struct lwp_profile *profile, const struct lwp_layout *layout)
 {
     struct writer_place places[LWP_WALK_PLACES];
-    uint32_t threads[THREADS_SEEN_MAX];
-    unsigned seen = 0;
+    uint32_t most = 0;
+    for (size_t p = 0; p < profile->process_count; p++)
+        most = profile->processes[p].threads > most ? profile->processes[p].threads : most;
+    if (profile->process_count && most < 2) /* the processes of a job have each its own */
+        return false;
     for (size_t k = 0; k < layout->object_count; k++) {
         uint32_t object = layout->objects[k];
         for (uint32_t i = profile->object_streams[object]; i != LWP_NONE; i = profile->streams[i].next_of_object) {
             const struct lwp_stream *stream = &profile->streams[i];
             const struct lwp_walk *walk = stream->stores ? lwp_walks_of(&profile->walks, object, stream->region) : NULL;
-            size_t count = walk ? writers_places(profile, layout, walk, places) : 0;
-            for (size_t p = 0; p < count; p++) {
-                unsigned t = 0;
-                while (t < seen && threads[t] != places[p].thread)
-                    t++;
-                if (t == seen && seen < THREADS_SEEN_MAX)
-                    threads[seen++] = places[p].thread;
-            }
+            size_t count = walk ? writers_places(profile, layout, walk, places) : 0, changes = 0;
+            qsort(places, count, sizeof *places, writers_place_compare);
+            for (size_t p = 1; p < count; p++)
+                changes += places[p].thread != places[p - 1].thread;
+            if (count >= PLACES_ENOUGH && changes * 3 > count)
+                return true;
         }
     }
-    return seen;
+    return false;
 }

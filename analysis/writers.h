@@ -11,7 +11,7 @@ void lwp_writers_fields(const struct lwp_profile *profile, const struct lwp_layo
  * different threads; 0 when they do not, or it cannot be told. Only loops that store are asked. */
 unsigned lwp_writers_turns(const struct lwp_profile *profile, const struct lwp_layout *layout);
 
-/* How many threads were seen in loops that store to the elements, as far as 64 of them. */
-unsigned lwp_writers_threads(const struct lwp_profile *profile, const struct lwp_layout *layout);
+/* Whether the elements that threads store to lie among those of other threads, not in slices. */
+bool lwp_writers_mingle(const struct lwp_profile *profile, const struct lwp_layout *layout);
 
 #endif

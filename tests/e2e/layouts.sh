@@ -1,12 +1,14 @@
 #!/bin/bash
-# Advice that is not simply a split: another order, a type of the system's, elements that threads own in turn. Every
-# declaration compiles, and its fields lie where the JSON says.
+# Advice that is not simply a split: another order, a type of the system's, elements that threads own in turn, elements
+# that are pointed to, bit fields. Every declaration compiles, and its fields lie where the JSON says.
 set -u
 cd "$TMP" || exit 1
 fail() { echo "FAILED: $*"; exit 1; }
 $CC -O2 -g -pthread -o layouts "$SRC/tests/programs/layouts.c" || exit 1
-for case in holes tight system turns slices; do
-    "$LWP" collect -q -F 2000 --max-overhead 50 --no-analyze -o "$case" -- ./layouts $case 700 > /dev/null 2> err || { cat err; fail "collect $case"; }
+for case in holes tight system turns slices bits linked chain across padded mixed; do
+    rounds=400
+    case $case in holes) rounds=700 ;; esac
+    "$LWP" collect -q -F 2000 --max-overhead 50 --no-analyze -o "$case" -- ./layouts $case $rounds > /dev/null 2> err || { cat err; fail "collect $case"; }
     "$LWP" report --json "$case" > "$case.json" || fail "report $case"
 done
 /usr/bin/python3 - "$CC" <<'PY' || fail "advice"
@@ -20,13 +22,16 @@ def advice(case):
     data = json.load(open(case + ".json"))
     return data["splits"], data["findings"], " ".join(data["run"]["notes"])
 
-def compiles(case, split, tag, before=""):
+def compiles(case, split, tags, before="", bits=(), flexible=()):
+    split.update(bits=bits, flexible=flexible)
     """The declaration is C, and each field has its new offset."""
-    source = "#include <stddef.h>\n#include <sys/stat.h>\n" + before + split["declaration"]
-    for group in split["groups"]:
+    source = "#include <stddef.h>\n#include <stdint.h>\n#include <sys/stat.h>\n" + before + split["declaration"]
+    for group, tag in zip(split["groups"] + [split["cold"]], tags.split()):
         for field, offset in zip(group["fields"], group["new_offsets"]):
-            source += f"_Static_assert(offsetof(struct {tag}, {field}) == {offset}, \"{field}\");\n"
-        source += f"_Static_assert(sizeof(struct {tag}) == {group['bytes']}, \"size\");\n"
+            if field not in split["bits"]:
+                source += f"_Static_assert(offsetof(struct {tag}, {field.split(',')[0]}) == {offset}, \"{field}\");\n"
+        if tag not in split["flexible"]:
+            source += f"_Static_assert(sizeof(struct {tag}) == {group['bytes']}, \"size\");\n"
     done = subprocess.run([cc, "-fsyntax-only", "-x", "c", "-"], input=source, text=True, capture_output=True)
     check(done.returncode == 0, f"{case}: the declaration does not compile: {done.stderr}{source}")
 
@@ -49,7 +54,33 @@ check("element modulo 4" in notes, f"turns: says only {notes}")
 splits, findings, notes = advice("slices")
 check(len(splits) == 1 and splits[0]["groups"][0]["fields"] == ["done"], f"slices: {splits}")
 if splits:
-    compiles("slices", splits[0], "task_done")
+    compiles("slices", splits[0], "task_done task_cold")
+splits, findings, notes = advice("bits")
+check(len(splits) == 1 and splits[0]["groups"][0]["fields"] == ["kind, state, more, last", "weight"], f"bits: {splits}")
+if splits:
+    check("        unsigned" not in splits[0]["declaration"] and "unsigned int more : 8;\n" in splits[0]["declaration"], splits[0]["declaration"])
+    compiles("bits", splits[0], "bits_hot1 bits_cold", "struct bits;\n", bits=["kind, state, more, last"])
+splits, findings, notes = advice("linked")
+check(len(splits) == 1 and splits[0]["groups"][0]["fields"] == ["next", "value"] and splits[0]["link"] == "index" and
+      splits[0]["pointed_by"] == "next in struct linked", f"linked: {splits}")
+if splits:
+    check(splits[0]["memory"]["before"] > 3 * splits[0]["memory"]["after"], splits[0]["memory"])
+    check("p - array" in findings[0]["next_step"], findings[0]["next_step"])
+    compiles("linked", splits[0], "linked linked_cold")
+splits, findings, notes = advice("chain")
+check(len(splits) == 1 and splits[0]["groups"][0]["fields"] == ["next", "value"] and splits[0]["single"], f"chain: {splits}")
+if splits:
+    compiles("chain", splits[0], "chain chain_cold", flexible=["chain_cold"])
+    if splits[0]["link"] == "pointer":
+        check("struct chain_cold *cold;" in splits[0]["declaration"], splits[0]["declaration"])
+check(advice("across")[0] == [], "across: there is advice although it brings nothing")
+splits, findings, notes = advice("padded")
+check(splits == [], f"padded: advises {splits} although the padding keeps threads apart")
+check("padded to whole cache lines" in notes, f"padded: says only {notes}")
+splits, findings, notes = advice("mixed")
+check(len(splits) == 1 and sorted(g["fields"] for g in splits[0]["groups"]) == [["more"], ["value"]], f"mixed: {splits}")
+if splits:
+    compiles("mixed", splits[0], "mixed_more mixed_value" if splits[0]["groups"][0]["fields"] == ["more"] else "mixed_value mixed_more")
 sys.exit(len(problems) > 0)
 PY
 exit 0

@@ -222,32 +222,6 @@ static void declarations_speak_the_language_of_the_type(void **state)
     lwp_profile_fini(&profile);
 }
 
-/* Four threads store to elements; thread t to those that `owner` gives it. */
-static unsigned turns_of(uint64_t (*owner)(uint64_t element), bool store)
-{
-    struct lwp_profile profile;
-    lwp_profile_init(&profile);
-    struct lwp_type type = gappy;
-    uint32_t object = make_object(&profile, &type);
-    use(&profile, object, 0, 8, 8, store, 300);
-    struct lwp_walker walkers[4] = {{.thread = 11}, {.thread = 22}, {.thread = 33}, {.thread = 44}};
-    for (uint64_t i = 0; i < 4000; i++) {
-        uint64_t element = i * 2654435761u % elements;
-        struct lwp_walk_access access = {.object = object, .region = 0, .offset = element * type.bytes + 8};
-        lwp_walks_sample(&profile.walks, &walkers[owner(element)], &access, 1, i * 1000);
-    }
-    lwp_streams_link(&profile);
-    const struct lwp_layout *layout = lwp_layout_make(&profile, &object, 1);
-    assert_non_null(layout);
-    unsigned turns = lwp_writers_turns(&profile, layout);
-    bool stored[LWP_FIELDS_MAX];
-    lwp_writers_fields(&profile, layout, stored);
-    assert_int_equal(stored[1], store);
-    assert_false(stored[0] || stored[4]);
-    lwp_profile_fini(&profile);
-    return turns;
-}
-
 static uint64_t in_turns(uint64_t element)
 {
     return element % 4;
@@ -269,6 +243,33 @@ static uint64_t by_one(uint64_t element)
     return 0;
 }
 
+/* Four threads store to elements; thread t to those that `owner` gives it. */
+static unsigned turns_of(uint64_t (*owner)(uint64_t element), bool store)
+{
+    struct lwp_profile profile;
+    lwp_profile_init(&profile);
+    struct lwp_type type = gappy;
+    uint32_t object = make_object(&profile, &type);
+    use(&profile, object, 0, 8, 8, store, 300);
+    struct lwp_walker walkers[4] = {{.thread = 11}, {.thread = 22}, {.thread = 33}, {.thread = 44}};
+    for (uint64_t i = 0; i < 4000; i++) {
+        uint64_t element = i * 2654435761u % elements;
+        struct lwp_walk_access access = {.object = object, .region = 0, .offset = element * type.bytes + 8};
+        lwp_walks_sample(&profile.walks, &walkers[owner(element)], &access, 1, i * 1000);
+    }
+    lwp_streams_link(&profile);
+    const struct lwp_layout *layout = lwp_layout_make(&profile, &object, 1);
+    assert_non_null(layout);
+    unsigned turns = lwp_writers_turns(&profile, layout);
+    assert_int_equal(lwp_writers_mingle(&profile, layout), store && owner != in_slices && owner != by_one);
+    bool stored[LWP_FIELDS_MAX];
+    lwp_writers_fields(&profile, layout, stored);
+    assert_int_equal(stored[1], store);
+    assert_false(stored[0] || stored[4]);
+    lwp_profile_fini(&profile);
+    return turns;
+}
+
 static void turns_of_threads_are_told(void **state)
 {
     (void)state;
@@ -279,6 +280,126 @@ static void turns_of_threads_are_told(void **state)
     assert_int_equal(turns_of(by_one, true), 0);
 }
 
+static const struct lwp_field item_fields[] = {
+    {.name = "next",
+     .offset = 0,
+     .bytes = 8,
+     .type = "struct item *",
+     .declaration = "struct item *next",
+     .alignment = 8},
+    {.name = "x", .offset = 8, .bytes = 8, .type = "double", .declaration = "double x", .alignment = 8},
+    {.name = "y", .offset = 16, .bytes = 8, .type = "double", .declaration = "double y", .alignment = 8},
+    {.name = "open", .offset = 24, .bytes = 1, .type = "unsigned", .declaration = "unsigned open : 3", .alignment = 4},
+    {.name = "seen", .offset = 25, .bytes = 1, .type = "unsigned", .declaration = "unsigned seen : 8", .alignment = 4},
+    {.name = "left", .offset = 32, .bytes = 8, .type = "long", .declaration = "long left", .alignment = 8},
+    {.name = "right", .offset = 40, .bytes = 8, .type = "long", .declaration = "long right", .alignment = 8},
+    {.name = "name", .offset = 48, .bytes = 0, .type = "char[]", .declaration = "char name[]", .alignment = 1},
+};
+
+static struct lwp_type item = {.name = "struct item",
+                               .tag = "item",
+                               .kind = LWP_TYPE_STRUCT,
+                               .bytes = 48,
+                               .alignment = 8,
+                               .owner = LWP_TYPE_OF_PROJECT,
+                               .file = "item.h",
+                               .line = 9,
+                               .fields = item_fields,
+                               .field_count = 7};
+
+/* Loops use next, x and y. */
+static void advise_items(struct lwp_profile *profile, bool single, bool scattered, struct lwp_splits *splits)
+{
+    lwp_profile_init(profile);
+    uint32_t object = make_object(profile, &item);
+    profile->objects[object].single = single;
+    if (single || scattered)
+        profile->objects[object].largest = 100 * item.bytes;
+    for (uint64_t offset = 0; offset < 24; offset += 8)
+        use(profile, object, 0, offset, 8, false, 400);
+    for (size_t i = 0; i < profile->region_count; i++)
+        profile->regions[i].weight = profile->total;
+    for (uint32_t i = 0; single && i < profile->stream_count; i++) /* nodes lie anywhere */
+        for (int k = 0; k < 1000; k++)
+            lwp_streams_distance(profile, i, 1 << 24);
+    lwp_streams_link(profile);
+    lwp_split_advise(profile, splits);
+}
+
+static void pointers_to_elements_decide_what_links_the_parts(void **state)
+{
+    (void)state;
+    struct lwp_profile profile;
+    struct lwp_splits splits;
+    struct lwp_split_part part;
+    advise_items(&profile, false, false, &splits); /* one array */
+    assert_int_equal(splits.count, 1);
+    assert_string_equal(splits.splits[0].layout->pointed, "next in struct item");
+    assert_false(splits.splits[0].layout->linked);
+    lwp_split_part(&splits.splits[0], 0, &part);
+    assert_int_equal(part.links, 0);
+    assert_int_equal(part.bytes, 24);
+    assert_non_null(strstr(splits.splits[0].declaration, "struct item {\n    struct item *next;"));
+    lwp_profile_fini(&profile);
+
+    advise_items(&profile, false, true, &splits); /* many */
+    assert_int_equal(splits.count, 1);
+    assert_true(splits.splits[0].layout->linked);
+    lwp_split_part(&splits.splits[0], 0, &part);
+    assert_int_equal(part.links, 1);
+    assert_int_equal(part.bytes, 32);
+    assert_non_null(strstr(splits.splits[0].declaration, "    struct item_cold *cold;\n};\n"));
+    lwp_profile_fini(&profile);
+
+    /* Nodes: 24 bytes and a pointer take a block of 48 from malloc, hardly less than now; in an array they take 24. */
+    advise_items(&profile, true, false, &splits);
+    assert_int_equal(splits.count, 1);
+    assert_true(splits.splits[0].pooled);
+    assert_true(splits.splits[0].gain.low >= 1.02);
+    lwp_split_part(&splits.splits[0], 0, &part);
+    assert_int_equal(part.links, 0);
+    assert_null(strstr(splits.splits[0].declaration, "*cold"));
+    lwp_profile_fini(&profile);
+}
+
+static void bits_stay_together_and_open_arrays_last(void **state)
+{
+    (void)state;
+    struct lwp_profile profile;
+    struct lwp_type type = item;
+    type.field_count = 8;
+    lwp_profile_init(&profile);
+    uint32_t object = make_object(&profile, &type);
+    profile.objects[object].single = true;
+    profile.objects[object].element_bytes = 64;
+    use(&profile, object, 0, 8, 8, false, 100);
+    lwp_streams_link(&profile);
+    struct lwp_layout *layout = lwp_layout_make(&profile, &object, 1);
+    assert_non_null(layout);
+    assert_int_equal(layout->field_count, 7);
+    assert_string_equal(layout->fields[3].name, "open, seen");
+    assert_int_equal(layout->fields[3].bytes, 2);
+    assert_true(layout->fields[6].flexible);
+    static const int group[] = {1, 0, 1, 0, 1, 1, 0};
+    struct lwp_split split = {.layout = layout, .group = group, .groups = 2};
+    struct lwp_split_part part;
+    struct {
+        double x;
+        unsigned open : 3, seen : 8;
+        void *part2;
+        char name[16];
+    } first; /* what the compiler makes of it */
+    lwp_split_part(&split, 0, &part);
+    assert_int_equal(part.count, 3);
+    assert_int_equal(part.links, 1);
+    assert_int_equal(part.offsets[1], 8);
+    assert_int_equal(part.offsets[2], (uintptr_t)&first.name - (uintptr_t)&first);
+    split.declaration = lwp_declaration_write(&profile, &split);
+    assert_non_null(strstr(split.declaration, "    unsigned seen : 8;\n    struct item_"));
+    assert_non_null(strstr(split.declaration, "*part2;\n    char name[];"));
+    lwp_profile_fini(&profile);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -286,6 +407,8 @@ int main(void)
         cmocka_unit_test(holes_call_for_another_order),
         cmocka_unit_test(declarations_speak_the_language_of_the_type),
         cmocka_unit_test(turns_of_threads_are_told),
+        cmocka_unit_test(pointers_to_elements_decide_what_links_the_parts),
+        cmocka_unit_test(bits_stay_together_and_open_arrays_last),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
