@@ -35,47 +35,38 @@ static const char *finding_split_step(struct lwp_profile *profile, const struct 
     if (split->caution)
         return split->caution;
     if (split->kind == LWP_SPLIT_REORDER && split->align)
-        return "Declare it as below, and allocate with aligned_alloc(): malloc() does not know of the alignment. Check "
-               "what depends on the old order: initialisers without names, files and messages that hold the structure "
-               "as "
-               "bytes. Then run lwp collect again and compare with lwp diff.";
+        return "Declare it as below, and allocate with aligned_alloc(): malloc() does not know of the alignment. "
+               "Check what depends on the old order: initialisers without names, files and messages that hold the "
+               "structure as bytes. Then run lwp collect again and compare with lwp diff.";
     if (split->kind == LWP_SPLIT_REORDER)
-        return "Declare the fields in the order below. Check what depends on the old one: initialisers without names, "
-               "files and messages that hold the structure as bytes, code in other languages. Then run lwp collect "
-               "again "
-               "and compare with lwp diff.";
+        return "Declare the fields in the order below. Check what depends on the old one: initialisers without "
+               "names, files and messages that hold the structure as bytes, code in other languages. Then run lwp "
+               "collect again and compare with lwp diff.";
     if (split->pooled)
         return "Take the nodes from an array of the hot structure instead of one by one from malloc, and keep the "
-               "other "
-               "parts in arrays beside it: the index of a node (p - array) leads to them, no pointer is needed. With a "
-               "pointer and both parts from malloc one by one it is not expected to pay. Then run lwp collect again "
-               "and "
-               "compare with lwp diff.";
+               "other parts in arrays beside it: the index of a node (p - array) leads to them, no pointer is "
+               "needed. With a pointer and both parts from malloc one by one it is not expected to pay. Then run lwp "
+               "collect again and compare with lwp diff.";
     if (split->layout->single)
         return "Keep the hot structure as the node and move the other fields behind its pointer. Allocate the two "
-               "parts "
-               "in blocks of their own (arrays or pools): side by side from malloc they would lie as far apart as "
-               "before. "
-               "Then run lwp collect again and compare with lwp diff.";
+               "parts in blocks of their own (arrays or pools) for the high end of the range; from malloc one by one "
+               "expect the low end. Then run lwp collect again and compare with lwp diff.";
     if (split->layout->linked)
         return lwp_arena_printf(
             profile->arena,
             "Pointers to elements (%s) go on to lead to the hot structure, which keeps the name and points to the "
-            "rest: "
-            "the elements lie in several arrays, so no index is common to the parts. Allocate the parts in arrays of "
-            "their own. Then run lwp collect again and compare with lwp diff.",
+            "rest: the elements lie in several arrays, so no index is common to the parts. Allocate the parts in "
+            "arrays of their own. Then run lwp collect again and compare with lwp diff.",
             split->layout->pointed);
     if (split->layout->pointed)
         return lwp_arena_printf(profile->arena,
                                 "Make one array of each structure below instead of one array of all. Pointers to "
-                                "elements (%s) go on to lead "
-                                "to the hot structure, which keeps the name; the index of what they point to (p - "
-                                "array) leads to the other "
-                                "parts, no pointer is needed. Then run lwp collect again and compare with lwp diff.",
+                                "elements (%s) go on to lead to the hot structure, which keeps the name; the index "
+                                "of what they point to (p - array) leads to the other parts, no pointer is needed. "
+                                "Then run lwp collect again and compare with lwp diff.",
                                 split->layout->pointed);
     return "Make one array of each structure below instead of one array of all; the same index leads to all parts of "
-           "an "
-           "element. Then run lwp collect again and compare with lwp diff.";
+           "an element. Then run lwp collect again and compare with lwp diff.";
 }
 
 static void finding_of_split(struct lwp_profile *profile, const struct lwp_splits *splits, size_t index,
