@@ -8,4 +8,7 @@
  * `package` may be NULL. */
 bool code_dwo_open(struct code_module *module, struct code_package *package, Dwarf_Die *skeleton, Dwarf_Die *unit);
 
+/* Is the skeleton's .dwo file one that libdw reads in part only? `folder` is where the program is. */
+bool code_dwo_scattered(Dwarf_Die *skeleton, const char *folder);
+
 #endif

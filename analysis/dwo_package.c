@@ -2,7 +2,9 @@
  * of the program and the one it was compiled in. So a unit that is needed is cut out of the package into a .dwo file in
  * a temporary folder, which libdw is made to take for the program's: the descriptor of the program's file, mapped by
  * then, is swapped for one of a file there. The .dwo file is removed as soon as libdw has mapped it.
- * Not done: units whose .dwo name is absolute or leads upwards, and type units that another .dwo file contributed. */
+ * The same is done for .dwo files with several sections of one name (gcc -fdebug-types-section), of which libdw reads
+ * only one. Not done: units whose .dwo name is absolute or leads upwards, and type units that another .dwo file
+ * contributed. */
 #include "analysis/dwo_package.h"
 
 #include "analysis/debug_files.h"
@@ -40,7 +42,7 @@ struct package_type {
 struct code_package {
     Elf *elf;
     int fd;
-    char folder[64], anchor[80];
+    char folder[64], anchor[80], program_folder[PACKAGE_PATH_MAX];
     struct package_index cu, tu;
     struct package_part sections[PACKAGE_SECTIONS]; /* by column; 0: .debug_str.dwo */
     struct package_type *types;
@@ -74,7 +76,8 @@ static uint64_t package_u64(const uint8_t *at)
     return value;
 }
 
-static struct package_part package_find(Elf *elf, const char *name)
+/* The nth section of the name. */
+static struct package_part package_find(Elf *elf, const char *name, unsigned nth)
 {
     size_t names;
     if (elf_getshdrstrndx(elf, &names))
@@ -82,7 +85,7 @@ static struct package_part package_find(Elf *elf, const char *name)
     for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section));) {
         GElf_Shdr header;
         const char *found = gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
-        if (!found || strcmp(found, name) || header.sh_type == SHT_NOBITS)
+        if (!found || strcmp(found, name) || header.sh_type == SHT_NOBITS || nth--)
             continue;
         if ((header.sh_flags & SHF_COMPRESSED) && elf_compress(section, 0, 0) < 0)
             continue;
@@ -96,7 +99,7 @@ static struct package_part package_find(Elf *elf, const char *name)
 static bool package_index_read(Elf *elf, const char *name, struct package_index *index)
 {
     enum { HEADER = 16 };
-    struct package_part part = package_find(elf, name);
+    struct package_part part = package_find(elf, name, 0);
     if (part.bytes < HEADER)
         return false;
     *index = (struct package_index){.start = part.data,
@@ -264,23 +267,14 @@ static void dwo_type_units(struct dwo_file *file, const struct code_package *pac
     }
 }
 
-static void dwo_build(struct dwo_file *file, const struct code_package *package, uint32_t row)
+static void dwo_begin(struct dwo_file *file)
 {
-    uint32_t version = package->cu.version;
     dwo_append(file, &(Elf64_Ehdr){0}, sizeof(Elf64_Ehdr));
     file->names_bytes = 1;
-    for (unsigned column = COLUMN_INFO; column <= COLUMN_8; column++) {
-        const char *name = package_section_name(version, column);
-        struct package_part part = package_slice(package, &package->cu, row, column);
-        if (!name || column == COLUMN_STR_OFFSETS || (!part.data && column != COLUMN_TYPES))
-            continue;
-        dwo_begin_section(file, name, SHT_PROGBITS);
-        dwo_append(file, part.data, part.bytes);
-        if ((version == 5 && column == COLUMN_INFO) || (version == 2 && column == COLUMN_TYPES))
-            dwo_type_units(file, package, row, column);
-        dwo_end_section(file);
-    }
-    dwo_strings(file, package, package_slice(package, &package->cu, row, COLUMN_STR_OFFSETS), version);
+}
+
+static void dwo_finish(struct dwo_file *file)
+{
     dwo_begin_section(file, ".shstrtab", SHT_STRTAB);
     dwo_append(file, file->names, file->names_bytes);
     dwo_end_section(file);
@@ -302,6 +296,47 @@ static void dwo_build(struct dwo_file *file, const struct code_package *package,
     memcpy(file->data, &header, sizeof header);
 }
 
+/* What a .dwo file has in several sections of one name, put together. */
+static bool dwo_gather(struct dwo_file *file, Elf *elf)
+{
+    static const char *const names[] = {".debug_info.dwo",        ".debug_types.dwo",    ".debug_abbrev.dwo",
+                                        ".debug_line.dwo",        ".debug_loc.dwo",      ".debug_loclists.dwo",
+                                        ".debug_str_offsets.dwo", ".debug_rnglists.dwo", ".debug_str.dwo"};
+    dwo_begin(file);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct package_part part;
+        dwo_begin_section(file, names[i], SHT_PROGBITS);
+        for (unsigned nth = 0; (part = package_find(elf, names[i], nth)).data; nth++)
+            dwo_append(file, part.data, part.bytes);
+        dwo_end_section(file);
+        if (!file->headers[file->count].sh_size) /* an empty one counts as there */
+            file->names_bytes -= strlen(names[i]) + 1, file->count--;
+    }
+    if (!file->count)
+        return false;
+    dwo_finish(file);
+    return true;
+}
+
+static void dwo_build(struct dwo_file *file, const struct code_package *package, uint32_t row)
+{
+    uint32_t version = package->cu.version;
+    dwo_begin(file);
+    for (unsigned column = COLUMN_INFO; column <= COLUMN_8; column++) {
+        const char *name = package_section_name(version, column);
+        struct package_part part = package_slice(package, &package->cu, row, column);
+        if (!name || column == COLUMN_STR_OFFSETS || (!part.data && column != COLUMN_TYPES))
+            continue;
+        dwo_begin_section(file, name, SHT_PROGBITS);
+        dwo_append(file, part.data, part.bytes);
+        if ((version == 5 && column == COLUMN_INFO) || (version == 2 && column == COLUMN_TYPES))
+            dwo_type_units(file, package, row, column);
+        dwo_end_section(file);
+    }
+    dwo_strings(file, package, package_slice(package, &package->cu, row, COLUMN_STR_OFFSETS), version);
+    dwo_finish(file);
+}
+
 /* ---- the folder ---- */
 
 /* Nothing that leads out of the folder. */
@@ -312,27 +347,47 @@ static bool package_name_fits(const char *name)
            strncmp(name, "../", 3) && !strstr(name, "/../") && !strstr(name, "//");
 }
 
-bool code_package_unpack(struct code_package *package, uint64_t id, const char *name)
+static bool package_write(struct code_package *package, const char *name, const struct dwo_file *file)
 {
     char path[PACKAGE_PATH_MAX];
-    uint32_t row = package_row(&package->cu, id);
-    if (!row || !package_name_fits(name))
-        return false;
     snprintf(path, sizeof path, "%s/%s", package->folder, name);
     for (char *slash = path + strlen(package->folder) + 1; (slash = strchr(slash, '/')); *slash++ = '/') {
         *slash = '\0';
         mkdir(path, 0700);
     }
-    struct dwo_file file = {0};
-    dwo_build(&file, package, row);
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    bool written = fd >= 0 && write(fd, file.data, file.bytes) == (ssize_t)file.bytes;
+    bool written = fd >= 0 && write(fd, file->data, file->bytes) == (ssize_t)file->bytes;
     if (fd >= 0)
         close(fd);
-    free(file.data);
     if (!written)
         code_package_remove(package, name);
     return written;
+}
+
+bool code_package_unpack(struct code_package *package, uint64_t id, const char *name)
+{
+    uint32_t row = package->elf ? package_row(&package->cu, id) : 0;
+    if (!row || !package_name_fits(name))
+        return false;
+    struct dwo_file file = {0};
+    dwo_build(&file, package, row);
+    bool written = package_write(package, name, &file);
+    free(file.data);
+    return written;
+}
+
+bool code_package_gather(struct code_package *package, const char *source, const char *name)
+{
+    int fd;
+    enum lwp_module_file reason;
+    Elf *elf = package_name_fits(name) ? code_elf_file_open(source, &fd, &reason) : NULL;
+    if (!elf)
+        return false;
+    struct dwo_file file = {0};
+    bool gathered = code_elf_unpacks_well(elf) && dwo_gather(&file, elf) && package_write(package, name, &file);
+    free(file.data);
+    code_elf_file_close(elf, fd);
+    return gathered;
 }
 
 void code_package_remove(struct code_package *package, const char *name)
@@ -349,17 +404,27 @@ void code_package_remove(struct code_package *package, const char *name)
     }
 }
 
-static bool package_folder_make(struct code_package *package, int fd)
+/* Makes the temporary folder the one where libdw takes the program to be. */
+static struct code_package *package_install(const struct code_package *package, const struct code_module *module)
 {
-    snprintf(package->folder, sizeof package->folder, "/tmp/lwp-dwo-XXXXXX");
-    if (!mkdtemp(package->folder))
-        return false;
-    snprintf(package->anchor, sizeof package->anchor, "%s/.program", package->folder);
-    int anchor = open(package->anchor, O_RDONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    struct code_package *copy = malloc(sizeof *copy);
+    if (!copy)
+        return NULL;
+    *copy = *package;
+    code_debug_folder(module, copy->program_folder, sizeof copy->program_folder);
+    snprintf(copy->folder, sizeof copy->folder, "/tmp/lwp-dwo-XXXXXX");
+    if (!mkdtemp(copy->folder))
+        copy->folder[0] = '\0';
+    snprintf(copy->anchor, sizeof copy->anchor, "%s/.program", copy->folder);
+    int fd = module->debug_elf == module->elf ? module->fd : module->debug_fd;
+    int anchor = *copy->folder ? open(copy->anchor, O_RDONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
     bool swapped = anchor >= 0 && dup3(anchor, fd, O_CLOEXEC) == fd;
     if (anchor >= 0)
         close(anchor);
-    return swapped;
+    if (swapped)
+        return copy;
+    code_package_close(copy);
+    return NULL;
 }
 
 struct code_package *code_package_open(struct code_module *module)
@@ -367,13 +432,11 @@ struct code_package *code_package_open(struct code_module *module)
     char path[PACKAGE_PATH_MAX];
     enum lwp_module_file reason;
     struct code_package package = {.fd = -1};
-    int debug_fd = module->debug_elf == module->elf ? module->fd : module->debug_fd;
     if (!code_debug_package_path(module, path, sizeof path))
         return NULL;
     package.elf = code_elf_file_open(path, &package.fd, &reason);
-    struct code_package *copy = NULL;
     if (!package.elf || !code_elf_unpacks_well(package.elf) ||
-        !package_index_read(package.elf, ".debug_cu_index", &package.cu) || !(copy = malloc(sizeof *copy))) {
+        !package_index_read(package.elf, ".debug_cu_index", &package.cu)) {
         code_elf_file_close(package.elf, package.fd);
         return NULL;
     }
@@ -382,14 +445,31 @@ struct code_package *code_package_open(struct code_module *module)
     for (unsigned column = 0; column < PACKAGE_SECTIONS; column++) {
         const char *name = package_section_name(package.cu.version, column);
         if (name)
-            package.sections[column] = package_find(package.elf, name);
+            package.sections[column] = package_find(package.elf, name, 0);
     }
     package_types_sort(&package);
-    *copy = package;
-    if (package_folder_make(copy, debug_fd))
-        return copy;
-    code_package_close(copy);
-    return NULL;
+    return package_install(&package, module);
+}
+
+struct code_package *code_package_empty(struct code_module *module)
+{
+    return package_install(&(struct code_package){.fd = -1}, module);
+}
+
+bool code_package_scattered(const char *dwo_path)
+{
+    int fd;
+    enum lwp_module_file reason;
+    Elf *elf = code_elf_file_open(dwo_path, &fd, &reason);
+    bool scattered = elf && code_elf_unpacks_well(elf) &&
+                     (package_find(elf, ".debug_info.dwo", 1).data || package_find(elf, ".debug_types.dwo", 1).data);
+    code_elf_file_close(elf, fd);
+    return scattered;
+}
+
+const char *code_package_program_folder(const struct code_package *package)
+{
+    return package->program_folder;
 }
 
 void code_package_ready(struct code_package *package)
@@ -406,8 +486,10 @@ void code_package_close(struct code_package *package)
 {
     if (!package)
         return;
-    unlink(package->anchor);
-    rmdir(package->folder);
+    if (*package->folder) {
+        unlink(package->anchor);
+        rmdir(package->folder);
+    }
     code_elf_file_close(package->elf, package->fd);
     free(package->types);
     free(package);

@@ -69,23 +69,8 @@ static void debug_find_alternate(struct code_debug *debug, struct code_module *m
         module->info.missing = code_intern(module->code, name);
 }
 
-static struct code_debug *debug_of(struct code_module *module)
+static void debug_list_units(struct code_debug *debug)
 {
-    if (module->debug)
-        return module->debug;
-    code_elf_complete(module);
-    struct code_debug *debug = module->debug = calloc(1, sizeof *debug);
-    if (!debug || module->info.debug_info != LWP_DEBUG_FULL)
-        return debug;
-    char folder[DEBUG_FOLDER_MAX];
-    code_debug_folder(module, folder, sizeof folder);
-    debug->package = code_package_open(module);
-    debug->dwarf = dwarf_begin_elf(module->debug_elf, DWARF_C_READ, NULL);
-    if (debug->package)
-        code_package_ready(debug->package);
-    if (!debug->dwarf)
-        return debug;
-    debug_find_alternate(debug, module, folder);
     size_t capacity = 0;
     Dwarf_CU *cu = NULL;
     Dwarf_Half version;
@@ -101,6 +86,51 @@ static struct code_debug *debug_of(struct code_module *module)
             .is_skeleton = type == DW_UT_skeleton,
         };
     }
+}
+
+/* Whether one of the first .dwo files is of the kind that libdw cannot read as it is. */
+static bool debug_is_scattered(const struct code_debug *debug, const char *folder)
+{
+    enum { LOOKED_AT = 100 };
+    int looked = 0;
+    for (size_t i = 0; i < debug->unit_count && looked < LOOKED_AT; i++) {
+        Dwarf_Die skeleton = debug->units[i].line_die;
+        if (debug->units[i].is_skeleton && ++looked && code_dwo_scattered(&skeleton, folder))
+            return true;
+    }
+    return false;
+}
+
+static void debug_begin(struct code_debug *debug, struct code_module *module, struct code_package *package)
+{
+    debug->package = package;
+    debug->dwarf = dwarf_begin_elf(module->debug_elf, DWARF_C_READ, NULL);
+    if (package)
+        code_package_ready(package);
+    if (debug->dwarf)
+        debug_list_units(debug);
+}
+
+static struct code_debug *debug_of(struct code_module *module)
+{
+    if (module->debug)
+        return module->debug;
+    code_elf_complete(module);
+    struct code_debug *debug = module->debug = calloc(1, sizeof *debug);
+    if (!debug || module->info.debug_info != LWP_DEBUG_FULL)
+        return debug;
+    char folder[DEBUG_FOLDER_MAX];
+    code_debug_folder(module, folder, sizeof folder);
+    debug_begin(debug, module, code_package_open(module));
+    if (debug->dwarf && !debug->package && debug_is_scattered(debug, folder)) {
+        dwarf_end(debug->dwarf);
+        free(debug->units);
+        *debug = (struct code_debug){0};
+        debug_begin(debug, module, code_package_empty(module));
+    }
+    if (!debug->dwarf)
+        return debug;
+    debug_find_alternate(debug, module, folder);
     for (size_t i = 0; i < debug->unit_count; i++)
         debug_take_ranges(debug, &debug->units[i], (uint32_t)i);
     if (debug->range_count)

@@ -141,6 +141,8 @@ static void test_variants(void **state)
         {"clang", "-O1 -gdwarf-4 -gsplit-dwarf", NULL, KNOWS_TYPES},
         {"clang", "-O1 -gdwarf-5 -gsplit-dwarf", NULL, KNOWS_TYPES},
         {"clang", "-O1 -gdwarf-5 -gsplit-dwarf -fdebug-types-section", NULL, KNOWS_TYPES},
+        {"gcc", "-O1 -gdwarf-4 -gsplit-dwarf -fdebug-types-section", NULL, KNOWS_TYPES},
+        {"gcc", "-O1 -gdwarf-5 -gsplit-dwarf -fdebug-types-section", NULL, KNOWS_TYPES},
         {"clang", "-O1 -g -fdebug-types-section", NULL, KNOWS_TYPES},
         {"gcc", "-O1 -gdwarf-4 -gsplit-dwarf", "dwp -e program -o program.dwp && rm *.dwo", KNOWS_TYPES},
         {"clang", "-O1 -gdwarf-5 -gsplit-dwarf", "llvm-dwp -e program -o program.dwp && rm *.dwo", KNOWS_TYPES},

@@ -136,6 +136,9 @@ static void test_split(void **state)
         {"clang", "-O2 -gdwarf-5", "types.c", "llvm-dwp"},
         {"clang++", "-O2 -gdwarf-5", "types.cc", "llvm-dwp"},
         {"g++", "-O2 -gdwarf-5", "types.cc", NULL},
+        {"gcc", "-O2 -gdwarf-4 -fdebug-types-section", "types.c", "dwp"},
+        {"g++", "-O2 -gdwarf-5 -fdebug-types-section", "types.cc", NULL},
+        {"clang++", "-O2 -gdwarf-5 -fdebug-types-section", "types.cc", "llvm-dwp"},
     };
     for (size_t p = 0; p < sizeof programs / sizeof *programs; p++) {
         char plain[256], split[300], what[300];
