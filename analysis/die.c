@@ -140,17 +140,34 @@ const char *code_file_name(struct lwp_code *code, Dwarf_Die *unit, const char *p
     return length ? code_intern(code, clean) : NULL;
 }
 
+/* In .dwo files clang has a table of files for type units only, libdw takes it for all: the unit's own numbers are
+ * those of the program's line table. */
+static Dwarf_Files *die_files(Dwarf_CU *cu, Dwarf_Die *unit)
+{
+    Dwarf_Files *files;
+    size_t count;
+    uint8_t type;
+    Dwarf_Attribute producer;
+    Dwarf_Lines *lines;
+    size_t line_count;
+    if (dwarf_cu_info(cu, NULL, &type, NULL, NULL, NULL, NULL, NULL) == 0 && type == DW_UT_split_compile &&
+        dwarf_attr(unit, DW_AT_producer, &producer)) {
+        const char *name = dwarf_formstring(&producer);
+        if (name && strstr(name, "clang") && dwarf_getsrclines(unit, &lines, &line_count) == 0 && line_count &&
+            dwarf_line_file(dwarf_onesrcline(lines, 0), &files, &count) == 0)
+            return files;
+    }
+    return dwarf_getsrcfiles(unit, &files, &count) == 0 ? files : NULL;
+}
+
 /* Not dwarf_decl_file: it takes number 0, in DWARF 5 the unit's own file, for none. */
 const char *code_die_file(struct lwp_code *code, Dwarf_Die *die, unsigned name)
 {
     Dwarf_Attribute attribute;
     Dwarf_Word index;
     Dwarf_Die unit;
-    Dwarf_Files *files;
-    size_t count;
     if (!dwarf_attr_integrate(die, name, &attribute) || dwarf_formudata(&attribute, &index) ||
-        !dwarf_cu_die(attribute.cu, &unit, NULL, NULL, NULL, NULL, NULL, NULL) ||
-        dwarf_getsrcfiles(&unit, &files, &count) || index >= count)
+        !dwarf_cu_die(attribute.cu, &unit, NULL, NULL, NULL, NULL, NULL, NULL))
         return NULL;
-    return code_file_name(code, &unit, dwarf_filesrc(files, index, NULL, NULL));
+    return code_file_name(code, &unit, dwarf_filesrc(die_files(attribute.cu, &unit), index, NULL, NULL));
 }
