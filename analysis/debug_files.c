@@ -189,7 +189,7 @@ static bool debug_root_next(const char **at, char *root, size_t room)
 
 static const char *debug_roots(void)
 {
-    static char roots[DEBUG_PATH_MAX];
+    static _Thread_local char roots[DEBUG_PATH_MAX];
     const char *given = getenv("LWP_DEBUG_PATH");
     if (!given || snprintf(roots, sizeof roots, "%s:" DEBUG_ROOT, given) >= (int)sizeof roots)
         return DEBUG_ROOT;

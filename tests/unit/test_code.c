@@ -217,9 +217,25 @@ static void test_odd_files(void **state)
     char fifo[300];
     snprintf(fifo, sizeof fifo, "%s/fifo", programs_folder);
     assert_int_equal(mkfifo(fifo, 0600), 0);
-    const char *paths[] = {"/nonexistent/file", "/dev/zero", "/", "[vdso]", "", fifo, "/etc/passwd"};
-    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
-        struct loaded loaded = load_file(paths[i], NULL, 0);
+    const struct {
+        const char *path;
+        enum lwp_module_file file;
+    } odd[] = {
+        {"/nonexistent/file", LWP_FILE_GONE},
+        {"/usr/bin/program (deleted)", LWP_FILE_GONE},
+        {"/dev/zero", LWP_FILE_NONE},
+        {"/", LWP_FILE_NONE},
+        {"[vdso]", LWP_FILE_NONE},
+        {"linux-vdso.so.1", LWP_FILE_NONE},
+        {"/memfd:jit (deleted)", LWP_FILE_NONE},
+        {"/proc/self/fd/0", LWP_FILE_NONE},
+        {"", LWP_FILE_NONE},
+        {fifo, LWP_FILE_NONE},
+        {"/etc/passwd", LWP_FILE_ODD},
+    };
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
+        struct loaded loaded = load_file(odd[i].path, NULL, 0);
+        assert_int_equal(lwp_code_module_info(loaded.code, 0)->file, odd[i].file);
         assert_int_equal(debug_info(&loaded), LWP_DEBUG_NONE);
         const struct lwp_place *place = lwp_code_place(loaded.code, 0, 0x1234);
         assert_int_equal(place->frame_count, 1);
