@@ -212,6 +212,12 @@ static bool split_parts(struct lwp_profile *profile, struct lwp_layout *layout, 
     return worth && !split_shares_falsely(profile, split);
 }
 
+/* Vectors as wide as elements hide which fields are used: loops that seem to use everything may not. */
+static bool split_is_vague(const struct lwp_layout *layout)
+{
+    return layout->vague >= 0.3 * layout->weight.weight;
+}
+
 static bool split_try(struct lwp_profile *profile, struct lwp_layout *layout, struct lwp_split *split)
 {
     uint64_t l2 = profile->machine.l2_bytes ? profile->machine.l2_bytes : usual_l2;
@@ -229,7 +235,7 @@ static bool split_try(struct lwp_profile *profile, struct lwp_layout *layout, st
     if (found.groups == 0 || split_padded(profile, layout, found.group))
         return false;
     bool advised = split_parts(profile, layout, &found, split);
-    if (!advised && !leave_out && whole < layout->weight.weight) {
+    if (!advised && !leave_out && whole < layout->weight.weight && !split_is_vague(layout)) {
         struct split_fields others = {0};
         split_cluster(profile, layout, true, &others);
         advised = others.groups > 0 && split_parts(profile, layout, &others, split);
@@ -243,11 +249,11 @@ static bool split_try(struct lwp_profile *profile, struct lwp_layout *layout, st
     return true;
 }
 
-/* Silence has a reason people can do something about: vectors as wide as elements hide which fields are used. */
+/* Silence that has a reason people can do something about. */
 static void split_vague(struct lwp_profile *profile, const struct lwp_layout *layout)
 {
     struct lwp_share share = lwp_share_of(&layout->weight, &profile->total);
-    if (share.value < 0.05 || layout->vague < 0.3 * layout->weight.weight)
+    if (share.value < 0.05 || !split_is_vague(layout))
         return;
     lwp_profile_note(
         profile,
