@@ -19,7 +19,7 @@ import json, sys
 import jsonschema
 diff = json.load(open(sys.argv[1]))
 jsonschema.validate(diff, json.load(open(sys.argv[2])))
-structure, parts, loops = sys.argv[3], set(sys.argv[4].split(",")), sys.argv[5].split(",")
+structure, parts, loops, status = sys.argv[3], set(sys.argv[4].split(",")), sys.argv[5].split(","), sys.argv[6]
 program, problems = diff["program"], []
 if not diff["comparable"]:
     problems.append("not comparable: %s" % diff["doubts"])
@@ -27,12 +27,10 @@ if program["verdict"] not in ("arrived", "more"):
     problems.append("the verdict is: " + program["sentence"])
 if program["cpu_ratio"] < 1.2 or program["cpu_ratio_ci"] is not None:
     problems.append("ratio %s, interval %s" % (program["cpu_ratio"], program["cpu_ratio_ci"]))
-rows = [row for row in diff["structures"] if row["type"] == structure]
+rows = [row for row in diff["structures"] if row["type"] == structure and row["status"] == status]
 if len(rows) != 1:
-    problems.append("%d rows for %s" % (len(rows), structure))
+    problems.append("%d rows for %s: %s" % (len(rows), structure, [(row["name"], row["status"]) for row in diff["structures"]]))
 for row in rows:
-    if row["status"] != "split":
-        problems.append("%s is %s" % (structure, row["status"]))
     found = {part["type"] for part in row["parts"]}
     if not parts <= found:
         problems.append("parts: %s" % sorted(map(str, found)))
@@ -50,13 +48,13 @@ print("\n".join(problems))
 sys.exit(bool(problems))
 EOF
 
-pair() { # EXAMPLE STRUCTURE PARTS LOOPS
+pair() { # EXAMPLE STRUCTURE PARTS LOOPS [STATUS]
     build "$1"
     build "$1_fixed"
     collect "$1" "$1" 1
     collect "$1_fixed" "$1_fixed" 1
     "$LWP" diff --json "$TMP/$1" "$TMP/$1_fixed" > "$TMP/$1.json" 2> "$TMP/log" || fail "lwp diff $1: $(cat "$TMP/log")"
-    /usr/bin/python3 "$TMP/check.py" "$TMP/$1.json" "$SRC/docs/diff.schema.json" "$2" "$3" "$4" > "$TMP/problems" ||
+    /usr/bin/python3 "$TMP/check.py" "$TMP/$1.json" "$SRC/docs/diff.schema.json" "$2" "$3" "$4" "${5:-split}" > "$TMP/problems" ||
         { echo "$1:"; cat "$TMP/problems"; failures=$((failures + 1)); }
     "$LWP" diff "$TMP/$1" "$TMP/$1_fixed" > "$TMP/text" 2> "$TMP/log" || fail "lwp diff $1 as text: $(cat "$TMP/log")"
     grep -q '^Verdict .*promised' "$TMP/text" || fail "$1: no verdict on the promise in the text"
@@ -64,6 +62,8 @@ pair() { # EXAMPLE STRUCTURE PARTS LOOPS
 
 pair neuron "struct neuron" "struct neuron_p,struct neuron_xq,struct neuron_iu,struct neuron_w,struct neuron_v" match,norm_w
 pair tree "struct city" "struct city,struct city_cold" farthest,tour_length
+
+pair diffusion float "struct pixel" diffuse,gradient regrouped
 
 # analysis.json files do as well as folders.
 cp "$TMP/tree/analysis.json" "$TMP/before.json"
