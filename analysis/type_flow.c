@@ -31,6 +31,7 @@ enum {
     FLOW_SLOTS = 24,
     FLOW_ARGUMENTS = 6,
     FLOW_CALLERS = 16,
+    FLOW_FRAME_LOOKUPS = 20000,
     FLOW_CALL_DEPTH = 4,
     FLOW_BLOCKS = 20000,
     FLOW_BYTES = 1 << 20,
@@ -76,6 +77,13 @@ struct flow_run {
     uint32_t *seed_source; /* of each seed */
     uint32_t *block_seeds, *block_seed_first;
     struct flow_state *in;
+    struct lwp_map *frame_index; /* instruction -> what it accesses in the frame, looked up once */
+    struct flow_frame {
+        bool exists, pointer; /* in the frame; a pointer variable is there, `source` */
+        int64_t at;           /* from the CFA */
+        uint32_t source;
+    } * frames;
+    size_t frame_count, frame_capacity;
     bool recording;
 };
 
@@ -127,14 +135,33 @@ static struct flow_value flow_memory(struct flow_run *run, const struct flow_sta
     return flow_sum(run, state, memory->base, memory->index, memory->scale, memory->displacement);
 }
 
-static bool flow_frame_offset(struct flow_run *run, uint64_t pc, const struct lwp_memory_operand *memory, int64_t *at)
+/* The frame slot of a memory operand, and the variable there that DWARF knows. */
+static const struct flow_frame *flow_frame(struct flow_run *run, uint64_t pc, const struct lwp_memory_operand *memory)
 {
-    int64_t cfa;
-    if ((memory->base != FLOW_RSP && memory->base != FLOW_RBP) || memory->index >= 0 ||
-        !code_frame_offset(run->module, pc, memory->base, &cfa))
-        return false;
-    *at = memory->displacement - cfa;
-    return true;
+    struct code_pointee pointee = {.name = ""};
+    struct flow_frame made = {.exists = false};
+    Dwarf_Die variable, type;
+    int64_t cfa, start;
+    uint64_t bytes;
+    if ((memory->base != FLOW_RSP && memory->base != FLOW_RBP) || memory->index >= 0)
+        return NULL;
+    uint32_t *slot = lwp_map_at(run->frame_index, pc);
+    if (*slot == LWP_MAP_NONE) {
+        *slot = (uint32_t)run->frame_count;
+        made.exists = code_frame_offset(run->module, pc, memory->base, &cfa);
+        made.at = made.exists ? memory->displacement - cfa : 0;
+        if (made.exists && memory->load && memory->bytes == 8 && run->frame_count < FLOW_FRAME_LOOKUPS &&
+            code_frame_variable(run->module, pc, made.at, &variable, &start, &bytes) && type_die_of(&variable, &type)) {
+            const char *name = dwarf_diename(&variable);
+            pointee.name = name ? code_intern(run->module->code, name) : "";
+            made.pointer = code_pointer_at(run->module, type, (uint64_t)(made.at - start), &pointee);
+            made.source = made.pointer ? flow_source(&run->answers->sources, &pointee) : 0;
+        }
+        LWP_GROW(&run->frames, run->frame_count, &run->frame_capacity);
+        run->frames[run->frame_count++] = made;
+        slot = lwp_map_at(run->frame_index, pc);
+    }
+    return run->frames[*slot].exists ? &run->frames[*slot] : NULL;
 }
 
 static void flow_slot_drop(struct flow_state *state, int64_t at, int64_t bytes)
@@ -159,12 +186,12 @@ static bool flow_slot_find(const struct flow_state *state, int64_t at, struct fl
 static void flow_store(struct flow_run *run, struct flow_state *state, uint64_t pc,
                        const struct code_instruction *instruction)
 {
-    int64_t at;
-    if (!flow_frame_offset(run, pc, &instruction->memory, &at))
+    const struct flow_frame *frame = flow_frame(run, pc, &instruction->memory);
+    if (!frame)
         return;
-    flow_slot_drop(state, at, instruction->memory.bytes ? instruction->memory.bytes : 8);
+    flow_slot_drop(state, frame->at, instruction->memory.bytes ? instruction->memory.bytes : 8);
     if (instruction->stores && state->slot_count < FLOW_SLOTS)
-        state->slots[state->slot_count++] = (struct flow_slot){at, state->of[instruction->source]};
+        state->slots[state->slot_count++] = (struct flow_slot){frame->at, state->of[instruction->source]};
 }
 
 static struct flow_value flow_load(struct flow_run *run, const struct flow_state *state, uint64_t pc,
@@ -172,18 +199,11 @@ static struct flow_value flow_load(struct flow_run *run, const struct flow_state
 {
     struct code_pointee pointee = {.name = ""};
     struct flow_value value;
-    Dwarf_Die variable, type;
-    int64_t at, start;
-    uint64_t bytes;
-    if (flow_frame_offset(run, pc, &instruction->memory, &at)) {
-        bool known =
-            code_frame_variable(run->module, pc, at, &variable, &start, &bytes) && type_die_of(&variable, &type);
-        const char *name = known ? dwarf_diename(&variable) : NULL;
-        pointee.name = name ? code_intern(run->module->code, name) : "";
-        if (known && code_pointer_at(run->module, type, (uint64_t)(at - start), &pointee))
-            return flow_address(flow_source(&run->answers->sources, &pointee), 0);
-        return flow_slot_find(state, at, &value) ? value : flow_unknown;
-    }
+    const struct flow_frame *frame = flow_frame(run, pc, &instruction->memory);
+    if (frame && frame->pointer)
+        return flow_address(frame->source, 0);
+    if (frame)
+        return flow_slot_find(state, frame->at, &value) ? value : flow_unknown;
     value = flow_memory(run, state, pc, instruction);
     if (value.kind != FLOW_ADDRESS || !code_pointer_through(run->module, &run->answers->sources.items[value.source],
                                                             value.offset, value.modulus, &pointee))
@@ -496,6 +516,7 @@ static struct code_flow_answers *flow_answers(struct code_module *module, struct
     if (run.scopes)
         code_seeds_of(run.scopes, &run.seeds);
     run.in = calloc(run.function->block_count, sizeof *run.in);
+    run.frame_index = lwp_map_new();
     if (run.in && flow_place_seeds(&run)) {
         flow_enter(&run);
         if (flow_settle(&run)) {
@@ -512,6 +533,10 @@ static struct code_flow_answers *flow_answers(struct code_module *module, struct
     free(run.block_seeds);
     free(run.block_seed_first);
     free(run.in);
+    free(run.frames);
+    lwp_map_free(run.frame_index);
+    lwp_map_free(answers->sources.index);
+    answers->sources.index = NULL;
     return answers;
 }
 

@@ -19,15 +19,17 @@ uint64_t flow_gcd(uint64_t a, uint64_t b)
 
 uint32_t flow_source(struct flow_sources *sources, const struct code_pointee *pointee)
 {
-    for (size_t i = sources->count; i-- > 0;) {
-        const struct code_pointee *known = &sources->items[i];
-        if (known->type.addr == pointee->type.addr && known->descriptor == pointee->descriptor &&
-            known->name == pointee->name)
-            return (uint32_t)i;
+    if (!sources->index)
+        sources->index = lwp_map_new();
+    uint64_t key =
+        lwp_hash_mix(lwp_hash_mix((uintptr_t)pointee->type.addr, (uintptr_t)pointee->name), pointee->descriptor);
+    uint32_t *slot = lwp_map_at(sources->index, key);
+    if (*slot == LWP_MAP_NONE) {
+        *slot = (uint32_t)sources->count;
+        LWP_GROW(&sources->items, sources->count, &sources->capacity);
+        sources->items[sources->count++] = *pointee;
     }
-    LWP_GROW(&sources->items, sources->count, &sources->capacity);
-    sources->items[sources->count] = *pointee;
-    return (uint32_t)sources->count++;
+    return *slot;
 }
 
 bool flow_same_source(const struct flow_sources *sources, uint32_t a, uint32_t b)

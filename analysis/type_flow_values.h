@@ -20,6 +20,7 @@ extern const struct flow_value flow_unknown;
 struct flow_sources {
     struct code_pointee *items;
     size_t count, capacity;
+    struct lwp_map *index; /* made with the first; freed when no more come */
 };
 
 uint32_t flow_source(struct flow_sources *sources, const struct code_pointee *pointee);

@@ -46,7 +46,7 @@ static void unload(struct loaded *loaded)
 static void test_values(void **state)
 {
     (void)state;
-    struct flow_sources none = {NULL, 0, 0};
+    struct flow_sources none = {.count = 0};
     struct flow_value zero = {FLOW_NUMBER, 0, 0, 0}, step = {FLOW_NUMBER, 0, 40, 0}, index = flow_unknown;
     struct flow_value pointer = flow_address(0, 8), null = zero, moved = flow_add(&pointer, &step);
     assert_int_equal(moved.offset, 48);
