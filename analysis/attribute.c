@@ -181,17 +181,19 @@ static void attribution_common(struct lwp_attribution *self, struct lwp_stream *
 static void attribution_flush(struct lwp_attribution *self)
 {
     struct lwp_streams *streams = &self->shard->streams;
-    const struct lwp_stream *next[WAITING];
-    for (int i = 0; i < self->waiting_count; i++) {
-        const struct attribution_access *access = &self->waiting[i];
-        next[i] = lwp_streams_next(streams, access->object, access->part, access->spot->id);
-    }
-    for (int i = 0; i < self->waiting_count; i++)
-        if (next[i])
-            lwp_streams_expect(next[i], &self->waiting[i].access);
     for (int i = 0; i < self->waiting_count; i++) {
         struct attribution_access *access = &self->waiting[i];
-        struct lwp_stream *stream = lwp_streams_at(streams, access->object, access->part, access->spot->id);
+        access->stream = lwp_streams_next(streams, access->object, access->part, access->spot->id);
+    }
+    for (int i = 0; i < self->waiting_count; i++)
+        if (self->waiting[i].stream != LWP_NONE)
+            lwp_streams_expect(&streams->items[self->waiting[i].stream], &self->waiting[i].access);
+    for (int i = 0; i < self->waiting_count; i++) {
+        struct attribution_access *access = &self->waiting[i];
+        struct lwp_stream *stream = access->stream == LWP_NONE ? NULL : &streams->items[access->stream];
+        if (!stream || stream->object != access->object || stream->spot != access->spot->id ||
+            stream->region != access->part)
+            stream = lwp_streams_at(streams, access->object, access->part, access->spot->id);
         if (stream->accesses == 0) {
             stream->module = access->spot->module;
             stream->address = access->spot->address;
@@ -264,12 +266,14 @@ static void attribution_sample(struct lwp_attribution *self, const struct lwps_s
                 access->address > address_before ? access->address - address_before : address_before - access->address};
         if (is_known) {
             known = true;
-            walk[walk_count++] = (struct lwp_walk_access){
-                .object = object,
-                .region = site.part,
-                .code = at->address,
-                .offset = offset,
-                .close = i > 0 && attribution_follows(&sample->access[i - 1]) && attribution_follows(access)};
+            if (lwp_windows_wants(&shard->windows))
+                walk[walk_count] = (struct lwp_walk_access){
+                    .object = object,
+                    .region = site.part,
+                    .code = at->address,
+                    .offset = offset,
+                    .close = i > 0 && attribution_follows(&sample->access[i - 1]) && attribution_follows(access)};
+            walk_count++;
         }
         if (i == 0) {
             first = self->waiting_count;

@@ -22,6 +22,10 @@ enum {
     ELEMENT_MAX = 1 << 16
 };
 
+/* Objects with less than this of all weight and all accesses are shown by nobody: with a hundred thousand of them,
+ * their strides would take as long as reading the samples. */
+static const double stride_worth = 0.00001;
+
 static const double object_worth = 0.0005; /* share of weight or accesses below which no type is looked for */
 static const double fit_needed = 0.9, fit_agreed = 0.7, keeps_to = 0.8, exact_rules = 0.3, mixed_limit = 0.15;
 
@@ -525,6 +529,10 @@ void lwp_elements_find(struct lwp_profile *profile)
     for (size_t i = 0; i < profile->object_count; i++)
         accesses += profile->objects[i].accesses;
     for (size_t i = 0; i < profile->stream_count; i++) {
+        const struct lwp_object *object = &profile->objects[profile->streams[i].object];
+        if (object->weight.weight < stride_worth * profile->total.weight &&
+            (double)object->accesses < stride_worth * (double)accesses)
+            continue;
         size_t count = lwp_streams_offsets(&profile->streams[i], offsets, 2 * LWP_RESERVOIR);
         profile->streams[i].stride = lwp_stride_estimate(offsets, count);
     }

@@ -30,17 +30,16 @@ void lwp_streams_soon(const struct lwp_streams *streams, uint32_t object, uint32
     lwp_table_prefetch(&streams->index, stream_key(object, region, spot));
 }
 
-const struct lwp_stream *lwp_streams_next(const struct lwp_streams *streams, uint32_t object, uint32_t region,
-                                          uint32_t spot)
+uint32_t lwp_streams_next(const struct lwp_streams *streams, uint32_t object, uint32_t region, uint32_t spot)
 {
     uint32_t at = lwp_table_get(&streams->index, stream_key(object, region, spot));
     if (at == LWP_TABLE_NONE)
-        return NULL;
+        return LWP_NONE;
     const char *line = (const char *)&streams->items[at];
     __builtin_prefetch(line);
     __builtin_prefetch(line + 64);
     __builtin_prefetch(line + 128);
-    return &streams->items[at];
+    return at;
 }
 
 struct lwp_stream *lwp_streams_at(struct lwp_streams *streams, uint32_t object, uint32_t region, uint32_t spot)

@@ -25,8 +25,7 @@ struct lwp_stream *lwp_streams_at(struct lwp_streams *streams, uint32_t object, 
  * them at once takes little longer than for one. The second returns the stream, which is not to be looked at yet, or
  * NULL. */
 void lwp_streams_soon(const struct lwp_streams *streams, uint32_t object, uint32_t region, uint32_t spot);
-const struct lwp_stream *lwp_streams_next(const struct lwp_streams *streams, uint32_t object, uint32_t region,
-                                          uint32_t spot);
+uint32_t lwp_streams_next(const struct lwp_streams *streams, uint32_t object, uint32_t region, uint32_t spot);
 
 /* An access without its weight. `rank` decides whether its offset is kept (reservoir.h). */
 struct lwp_streams_access {

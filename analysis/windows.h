@@ -22,6 +22,12 @@ void lwp_windows_free(struct lwp_windows *windows);
 /* A thread's file begins. `thread` is a number no other has, in an order that is always the same. */
 void lwp_windows_begin(struct lwp_windows *windows, uint32_t thread, uint64_t seed);
 
+/* Whether lwp_windows_sample would keep the next sample; if not, it looks at nothing but the count. */
+static inline bool lwp_windows_wants(const struct lwp_windows *windows)
+{
+    return windows->chosen;
+}
+
 /* The accesses of one sample with a known address; regions are parts (spots.h) here. */
 void lwp_windows_sample(struct lwp_windows *windows, const struct lwp_walk_access *accesses, int count, uint64_t time);
 

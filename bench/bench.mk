@@ -1,5 +1,6 @@
-# What lwp costs: run time, memory and disk, with and without it in turns. Some eight minutes; keep the machine quiet.
-bench_bin = bench-bin/timed bench-bin/mallocs bench-bin/strides
+# What lwp costs: run time, memory and disk, with and without it in turns; then how fast the analysis is. Some ten
+# minutes; keep the machine quiet.
+bench_bin = bench-bin/timed bench-bin/mallocs bench-bin/strides bench-bin/synthetic
 
 bench-bin/%: $(srcdir)/bench/%.c
 	@mkdir -p $(@D)
@@ -7,7 +8,7 @@ bench-bin/%: $(srcdir)/bench/%.c
 
 bench-bin/synthetic: $(srcdir)/bench/synthetic_main.c $(srcdir)/bench/synthetic.c $(srcdir)/bench/synthetic.h $(tool_obj)
 	@mkdir -p $(@D)
-	$(CC) $(filter-out -MMD -MP,$(cflags)) -o $@ $(filter %.c,$^) $(tool_obj) $(LDFLAGS) $(tool_libs)
+	$(CC) $(filter-out -MMD -MP,$(cflags)) -o $@ $(filter %.c,$^) $(tool_obj) $(LDFLAGS) -Wl,--build-id $(tool_libs)
 
 bench-bin/strides: $(srcdir)/bench/strides.c $(srcdir)/analysis/stride.c $(srcdir)/analysis/stride.h
 	@mkdir -p $(@D)
@@ -15,5 +16,6 @@ bench-bin/strides: $(srcdir)/bench/strides.c $(srcdir)/analysis/stride.c $(srcdi
 
 bench: all examples $(bench_bin)
 	$(srcdir)/bench/run $(BENCH)
+	$(srcdir)/bench/scale $(BENCH_SCALE)
 
 .PHONY: bench
