@@ -155,8 +155,8 @@ static void finding_of_regroup(struct lwp_profile *profile, const struct lwp_reg
     const char *example = candidates->arrays[regroup->members[0]].name;
     finding->next_step = lwp_arena_printf(
         profile->arena,
-        "Allocate one array of the structure below instead of the %zu arrays, and write group[i].%s for %s[i]. Then "
-        "run lwp collect again and compare.",
+        "Allocate one array of the structure below instead of the %zu arrays, and write group[i].%s for %s[i]; fill "
+        "its members in one loop. Then run lwp collect again and compare.",
         regroup->count, example, example);
 }
 

@@ -113,6 +113,7 @@ static void regroup_collect(struct lwp_profile *profile, const struct lwp_splits
                                        .element_bytes = object->element_bytes,
                                        .elements = (object->largest - object->element_start) / object->element_bytes,
                                        .alignment = alignment < 16 ? alignment : 16,
+                                       .on_heap = object->kind == LWP_OBJECT_HEAP,
                                        .type = object->type};
     }
     candidates->count = count;
@@ -129,6 +130,56 @@ static int regroup_loop_compare(const void *a, const void *b)
     return (x->region > y->region) - (x->region < y->region);
 }
 
+static bool regroup_heavier(const struct lwp_stream *a, const struct lwp_stream *b)
+{
+    return !b || a->weight.weight > b->weight.weight ||
+           (a->weight.weight >= b->weight.weight && a->accesses > b->accesses);
+}
+
+/* What the loop's code is like, where each array's heaviest access is. */
+static void regroup_code(struct lwp_profile *profile, const struct lwp_regroup_candidates *candidates,
+                         struct lwp_regroup_loop *loop)
+{
+    const struct lwp_stream *heaviest = NULL;
+    for (size_t c = 0; c < candidates->count; c++) {
+        const struct lwp_stream *of = NULL;
+        uint64_t vectors = 0;
+        for (uint32_t s = profile->object_streams[candidates->arrays[c].object]; s != LWP_NONE;
+             s = profile->streams[s].next_of_object) {
+            const struct lwp_stream *stream = &profile->streams[s];
+            if (stream->region != loop->region)
+                continue;
+            if (stream->vector && stream->bytes > candidates->arrays[c].element_bytes)
+                vectors += stream->accesses;
+            if (regroup_heavier(stream, of))
+                of = stream;
+        }
+        loop->vector[c] = vectors * 2 > loop->accesses[c];
+        struct lwp_loop_shape shape;
+        if (!of || !loop->uses[c] || of->module == LWP_NONE ||
+            !lwp_loop_shape(profile->code, of->module, of->address, &shape))
+            continue;
+        loop->steps[c] = shape.steps;
+        if (regroup_heavier(of, heaviest)) {
+            heaviest = of;
+            loop->shape = shape;
+        }
+    }
+}
+
+static void regroup_times(const struct lwp_regroup_candidates *candidates, struct lwp_regroup_loop *loop)
+{
+    loop->first_ns = UINT64_MAX;
+    for (size_t c = 0; c < candidates->count; c++) {
+        const struct lwp_walk *walk = lwp_walks_of(&candidates->walks, candidates->arrays[c].object, loop->region);
+        for (uint32_t i = 0; walk && i < walk->count; i++) {
+            uint64_t time = walk->places[i].time;
+            loop->first_ns = time < loop->first_ns ? time : loop->first_ns;
+            loop->last_ns = time > loop->last_ns ? time : loop->last_ns;
+        }
+    }
+}
+
 /* A loop whose stalls all hide behind computing still shows who is used together: its accesses weigh a little. */
 static void regroup_loops(struct lwp_profile *profile, struct lwp_regroup_candidates *candidates)
 {
@@ -137,7 +188,6 @@ static void regroup_loops(struct lwp_profile *profile, struct lwp_regroup_candid
     struct lwp_regroup_loop *loops = NULL;
     size_t count = 0, room = 0;
     double mean = profile->total.samples ? profile->total.weight / (double)profile->total.samples : 1;
-    uint64_t vectors[LWP_REGROUP_ARRAYS_MAX];
     for (size_t c = 0; c < candidates->count; c++)
         for (uint32_t s = profile->object_streams[candidates->arrays[c].object]; s != LWP_NONE;
              s = profile->streams[s].next_of_object) {
@@ -165,18 +215,12 @@ static void regroup_loops(struct lwp_profile *profile, struct lwp_regroup_candid
     for (size_t l = 0; l < candidates->loop_count; l++) {
         candidates->loops[l] = loops[l];
         struct lwp_regroup_loop *loop = &candidates->loops[l];
-        memset(vectors, 0, sizeof vectors);
-        for (size_t c = 0; c < candidates->count; c++) {
-            const struct lwp_object *object = &profile->objects[candidates->arrays[c].object];
+        for (size_t c = 0; c < candidates->count; c++)
             /* One access in a hundred may be another loop's, or another array's. */
-            loop->uses[c] = loop->accesses[c] >= 2 && loop->accesses[c] * 100 > object->accesses;
-            for (uint32_t s = profile->object_streams[candidates->arrays[c].object]; s != LWP_NONE;
-                 s = profile->streams[s].next_of_object)
-                if (profile->streams[s].region == loop->region && profile->streams[s].vector &&
-                    profile->streams[s].bytes > candidates->arrays[c].element_bytes)
-                    vectors[c] += profile->streams[s].accesses;
-            loop->vector[c] = vectors[c] * 2 > loop->accesses[c];
-        }
+            loop->uses[c] = loop->accesses[c] >= 2 &&
+                            loop->accesses[c] * 100 > profile->objects[candidates->arrays[c].object].accesses;
+        regroup_code(profile, candidates, loop);
+        regroup_times(candidates, loop);
     }
     free(loops);
     lwp_map_free(index);
@@ -500,8 +544,8 @@ void lwp_regroup_advise(struct lwp_profile *profile, const struct lwp_splits *sp
     int group[LWP_REGROUP_ARRAYS_MAX];
     memset(regroups, 0, sizeof *regroups);
     regroup_collect(profile, splits, candidates);
-    regroup_loops(profile, candidates);
     regroup_walks(profile, candidates);
+    regroup_loops(profile, candidates);
     regroup_judge(profile, candidates);
     size_t n = candidates->count;
     joined = lwp_arena_alloc(profile->arena, n * n + 1, sizeof *joined);
@@ -518,11 +562,13 @@ void lwp_regroup_advise(struct lwp_profile *profile, const struct lwp_splits *sp
     size_t groups = lwp_affinity_cluster(joined, weights, n, together, 0, group);
     for (size_t g = 0; g < groups; g++) {
         struct lwp_regroup *regroup = &regroups->regroups[regroups->count];
+        int before[LWP_REGROUP_ARRAYS_MAX];
+        memcpy(before, group, sizeof before);
         if (!regroup_try(profile, candidates, group, (int)g, regroup))
             continue;
 
-        for (size_t i = 0; i < regroup->count; i++)
-            told[regroup->members[i]] = true;
+        for (size_t i = 0; i < n; i++)
+            told[i] |= before[i] == (int)g;
         if (regroup->gain.low < gain_needed) {
             lwp_profile_note(profile,
                              "Loops use %s at the same index, but joining them is not expected to pay: they are "

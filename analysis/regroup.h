@@ -27,6 +27,7 @@ struct lwp_regroup_array {
     uint64_t place;  /* there: line of the allocation, or address */
     uint64_t start, element_bytes, elements;
     uint64_t alignment;
+    bool on_heap;
     const char *name; /* a C identifier, its own in the profile's candidates */
     const struct lwp_type *type;
 };
@@ -38,6 +39,9 @@ struct lwp_regroup_loop {
     struct lwp_tally of[LWP_REGROUP_ARRAYS_MAX];
     uint64_t accesses[LWP_REGROUP_ARRAYS_MAX];
     bool uses[LWP_REGROUP_ARRAYS_MAX];
+    uint64_t first_ns, last_ns;          /* when it was seen */
+    struct lwp_loop_shape shape;         /* of its heaviest access; all zero: not known */
+    bool steps[LWP_REGROUP_ARRAYS_MAX];  /* by its code it moves on by a constant each time round */
     bool vector[LWP_REGROUP_ARRAYS_MAX]; /* mostly with instructions that span several elements */
 };
 
@@ -100,6 +104,7 @@ struct lwp_regroup_verdict lwp_regroup_relate(const struct lwp_regroup_array *a,
 /* Of several meetings of two arrays: at how many they were at nearly one index. */
 struct lwp_regroup_meetings {
     size_t close, close_near, loose, loose_near;
+    size_t equal; /* within a few elements of so many that it cannot be chance */
 };
 
 void lwp_regroup_count(const struct lwp_regroup_array *a, const struct lwp_walk *walk_a,

@@ -6,9 +6,9 @@
  * all. It only takes fewer streams: beyond a dozen or so the processor's prefetchers lose track. Jumping or with a
  * large stride each array costs a line at each index, and the joined element costs one or two in all.
  *
- * From lines to time as for splits (gain.c). Limits: a column walk whose lines stay in the cache until the next column
- * counts as if they did not; conflicts of arrays a power of two apart are not counted; loops that lose their vector
- * instructions when arrays are joined are feared, not measured. */
+ * From lines to time as for splits (gain_model.c). Limits: a column walk whose lines stay in the cache until the next
+ * column counts as if they did not; conflicts of arrays a power of two apart are not counted; loops that lose their
+ * vector instructions when arrays are joined are feared, not measured. */
 #include "analysis/regroup.h"
 
 #include <math.h>
@@ -16,7 +16,8 @@
 
 enum { STEPS_NEEDED = 4, STEPS_MAX = 4096, STREAMS_FOLLOWED = 12, IN_ORDER_STEP = 64 };
 
-static const uint64_t usual_line = 64, usual_l3 = 16 << 20;
+static const uint64_t usual_line = 64, usual_l3 = 16 << 20, malloc_start = 16;
+static const double set_up_most = 0.05;
 
 enum gain_way { GAIN_UNKNOWN, GAIN_IN_ORDER, GAIN_STRIDED, GAIN_JUMPING };
 
@@ -134,7 +135,7 @@ static enum gain_way gain_way(const struct lwp_regroup_candidates *candidates, c
                               const struct lwp_regroup_loop *loop, uint64_t line, uint64_t *stride)
 {
     uint64_t steps[STEPS_MAX], smallest = UINT64_MAX;
-    size_t count = 0, vectors = 0, used = 0;
+    size_t count = 0, vectors = 0, used = 0, fixed = 0;
     *stride = 1;
     for (size_t i = 0; i < regroup->count; i++) {
         const struct lwp_regroup_array *array = &candidates->arrays[regroup->members[i]];
@@ -143,6 +144,7 @@ static enum gain_way gain_way(const struct lwp_regroup_candidates *candidates, c
             continue;
         used++;
         vectors += loop->vector[regroup->members[i]];
+        fixed += loop->steps[regroup->members[i]];
         smallest = array->element_bytes < smallest ? array->element_bytes : smallest;
         for (uint32_t k = 0; k < walk->step_count && count < STEPS_MAX; k++) {
             uint64_t step = (uint64_t)llabs(walk->steps[k]) / array->element_bytes;
@@ -150,6 +152,8 @@ static enum gain_way gain_way(const struct lwp_regroup_candidates *candidates, c
                 steps[count++] = step;
         }
     }
+    /* By its code: where some go, all go. That others do not step may only mean that registers ran out. */
+    enum gain_way told = fixed >= 2 || fixed == used ? GAIN_IN_ORDER : GAIN_UNKNOWN;
     bool pure = count >= STEPS_NEEDED;
     for (size_t i = 0; i < regroup->count && !pure; i++)
         for (size_t k = 0; k < i; k++)
@@ -157,8 +161,10 @@ static enum gain_way gain_way(const struct lwp_regroup_candidates *candidates, c
                                 &candidates->arrays[regroup->members[k]], steps + count, STEPS_MAX - count);
     if (vectors * 2 > used) /* of consecutive elements */
         return GAIN_IN_ORDER;
-    if (count < STEPS_NEEDED)
-        return gain_way_by_company(candidates, regroup, loop);
+    if (count < STEPS_NEEDED) {
+        enum gain_way seen = gain_way_by_company(candidates, regroup, loop);
+        return seen == GAIN_UNKNOWN ? told : told == GAIN_UNKNOWN || told == seen ? seen : GAIN_UNKNOWN;
+    }
     uint64_t common = gain_stride(steps, count);
     qsort(steps, count, sizeof *steps, gain_compare);
     if (common * smallest > line && (pure || steps[count - 1] >= steps[0] + 2 * common)) {
@@ -167,7 +173,9 @@ static enum gain_way gain_way(const struct lwp_regroup_candidates *candidates, c
     }
     if (steps[count / 2] <= IN_ORDER_STEP)
         return GAIN_IN_ORDER;
-    return gain_scattered(steps, count) ? GAIN_JUMPING : gain_way_by_company(candidates, regroup, loop);
+    if (gain_scattered(steps, count))
+        return told == GAIN_IN_ORDER ? GAIN_UNKNOWN : GAIN_JUMPING;
+    return told;
 }
 
 /* Lines per index, with the arrays by themselves and joined. */
@@ -176,14 +184,19 @@ static void gain_lines(const struct lwp_regroup_candidates *candidates, const st
                        double *before, double *after)
 {
     uint64_t offsets[LWP_REGROUP_ARRAYS_MAX], none[LWP_REGROUP_ARRAYS_MAX] = {0}, bytes[LWP_REGROUP_ARRAYS_MAX];
-    uint64_t spacing[LWP_REGROUP_ARRAYS_MAX], alignment[LWP_REGROUP_ARRAYS_MAX];
+    uint64_t spacing[LWP_REGROUP_ARRAYS_MAX], start[LWP_REGROUP_ARRAYS_MAX];
+    uint64_t alignment[LWP_REGROUP_ARRAYS_MAX] = {0};
     int apart[LWP_REGROUP_ARRAYS_MAX];
     bool uses[LWP_REGROUP_ARRAYS_MAX];
     uint64_t size = lwp_regroup_pack(candidates, regroup->members, regroup->count, offsets) * stride;
     for (size_t i = 0; i < regroup->count; i++) {
         bytes[i] = candidates->arrays[regroup->members[i]].element_bytes;
         spacing[i] = bytes[i] * stride;
-        alignment[i] = candidates->arrays[regroup->members[i]].alignment;
+        start[i] = candidates->arrays[regroup->members[i]].on_heap ? malloc_start : 0;
+        if (stride > 1) { /* each column begins somewhere else in its line */
+            start[i] = 0;
+            alignment[i] = candidates->arrays[regroup->members[i]].alignment;
+        }
         apart[i] = (int)i;
         uses[i] = loop->uses[regroup->members[i]];
     }
@@ -193,7 +206,8 @@ static void gain_lines(const struct lwp_regroup_candidates *candidates, const st
                                                           .group = apart,
                                                           .groups = regroup->count,
                                                           .spacing = spacing,
-                                                          .alignment = alignment},
+                                                          .alignment = alignment,
+                                                          .start = start},
                              uses, line, jumping);
     bool all = true;
     double used = 0;
@@ -203,13 +217,13 @@ static void gain_lines(const struct lwp_regroup_candidates *candidates, const st
     }
     if (!jumping && stride == 1) /* each line is fetched once for all elements on it */
         *before = used / (double)line;
-    uint64_t start = 16; /* what malloc gives */
     *after = lwp_gain_lines(&(struct lwp_gain_placement){.field_count = regroup->count,
                                                          .offsets = offsets,
                                                          .bytes = bytes,
                                                          .groups = 1,
                                                          .spacing = &size,
-                                                         .alignment = &start},
+                                                         .alignment = alignment,
+                                                         .start = start},
                             uses, line, jumping);
     if (!jumping && stride == 1 && all)
         *after = (double)size / (double)line;
@@ -224,75 +238,134 @@ static size_t gain_streams(const struct lwp_regroup_candidates *candidates, cons
     return streams;
 }
 
+/* How the model of gain.c sees the arrays of a loop: those it uses, one element of each an index. */
+static struct lwp_gain_need gain_need(const struct lwp_regroup_candidates *candidates,
+                                      const struct lwp_regroup *regroup, const struct lwp_regroup_loop *loop,
+                                      bool joined, double lines, double jumping)
+{
+    double used = 0, elements = (double)candidates->arrays[regroup->members[0]].elements;
+    for (size_t i = 0; i < regroup->count; i++)
+        used += loop->uses[regroup->members[i]] ? (double)candidates->arrays[regroup->members[i]].element_bytes : 0;
+    double bytes = joined ? (double)regroup->bytes : used;
+    return (struct lwp_gain_need){
+        .lines = lines, .jumping = jumping, .busy = elements * bytes, .spread = elements * bytes, .spacing = bytes};
+}
+
+struct gain_loop {
+    enum gain_way way;
+    double weight, before[2], after[2]; /* lines: [1] jumping */
+    size_t used, vectors;
+};
+
+/* More streams than prefetchers follow, most of them of the group. */
+static bool gain_many(const struct lwp_regroup_candidates *candidates, const struct lwp_regroup_loop *loop,
+                      const struct gain_loop *of)
+{
+    size_t streams = gain_streams(candidates, loop);
+    return streams > STREAMS_FOLLOWED && of->used * 2 > streams;
+}
+
+static struct lwp_gain_range gain_in_order(const struct lwp_regroup_candidates *candidates,
+                                           const struct lwp_regroup_loop *loop, const struct gain_loop *of,
+                                           double arrives)
+{
+    size_t streams = gain_streams(candidates, loop);
+    bool many = gain_many(candidates, loop, of);
+    struct lwp_gain_range range;
+    range.low = range.high = 1 - of->after[0] / of->before[0];
+    range.low *= range.low > 0 ? arrives : 1;
+    range.low += many ? fmin(0.25, 0.0145 * (double)(streams - STREAMS_FOLLOWED)) : 0;
+    range.high += streams > 4 && of->used > 2 ? fmin(0.4, 0.02 * (double)(streams - 4)) : 0;
+    if (of->vectors && !many)
+        range.low = fmin(range.low, 0) - 0.1;
+    return range;
+}
+
+static struct lwp_gain_range gain_saved(const struct lwp_profile *profile,
+                                        const struct lwp_regroup_candidates *candidates,
+                                        const struct lwp_regroup *regroup, const struct lwp_regroup_loop *loop,
+                                        const struct gain_loop *of)
+{
+    double l3 = profile->machine.l3_bytes ? (double)profile->machine.l3_bytes : (double)usual_l3;
+    struct lwp_gain_need before = gain_need(candidates, regroup, loop, false, of->before[0], of->before[1]);
+    struct lwp_gain_need after = gain_need(candidates, regroup, loop, true, of->after[0], of->after[1]);
+    struct lwp_gain_walk walk = {
+        .pattern = LWP_GAIN_JUMPING, .chained = loop->shape.chained, .instructions = loop->shape.instructions};
+    double arrives = before.busy > l3 ? 0.6 : 0.3;
+    struct lwp_gain_range order = gain_in_order(candidates, loop, of, arrives), jumps;
+    if (of->way == GAIN_IN_ORDER)
+        return order;
+    if (of->way == GAIN_STRIDED) { /* a column of joined elements may stay in the cache where those of all did not */
+        double saved = 1 - of->after[0] / of->before[0];
+        return (struct lwp_gain_range){saved > 0 ? saved * arrives : saved, 1 - 0.65 * (1 - saved)};
+    }
+    jumps = lwp_gain_saved(&profile->machine, walk, &before, &after, &after);
+    if (of->way == GAIN_JUMPING)
+        return jumps;
+    return (struct lwp_gain_range){fmin(order.low, jumps.low), fmax(order.high, jumps.high)};
+}
+
+/* When the heaviest loop that uses several of the arrays began. What little is done to fill them before that is set-up,
+ * to be written anew with the declaration: it counts neither way. */
+static uint64_t gain_begun(const struct lwp_regroup_candidates *candidates, const struct lwp_regroup *regroup)
+{
+    for (size_t l = 0; l < candidates->loop_count; l++) { /* heaviest first */
+        size_t used = 0;
+        for (size_t i = 0; i < regroup->count; i++)
+            used += candidates->loops[l].uses[regroup->members[i]];
+        if (used > 1)
+            return candidates->loops[l].first_ns;
+    }
+    return 0;
+}
+
 void lwp_regroup_gain(struct lwp_profile *profile, const struct lwp_regroup_candidates *candidates,
                       struct lwp_regroup *regroup)
 {
-    uint64_t line = profile->machine.line_bytes ? profile->machine.line_bytes : usual_line, footprint = 0;
-    uint64_t l3 = profile->machine.l3_bytes ? profile->machine.l3_bytes : usual_l3;
+    uint64_t line = profile->machine.line_bytes ? profile->machine.line_bytes : usual_line;
     uint64_t offsets[LWP_REGROUP_ARRAYS_MAX];
     struct lwp_gain *gain = &regroup->gain;
     struct lwp_share share = lwp_share_of(&regroup->weight, &profile->total);
-    double saved_low = 0, saved_high = 0, weights = 0;
+    double saved_low = 0, saved_high = 0, weights = 0, all = profile->total.weight;
     *gain = (struct lwp_gain){.low = 1, .high = 1};
     gain->loops = lwp_arena_alloc(profile->arena, candidates->loop_count + 1, sizeof *gain->loops);
     regroup->bytes = lwp_regroup_pack(candidates, regroup->members, regroup->count, offsets);
     if (share.value <= 0)
         return;
-    for (size_t i = 0; i < regroup->count; i++)
-        footprint += profile->objects[candidates->arrays[regroup->members[i]].object].largest;
-    double arrives = footprint > l3 ? 0.6 : 0.3;
+    uint64_t begun = gain_begun(candidates, regroup);
     for (size_t l = 0; l < candidates->loop_count; l++) {
         const struct lwp_regroup_loop *loop = &candidates->loops[l];
-        const struct lwp_region *region = &profile->regions[loop->region];
+        struct gain_loop of = {0};
         uint64_t stride;
-        double weight = 0, before[2], after[2];
-        size_t used = 0, vectors = 0;
         for (size_t i = 0; i < regroup->count; i++) {
             size_t c = regroup->members[i];
-            weight += loop->uses[c] ? loop->of[c].weight : 0;
-            used += loop->uses[c];
-            vectors += loop->uses[c] && loop->vector[c];
+            of.weight += loop->uses[c] ? loop->of[c].weight : 0;
+            of.used += loop->uses[c];
+            of.vectors += loop->uses[c] && loop->vector[c];
         }
-        if (used == 0 || weight <= 0)
+        bool set_up = loop->last_ns <= begun && of.weight < set_up_most * regroup->weight.weight;
+        if (of.used == 0 || of.weight <= 0 || set_up)
             continue;
-        enum gain_way way = gain_way(candidates, regroup, loop, line, &stride);
+        of.way = gain_way(candidates, regroup, loop, line, &stride);
         for (int jumping = 0; jumping < 2; jumping++)
-            gain_lines(candidates, regroup, loop, line, stride, jumping, &before[jumping], &after[jumping]);
-        double low[2], high[2];
-        for (int jumping = 0; jumping < 2; jumping++) {
-            low[jumping] = high[jumping] = 1 - after[jumping] / before[jumping];
-            /* Lines of one index are fetched at the same time: one wait for all, until they are too many. */
-            double waits = jumping ? fmin(0.6, 0.02 * fmax(0, before[1] - 2)) * arrives / 0.6 : arrives;
-            low[jumping] *= low[jumping] > 0 ? waits : 1;
-        }
-        if (way == GAIN_STRIDED) /* a column of joined elements may stay in the cache where those of all did not */
-            high[0] = 1 - 0.65 * (1 - high[0]);
-        if (way == GAIN_IN_ORDER || way == GAIN_UNKNOWN) {
-            size_t streams = gain_streams(candidates, loop);
-            bool many = streams > STREAMS_FOLLOWED && used * 2 > streams;
-            low[0] += many ? fmin(0.1, 0.005 * (double)(streams - STREAMS_FOLLOWED)) : 0;
-            high[0] += streams > 4 && used > 2 ? fmin(0.4, 0.02 * (double)(streams - 4)) : 0;
-            if (vectors && !many)
-                low[0] = fmin(low[0], 0) - 0.1;
-        }
-        bool jumps = way == GAIN_JUMPING;
-        double least = way == GAIN_UNKNOWN ? fmin(low[0], low[1]) : low[jumps];
-        double most = way == GAIN_UNKNOWN ? fmax(high[0], high[1]) : high[jumps];
-        double between = 0, waiting = 0;
-        if (region->stalled > 0 && region->weight.weight > region->stalled) {
-            between = (region->weight.weight - region->stalled) * fmin(1, weight / region->stalled);
-            waiting = region->stalled / region->weight.weight;
-        }
-        saved_low += share.low / share.value / profile->total.weight * (weight + between * waiting) * least;
-        saved_high +=
-            (share.high / share.value * weight + between * fmin(1, 2 * waiting)) / profile->total.weight * most;
-        gain->loops[gain->loop_count++] = (struct lwp_gain_loop){loop->region, before[jumps], after[jumps]};
-        gain->before += weight * before[jumps];
-        gain->after += weight * after[jumps];
-        weights += weight;
+            gain_lines(candidates, regroup, loop, line, stride, jumping, &of.before[jumping], &of.after[jumping]);
+        struct lwp_gain_range waiting = lwp_gain_waiting(profile, loop->region, of.weight, &loop->shape);
+        struct lwp_gain_range saved = gain_saved(profile, candidates, regroup, loop, &of);
+        if (of.way != GAIN_JUMPING && of.way != GAIN_STRIDED &&
+            gain_many(candidates, loop, &of)) /* all of it is slowed down */
+            waiting.low += 0.4 * (waiting.high - waiting.low);
+        double whole = fmax(profile->regions[loop->region].weight.weight, waiting.high);
+        saved_low += share.low / share.value * saved.low * (saved.low > 0 ? waiting.low : waiting.high) / all;
+        saved_high += saved.high * fmin(share.high / share.value * waiting.high, whole) / all;
+        bool jumps = of.way == GAIN_JUMPING;
+        gain->loops[gain->loop_count++] = (struct lwp_gain_loop){loop->region, of.before[jumps], of.after[jumps]};
+        gain->before += of.weight * of.before[jumps];
+        gain->after += of.weight * of.after[jumps];
+        weights += of.weight;
     }
     gain->before = weights > 0 ? gain->before / weights : 0;
     gain->after = weights > 0 ? gain->after / weights : 0;
-    gain->low = 1 / (1 - fmin(saved_low, 0.98));
-    gain->high = 1 / (1 - fmin(saved_high, 0.98));
+    struct lwp_gain_range speedup = lwp_gain_speedup(saved_low, saved_high);
+    gain->low = speedup.low;
+    gain->high = fmax(speedup.low, speedup.high);
 }

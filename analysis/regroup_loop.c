@@ -79,7 +79,8 @@ static bool loop_pool(struct loop_view *view, size_t i, size_t k)
     }
     bool close = sum.close_near >= 2 && sum.close_near * 5 >= sum.close;
     bool loose = sum.close_near + sum.loose_near >= 3 && sum.loose_near * 2 >= sum.loose;
-    if (!close && !loose)
+    bool equal = sum.equal >= 1 && sum.equal * 4 >= sum.close + sum.loose;
+    if (!close && !loose && !equal)
         return false;
     for (size_t m = 0; m < view->count; m++)
         if (m != i && (m == k || loop_joined(view, k, m)))

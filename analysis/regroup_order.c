@@ -117,15 +117,16 @@ void lwp_regroup_count(const struct lwp_regroup_array *a, const struct lwp_walk 
                        const struct lwp_regroup_array *b, const struct lwp_walk *walk_b,
                        const struct lwp_walk_pair *pair, struct lwp_regroup_meetings *sum)
 {
-    double ahead[LWP_WALK_MEETINGS], limit = order_near(order_usual(a, walk_a, b, walk_b));
-    size_t count = lwp_regroup_ahead(a, b, pair, true, ahead);
-    sum->close += count;
-    for (size_t i = 0; i < count; i++)
-        sum->close_near += fabs(ahead[i]) <= limit;
-    count = lwp_regroup_ahead(a, b, pair, false, ahead);
-    sum->loose += count;
-    for (size_t i = 0; i < count; i++)
-        sum->loose_near += fabs(ahead[i]) <= limit;
+    double ahead[LWP_WALK_MEETINGS], usual = order_usual(a, walk_a, b, walk_b), limit = order_near(usual);
+    for (int close = 0; close < 2; close++) {
+        size_t count = lwp_regroup_ahead(a, b, pair, close, ahead), near = 0;
+        for (size_t i = 0; i < count; i++) {
+            near += fabs(ahead[i]) <= limit;
+            sum->equal += fabs(ahead[i]) <= ALWAYS_NEAR && usual >= 1024 * ALWAYS_NEAR;
+        }
+        *(close ? &sum->close : &sum->loose) += count;
+        *(close ? &sum->close_near : &sum->loose_near) += near;
+    }
 }
 
 /* `sure`: the two accesses were so close that indices that differ are other indices, not other moments. */
