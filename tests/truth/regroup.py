@@ -1,0 +1,44 @@
+"""Arrays that belong together, and why others do not: regroup.py WHAT analysis.json. WHAT is an example or a case of
+tests/programs/regroup_cases.c. Prints what is wrong."""
+import json, sys
+
+what, data = sys.argv[1], json.load(open(sys.argv[2]))
+problems = 0
+
+
+def check(holds, text):
+    global problems
+    if not holds:
+        problems += 1
+        print(f"{what}: {text}")
+
+
+stencil = {a + b + c for a in "dcu" for b in "bcf" for c in "lcr"}
+groups = {
+    "diffusion": [{"value", "north", "south", "west", "east", "rate"}],
+    "boxes": [{"places", "charges", "masses", "radii", "spins", "heats", "depths"}],
+    "stencil": [stencil],
+    "neuron": [], "neighbours": [], "tree": [], "nochange": [],
+}
+apart = {"order": {"order"}, "shuffled": {"order"}, "range": {"range"}, "time": {"time"}, "scheme": {"scheme"}, "lifetime": {"lifetime"},
+         "location": {"location"}, "affinity": {"affinity"}}
+
+regroups = data["regroups"] or []
+found = [set(group["names"]) for group in regroups]
+if what in groups:
+    check(found == groups[what], f"advises {found}")
+elif what == "together":
+    check(len(found) == 1 and len(found[0]) == 2, f"advises {found}")
+else:
+    check(found == [], f"advises {found}")
+    reasons = {pair["reason"] for pair in data.get("kept_apart") or []}
+    check(reasons == apart[what], f"kept apart because of {reasons or 'nothing'}")
+for group in regroups:
+    low, high = group["expected_speedup"]
+    check(1 < low <= high, f"promises {low} to {high}")
+    for name in group["names"]:
+        check(name in group["declaration"], f"the declaration lacks {name}")
+    check(any(f["kind"] == "regroup" and f["refs"]["regroup"] == regroups.index(group) for f in data["findings"]), "no finding leads to the group")
+split = {data["objects"][o]["name"] for s in data["splits"] or [] for o in s.get("objects", [s["object"]])}
+check(not split & set().union(*found, set()), f"advises to split and to join {split & set().union(*found, set())}")
+sys.exit(problems > 0)

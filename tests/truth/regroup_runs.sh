@@ -1,0 +1,37 @@
+# Sourced: regroup_runs RUNS THREADS... holds what is said of arrays against the truth, RUNS times for each example and count
+# of threads, and for each reason not to join two arrays. Needs LWP, SRC, TMP, CC.
+regroup_one() { # WHAT PROGRAM ARGUMENTS...
+    what=$1
+    shift
+    rm -rf "$TMP/result"
+    "$LWP" collect -q --no-analyze $options -o "$TMP/result" -- "$@" > "$TMP/output" 2> "$TMP/log" && "$LWP" analyze -q "$TMP/result" 2>> "$TMP/log" ||
+        { echo "$*: lwp failed"; cat "$TMP/log"; return 1; }
+    /usr/bin/python3 "$SRC/tests/truth/regroup.py" "$what" "$TMP/result/analysis.json" > "$TMP/differences" || { echo "$*:"; cat "$TMP/differences"; return 1; }
+}
+
+regroup_runs() { # RUNS THREADS...
+    runs=$1 failures=0 total=0
+    shift
+    for example in diffusion boxes stencil; do
+        ${CC:-cc} -std=gnu11 -O2 -g -pthread -o "$TMP/$example" "$SRC/examples/$example.c" || return 1
+    done
+    ${CC:-cc} -std=gnu11 -O2 -g -o "$TMP/cases" "$SRC/tests/programs/regroup_cases.c" || return 1
+    run=0
+    while [ $run -lt "$runs" ]; do
+        options=
+        for example in diffusion boxes stencil; do
+            for threads; do
+                regroup_one $example "$TMP/$example" "$threads" || failures=$((failures + 1))
+                total=$((total + 1))
+            done
+        done
+        options="-F 2000 --max-overhead 50"
+        for case in together order shuffled range time scheme lifetime location affinity; do
+            regroup_one $case "$TMP/cases" $case 60 || failures=$((failures + 1))
+            total=$((total + 1))
+        done
+        run=$((run + 1))
+    done
+    echo "$failures of $total runs said something else than the truth"
+    [ $failures = 0 ]
+}
