@@ -24,8 +24,8 @@ enum {
     PRUNED = -2
 };
 
-static const double together = 0.5, share_worth = 0.002, gain_needed = 1.02, conflict_worth = 0.2, outside_most = 0.15,
-                    shown_share = 0.02;
+static const double together = 0.5, shared_always = 0.99, share_worth = 0.002, gain_needed = 1.02, conflict_worth = 0.2,
+                    outside_most = 0.15, shown_share = 0.02;
 static const double apart = -1e6; /* affinity of what must not be joined: no average makes up for it */
 static const uint64_t usual_l2 = 1 << 20, slack_ns = 5000000;
 
@@ -439,6 +439,16 @@ static const char *regroup_confidence(const struct lwp_profile *profile,
     return sure && regroup->weight.samples >= SAMPLES_GOOD ? "medium" : "low";
 }
 
+/* Whether some loop uses the array and not all of the others, or the others and not it. */
+static bool regroup_strays(const struct lwp_regroup_candidates *candidates, const struct lwp_regroup *regroup, size_t i)
+{
+    for (size_t k = 0; k < regroup->count; k++)
+        if (k != i &&
+            candidates->affinity[regroup->members[i] * candidates->count + regroup->members[k]] < shared_always)
+            return true;
+    return false;
+}
+
 /* Leaves out arrays that cost more than they bring: a loop that uses one alone fetches all. Not where too little is
  * gained anyway: then nothing is said of it. */
 static void regroup_prune(struct lwp_profile *profile, const struct lwp_regroup_candidates *candidates, int *group,
@@ -457,7 +467,7 @@ static void regroup_prune(struct lwp_profile *profile, const struct lwp_regroup_
             for (size_t k = 0; k < less.count; k++)
                 lwp_tally_merge(&less.weight, &profile->objects[candidates->arrays[members[k]].object].weight);
             lwp_regroup_gain(profile, candidates, &less);
-            if (less.gain.low > best.gain.low + 0.005) {
+            if (less.gain.low > best.gain.low + 0.005 && regroup_strays(candidates, regroup, i)) {
                 best = less;
                 without = i;
             }
@@ -524,9 +534,10 @@ static void regroup_apart(struct lwp_regroups *regroups, const bool *told)
     for (size_t i = 0; i < candidates->count; i++)
         for (size_t j = 0; j < i; j++) {
             struct lwp_regroup_verdict verdict = regroup_why(candidates, i, j);
+            double least = verdict.reason == LWP_REGROUP_AFFINITY ? shown_share : 0.5;
             if (told[i] || told[j] || regroup_shared(candidates, i, j) < shown_share ||
                 regroups->apart_count == REJECTED_MAX || verdict.reason > LWP_REGROUP_AFFINITY ||
-                regroup_common(candidates, i, j) < 0.5 || regroup_common(candidates, j, i) < 0.5)
+                regroup_common(candidates, i, j) < least || regroup_common(candidates, j, i) < least)
                 continue;
             regroups->apart[regroups->apart_count++] =
                 (struct lwp_regroup_rejected){.object = candidates->arrays[i].object,

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { POOL_MAX = 2048, POOL_NEEDED = 10, SAME_DISTANCE = 8 };
+enum { POOL_MAX = 2048, POOL_NEEDED = 10, SAME_DISTANCE = 8, DISTANCES_TELL = 1 << 15 };
 
 static const double distant_share = 0.3;
 static const uint64_t usual_l2 = 1 << 20;
@@ -64,6 +64,33 @@ static void loop_conclude(struct loop_view *view)
     }
 }
 
+/* Whether array i is as far from some other array as the arrays that go with k are: of a stencil, all coefficients are
+ * at the same few distances from the array it is applied to. */
+static bool loop_shares_distances(const struct loop_view *view, size_t i, size_t k)
+{
+    double mine[LWP_WALK_MEETINGS], its[LWP_WALK_MEETINGS];
+    size_t all = 0, shared = 0;
+    for (size_t h = 0; h < view->count; h++) {
+        const struct lwp_walk_pair *pair = h == i ? NULL : loop_pair(view, i, h);
+        size_t count = pair ? lwp_regroup_ahead(loop_array(view, i), loop_array(view, h), pair, true, mine) : 0;
+        bool found[LWP_WALK_MEETINGS] = {false};
+        if (loop_array(view, i)->elements < DISTANCES_TELL)
+            continue;
+        for (size_t m = 0; m < view->count && count; m++) {
+            if (m == i || m == h || (m != k && !loop_joined(view, k, m)) || !(pair = loop_pair(view, m, h)))
+                continue;
+            size_t others = lwp_regroup_ahead(loop_array(view, m), loop_array(view, h), pair, true, its);
+            for (size_t a = 0; a < count; a++)
+                for (size_t b = 0; b < others; b++)
+                    found[a] |= fabs(mine[a] - its[b]) <= SAME_DISTANCE;
+        }
+        all += count;
+        for (size_t a = 0; a < count; a++)
+            shared += found[a];
+    }
+    return shared > 0 && shared * 2 >= all;
+}
+
 /* Arrays of which no pair tells, against all that go with `k`. */
 static bool loop_pool(struct loop_view *view, size_t i, size_t k)
 {
@@ -80,7 +107,7 @@ static bool loop_pool(struct loop_view *view, size_t i, size_t k)
     bool close = sum.close_near >= 2 && sum.close_near * 5 >= sum.close;
     bool loose = sum.close_near + sum.loose_near >= 3 && sum.loose_near * 2 >= sum.loose;
     bool equal = sum.equal >= 1 && sum.equal * 4 >= sum.close + sum.loose;
-    if (!close && !loose && !equal)
+    if (!close && !loose && !equal && !loop_shares_distances(view, i, k))
         return false;
     for (size_t m = 0; m < view->count; m++)
         if (m != i && (m == k || loop_joined(view, k, m)))
