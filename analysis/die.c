@@ -50,12 +50,17 @@ static bool die_unit_looks_c(Dwarf_Die *unit)
     return true;
 }
 
+static bool die_unit_is_shared(Dwarf_Die *unit)
+{
+    return dwarf_tag(unit) == DW_TAG_partial_unit && !dwarf_hasattr(unit, DW_AT_language);
+}
+
 bool code_die_is_c(Dwarf_Die *die)
 {
     Dwarf_Die unit;
     if (!dwarf_diecu(die, &unit, NULL, NULL))
         return true;
-    if (dwarf_tag(&unit) == DW_TAG_partial_unit && !dwarf_hasattr(&unit, DW_AT_language))
+    if (die_unit_is_shared(&unit))
         return die_unit_looks_c(&unit);
     switch (dwarf_srclang(&unit)) {
     case DW_LANG_C:
@@ -95,7 +100,9 @@ const char *code_die_name(struct lwp_code *code, Dwarf_Die *die)
     const char *name = dwarf_diename(die);
     if (!name || !*name)
         return NULL;
-    if (code_die_is_c(die) || strlen(name) > 1000)
+    Dwarf_Die unit;
+    bool shared = dwarf_diecu(die, &unit, NULL, NULL) && die_unit_is_shared(&unit);
+    if ((!shared && code_die_is_c(die)) || strlen(name) > 1000)
         return code_intern(code, name);
     Dwarf_Die path[DIE_NAME_DEPTH];
     int depth = die_path(die, path);
