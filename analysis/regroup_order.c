@@ -180,7 +180,7 @@ struct lwp_regroup_verdict lwp_regroup_relate(const struct lwp_regroup_array *a,
     }
     if (walk_a->alone >= ALONE_NEEDED && walk_b->alone >= ALONE_NEEDED &&
         (!pair || pair->close.count + pair->loose.count == 0))
-        return (struct lwp_regroup_verdict){LWP_REGROUP_AFFINITY, "no run of a loop uses both", false};
+        return (struct lwp_regroup_verdict){LWP_REGROUP_AFFINITY, "no run of a loop uses both", true};
     if (!pair)
         return verdict;
     double usual = order_usual(a, walk_a, b, walk_b);
