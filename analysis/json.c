@@ -3,7 +3,9 @@
  * All names come from the profiled program: they are made valid UTF-8 and are otherwise as they were. */
 #include "analysis/json.h"
 
+#include "analysis/elements.h"
 #include "analysis/objects.h"
+#include "analysis/streams.h"
 #include "analysis/typed.h"
 #include "base/utf8.h"
 #include "config.h"
@@ -246,16 +248,62 @@ static json_t *json_modules(const struct lwp_profile *profile)
 
 /* ---- objects ---- */
 
+/* Accesses that lie in the bytes given of an element, judged by the offsets sampled. */
+static double json_accesses_in(const struct lwp_profile *profile, const struct lwp_layout *layout, uint64_t offset,
+                               uint64_t bytes)
+{
+    uint64_t offsets[2 * LWP_RESERVOIR], place;
+    double accesses = 0;
+    for (size_t k = 0; k < layout->object_count; k++)
+        for (uint32_t i = profile->object_streams[layout->objects[k]]; i != LWP_NONE;
+             i = profile->streams[i].next_of_object) {
+            const struct lwp_stream *stream = &profile->streams[i];
+            size_t count = lwp_streams_offsets(stream, offsets, 2 * LWP_RESERVOIR), inside = 0;
+            for (size_t o = 0; o < count; o++)
+                inside += lwp_elements_place(&profile->objects[layout->objects[k]], offsets[o], &place) &&
+                          place < offset + bytes && place + (stream->bytes ? stream->bytes : 1) > offset;
+            if (count)
+                accesses += (double)stream->accesses * (double)inside / (double)count;
+        }
+    return accesses;
+}
+
+/* The members of a member that is a struct, as far as they were seen used. */
+static json_t *json_parts(const struct lwp_profile *profile, const struct lwp_layout *layout,
+                          const struct lwp_layout_field *field)
+{
+    json_t *parts = json_array();
+    for (uint32_t i = 0; layout->type && layout->type->parts && i < layout->type->field_count; i++) {
+        const struct lwp_field *member = &layout->type->fields[i];
+        const struct lwp_parts *all = &layout->type->parts[i];
+        if (member->offset != field->offset || member->bytes != field->bytes)
+            continue;
+        for (uint32_t p = 0; p < all->count; p++) {
+            const struct lwp_field *part = &all->items[p];
+            double accesses = json_accesses_in(profile, layout, part->offset, part->bytes);
+            if (accesses >= 0.5)
+                json_array_append_new(parts, json_pack("{s:o,s:o,s:o,s:o}", "offset", json_count(part->offset), "bytes",
+                                                       json_count(part->bytes), "name", json_text(part->name),
+                                                       "samples", json_count((uint64_t)(accesses + 0.5))));
+        }
+    }
+    return parts;
+}
+
 static json_t *json_fields(const struct lwp_profile *profile, const struct lwp_layout *layout)
 {
     json_t *fields = json_array();
     for (size_t f = 0; f < layout->field_count; f++) {
         const struct lwp_layout_field *field = &layout->fields[f];
-        json_array_append_new(fields, json_pack("{s:o,s:o,s:o,s:o,s:o,s:o}", "offset", json_count(field->offset),
-                                                "bytes", json_count(field->bytes), "name", json_text(field->name),
-                                                "share", json_share(field->observed / profile->total.weight),
-                                                "loop_share", json_share(field->weight / profile->total.weight),
-                                                "samples", json_count(field->accesses)));
+        json_t *one = json_pack(
+            "{s:o,s:o,s:o,s:o,s:o,s:o}", "offset", json_count(field->offset), "bytes", json_count(field->bytes), "name",
+            json_text(field->name), "share", json_share(field->observed / profile->total.weight), "loop_share",
+            json_share(field->weight / profile->total.weight), "samples", json_count(field->accesses));
+        json_t *parts = json_parts(profile, layout, field);
+        if (json_array_size(parts))
+            json_object_set(one, "parts", parts);
+        json_decref(parts);
+        json_array_append_new(fields, one);
     }
     return fields;
 }

@@ -17,6 +17,7 @@ enum {
     TYPE_FIELD_LIMIT = 4096,
     TYPE_NEST_LIMIT = 16,
     TYPE_NAMES = 16,
+    TYPE_PARTS = 32,
     TYPE_NAME_LIMIT = 100,
     TYPES_UNKNOWN = LWP_MAP_NONE - 1
 };
@@ -66,15 +67,17 @@ struct flatten {
     struct lwp_code *code;
     struct flat_field {
         struct lwp_field field;
+        struct lwp_parts parts;
         bool bits;
     } * fields;
     size_t count, capacity;
     bool is_class, is_rust, broken;
+    bool is_part; /* of a member: its own members are not opened further */
 };
 
 static void flatten_struct(struct flatten *flat, Dwarf_Die *type, uint64_t base, int depth);
 
-static void flatten_add(struct flatten *flat, struct lwp_field field, bool bits)
+static void flatten_add(struct flatten *flat, struct lwp_field field, struct lwp_parts parts, bool bits)
 {
     struct flat_field *last = flat->count ? &flat->fields[flat->count - 1] : NULL;
     if (bits && last && last->bits && field.offset < last->field.offset + last->field.bytes) {
@@ -88,7 +91,7 @@ static void flatten_add(struct flatten *flat, struct lwp_field field, bool bits)
         return;
     }
     LWP_GROW(&flat->fields, flat->count, &flat->capacity);
-    flat->fields[flat->count++] = (struct flat_field){field, bits};
+    flat->fields[flat->count++] = (struct flat_field){field, parts, bits};
 }
 
 /* The bits of a bit-field from the struct's start: DW_AT_data_bit_offset, or DWARF 3's count from the other end. */
@@ -129,6 +132,23 @@ static const char *flatten_names(struct flatten *flat, Dwarf_Die *type, bool kno
     return names;
 }
 
+/* The members of a member, each with the whole path as its name; none when there is anything odd about them. */
+static struct lwp_parts flatten_parts(struct flatten *flat, const struct lwp_field *field, Dwarf_Die *type, int depth)
+{
+    struct flatten inner = {.code = flat->code, .is_rust = flat->is_rust, .is_part = true};
+    flatten_struct(&inner, type, field->offset, depth + 1);
+    bool fine = !inner.broken && inner.count > 1 && inner.count <= TYPE_PARTS && strlen(field->name) < TYPE_NAME_LIMIT;
+    struct lwp_field *parts = lwp_arena_alloc(flat->code->arena, fine ? inner.count : 0, sizeof *parts);
+    for (size_t i = 0; fine && i < inner.count; i++) {
+        parts[i] = inner.fields[i].field;
+        fine = parts[i].offset - field->offset < field->bytes && strlen(parts[i].name) < TYPE_NAME_LIMIT;
+        parts[i].name = lwp_arena_printf(flat->code->arena, "%s.%s", field->name, parts[i].name);
+    }
+    struct lwp_parts made = {parts, fine ? (uint32_t)inner.count : 0};
+    free(inner.fields);
+    return made;
+}
+
 static void flatten_member(struct flatten *flat, Dwarf_Die *member, uint64_t base, int depth)
 {
     Dwarf_Die type, stripped;
@@ -149,6 +169,7 @@ static void flatten_member(struct flatten *flat, Dwarf_Die *member, uint64_t bas
         flatten_struct(flat, &stripped, base + offset, depth + 1);
         return;
     }
+    struct lwp_parts parts = {NULL, 0};
     struct lwp_field field = {.name = code_intern(flat->code, name ? name : flatten_names(flat, &stripped, known))};
     bool is_bits = dwarf_hasattr(member, DW_AT_bit_size);
     if (is_bits && flatten_bits(member, &type, offset, &first_bit, &bits)) {
@@ -179,7 +200,10 @@ static void flatten_member(struct flatten *flat, Dwarf_Die *member, uint64_t bas
         if (dwarf_formudata(&attribute, &own) == 0 && own && own <= 4096)
             field.alignment = own;
     }
-    flatten_add(flat, field, is_bits);
+    if (name && known && !is_bits && !flat->is_part && depth < TYPE_NEST_LIMIT && code_die_is_struct(&stripped) &&
+        dwarf_tag(&stripped) != DW_TAG_union_type)
+        parts = flatten_parts(flat, &field, &stripped, depth);
+    flatten_add(flat, field, parts, is_bits);
 }
 
 static int flat_compare(const void *a, const void *b);
@@ -234,9 +258,9 @@ static void flatten_variants(struct flatten *flat, Dwarf_Die *part, uint64_t bas
         all.fields[i].bits = true; /* joins those that share bytes */
     }
     if (tag.bytes)
-        flatten_add(flat, tag, false);
+        flatten_add(flat, tag, (struct lwp_parts){NULL, 0}, false);
     for (size_t i = 0; i < all.count; i++)
-        flatten_add(flat, all.fields[i].field, true);
+        flatten_add(flat, all.fields[i].field, (struct lwp_parts){NULL, 0}, true);
     flat->broken |= all.broken;
     free(all.fields);
 }
@@ -351,8 +375,12 @@ static bool type_read_struct(struct lwp_code *code, struct lwp_type *type, Dwarf
     if (flat.count)
         qsort(flat.fields, flat.count, sizeof *flat.fields, flat_compare);
     struct lwp_field *fields = lwp_arena_alloc(code->arena, flat.count, sizeof *fields);
-    for (size_t i = 0; i < flat.count; i++)
+    struct lwp_parts *parts = lwp_arena_alloc(code->arena, flat.count, sizeof *parts);
+    for (size_t i = 0; i < flat.count; i++) {
         fields[i] = flat.fields[i].field;
+        parts[i] = flat.fields[i].parts;
+    }
+    type->parts = parts;
     type->kind = dwarf_tag(die) == DW_TAG_union_type ? LWP_TYPE_UNION : LWP_TYPE_STRUCT;
     type->is_class = flat.is_class;
     type->fields = fields;

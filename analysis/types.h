@@ -15,6 +15,12 @@ struct lwp_field {
     uint64_t alignment;
 };
 
+/* Of a member that is a struct: its own members, named "position.x", with offsets from the start of the whole. */
+struct lwp_parts {
+    const struct lwp_field *items;
+    uint32_t count;
+};
+
 /* Of the unit that declares a type: which language its names and declarations are in. */
 enum lwp_language { LWP_LANGUAGE_C, LWP_LANGUAGE_CXX, LWP_LANGUAGE_FORTRAN, LWP_LANGUAGE_RUST, LWP_LANGUAGE_OTHER };
 
@@ -39,6 +45,7 @@ struct lwp_type {
     uint32_t line;
     const struct lwp_field *fields; /* of a struct, union or class, in order of offset; bases flattened */
     uint32_t field_count;
+    const struct lwp_parts *parts; /* of each field; NULL: not known */
 };
 
 /* A static variable: the type of one element and how many (1 when it is no array). NULL: unknown. */

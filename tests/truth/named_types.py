@@ -85,6 +85,12 @@ def main():
                 seen.add((function, item["type"]))
         if left > 0.0005:
             count("unknown" if item["type"] is None else "right", left, "(in no loop)", item["name"], item["type"])
+    for item in analysis["objects"]:
+        for field in item["fields"]:
+            for part in field.get("parts", ()):
+                if not part["name"].startswith(field["name"] + ".") or not (
+                        field["offset"] <= part["offset"] < field["offset"] + field["bytes"]):
+                    lines.append("wrong   part %s of %s" % (part["name"], field["name"]))
     functions = {plain_function(function) for function, _ in seen}
     for known in truth:
         if not any(name == known or name.endswith("::" + known) or known.endswith("::" + name) for name in functions):

@@ -111,6 +111,10 @@ static void test_struct(void **state)
         if (!strcmp(builds[b].compiler, "gcc") || strstr(builds[b].flags, "flto"))
             own[7].declaration = "short int low", own[8].declaration = "short int high";
         check_fields(type, own, 12);
+        assert_int_equal(type->parts[4].count, 3);
+        assert_string_equal(type->parts[4].items[1].name, "position.y");
+        assert_int_equal(type->parts[4].items[1].offset, 60);
+        assert_int_equal(type->parts[0].count, 0);
         unload(&loaded);
     }
 }
