@@ -149,6 +149,14 @@ HOT static int compare(const void *a, const void *b)
     const struct sample *x = a, *y = b;
     return x->x < y->x ? -1 : x->x > y->x;
 }
+/* TRUTH differences: struct sample { x } */
+HOT double differences(const struct sample *samples, int n)
+{
+    double s = 0;
+    for (int i = 1; i < n; i++)
+        s += samples[i].x - samples[i - 1].x;
+    return s;
+}
 /* TRUTH headed: struct sample { x, n } */
 HOT double headed(struct header *h)
 {
@@ -293,9 +301,11 @@ int main(int argc, char **argv)
     for (int r = 0; r < rounds; r++) {
         s += walk_tasks(&head) + areas(all, COUNT) + kinds(all, COUNT) + touch(&map, COUNT) + headed(h) + cells(list) +
              dotted(&v) + grown(&g) + bytes(raw, 1 << 20) + matrix(m, 600);
-        memcpy(sorted, in, COUNT * sizeof *in);
-        if (r % 8 == 0)
+        if (r % 8 == 0) {
+            memcpy(sorted, in, COUNT * sizeof *in);
             qsort(sorted, COUNT, sizeof *sorted, compare);
+        }
+        s += differences(sorted, COUNT);
     }
     printf("%g\n", s);
     return 0;
