@@ -159,7 +159,7 @@ static void input_add_run(struct lwp_profile *profile, const json_t *run)
             "together.",
             first, program);
     input_machine(run, &caches);
-    if (memcmp(&caches, &profile->machine, sizeof caches) != 0)
+    if (caches.line_bytes && profile->machine.line_bytes && memcmp(&caches, &profile->machine, sizeof caches) != 0)
         lwp_profile_note(profile, "The runs were made on machines with different caches; those of the first are used.");
     input_add_seconds(profile->run, "cpu_s", input_seconds(run, "cpu_s"));
     input_add_seconds(profile->run, "wall_s", input_seconds(run, "wall_s"));
@@ -167,11 +167,11 @@ static void input_add_run(struct lwp_profile *profile, const json_t *run)
         json_object_set(profile->run, "exit", json_object_get(run, "exit"));
 }
 
-static void input_run(struct lwp_profile *profile, const char *dir, json_t *ranks)
+static void input_run(struct lwp_profile *profile, const char *dir, const char *prefix, json_t *ranks)
 {
     json_t *run = input_ranks(dir, ranks);
     if (!run) {
-        lwp_profile_note(profile, "run.json is missing or damaged: command, host and machine are not known.");
+        lwp_profile_note(profile, "%srun.json is missing or damaged: command, host and machine are not known.", prefix);
         run = json_object();
     }
     const json_t *cpu = json_object_get(run, "cpu_s"), *wall = json_object_get(run, "wall_s");
@@ -253,7 +253,7 @@ static int input_directory(struct lwp_profile *profile, struct lwp_inputs *input
         goto out;
     }
     size_t before = inputs->count;
-    input_run(profile, dir, ranks);
+    input_run(profile, dir, prefix, ranks);
     input_folder(profile, inputs, dir, prefix, ranks, -1);
     for (int i = 0; i < count; i++) {
         char path[4096];
