@@ -10,6 +10,7 @@
 
 #include "analysis/elements.h"
 #include "analysis/objects.h"
+#include "analysis/remainder.h"
 #include "analysis/streams.h"
 
 #include <stdlib.h>
@@ -199,6 +200,14 @@ static void layout_touch(struct lwp_layout *layout, uint64_t residue, uint64_t b
     }
 }
 
+static size_t layout_count(const struct lwp_layout *layout, const bool *uses)
+{
+    size_t used = 0;
+    for (size_t f = 0; f < layout->field_count; f++)
+        used += uses[f];
+    return used;
+}
+
 /* What else the loop touches of the same element, from its code: fields too rare in few samples to be seen. With many
  * fair samples of this access a neighbour that runs as often would have been seen; then it is a rare branch. */
 static void layout_siblings(struct lwp_profile *profile, struct lwp_layout *layout, const struct lwp_stream *stream,
@@ -218,6 +227,32 @@ static void layout_siblings(struct lwp_profile *profile, struct lwp_layout *layo
         if (place && siblings[i].loop == place->loop)
             layout_touch(layout, (uint64_t)at, siblings[i].bytes, uses);
     }
+}
+
+/* Of the fields under a vector, those that the loop needs, as far as its remainder tells; false: it does not. */
+static bool layout_needed(struct lwp_profile *profile, struct lwp_layout *layout, const struct lwp_stream *stream,
+                          bool *uses)
+{
+    enum { USES = 64 };
+    struct lwp_remainder_use needed[USES];
+    bool kept[LWP_FIELDS_MAX] = {false}, any = false;
+    if (!layout->type || stream->module == LWP_NONE || stream->region == LWP_NONE ||
+        layout->weight.weight < 0.01 * profile->total.weight) /* costs time */
+        return false;
+    const struct lwp_region *region = &profile->regions[stream->region];
+    size_t count = region->is_function
+                       ? 0
+                       : lwp_remainder_uses(profile->code, stream->module, stream->address, region->file,
+                                            region->first_line, region->last_line, layout->type, needed, USES);
+    for (size_t i = 0; i < count; i++)
+        layout_touch(layout, needed[i].offset, needed[i].bytes, kept);
+    for (size_t f = 0; f < layout->field_count; f++) {
+        kept[f] &= uses[f];
+        any |= kept[f];
+    }
+    if (any)
+        memcpy(uses, kept, layout->field_count * sizeof *uses);
+    return any;
 }
 
 static void layout_stream(struct lwp_profile *profile, struct lwp_layout *layout, const struct lwp_stream *stream)
@@ -249,10 +284,10 @@ static void layout_stream(struct lwp_profile *profile, struct lwp_layout *layout
     if (copies || kept * 2 < count) /* no place of its own: it goes over everything */
         for (size_t f = 0; f < layout->field_count; f++)
             uses[f] = true;
-    size_t used = 0;
-    for (size_t f = 0; f < layout->field_count; f++)
-        used += uses[f];
-    if (stream->vector && used > 1)
+    size_t used = layout_count(layout, uses);
+    if (stream->vector && used > 1 && !copies && layout_needed(profile, layout, stream, uses))
+        used = layout_count(layout, uses);
+    else if (stream->vector && used > 1)
         layout->vague += stream->weight.weight;
     for (size_t f = 0; f < layout->field_count; f++)
         if (uses[f]) {
