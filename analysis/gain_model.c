@@ -34,7 +34,7 @@ static const double stream_l2 = 0.17, stream_l3 = 0.4, stream_core = 0.01, strea
 static const double jump_cached = 0.05, jump_core = 0.012;
 static const double chain_l1 = 0.007, chain_l2 = 0.03, chain_l3 = 0.16, chain_core = 0.0008;
 /* What more lines of one element cost at least: nothing up to so many, then by this power. */
-static const double jump_free = 3, jump_lines = 0.25, chain_free = 1, chain_lines = 0.25;
+static const double jump_free = 3, jump_lines = 0.15, chain_free = 1, chain_lines = 0.25;
 static const double latency = 45; /* of a line nobody prefetched, in streamed lines */
 static const double arrives_memory = 0.7, arrives_cache = 0.3, arrives_chained = 0.9, most = 0.99;
 static const double spinning_noted = 0.1;
