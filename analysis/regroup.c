@@ -341,7 +341,7 @@ static void regroup_judge(struct lwp_profile *profile, struct lwp_regroup_candid
 
 /* ---- groups ---- */
 
-/* Of the members the one `array` shares most loop weight with; how much, of the array's own. */
+/* The part of an array's loops, by weight, that uses the other array too. */
 static double regroup_common(const struct lwp_regroup_candidates *candidates, size_t array, size_t other)
 {
     double common = 0, own = 0;
