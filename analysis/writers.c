@@ -50,16 +50,29 @@ static size_t writers_places(const struct lwp_profile *profile, const struct lwp
     return count;
 }
 
+static int writers_place_compare(const void *a, const void *b)
+{
+    const struct writer_place *x = a, *y = b;
+    if (x->index != y->index)
+        return x->index < y->index ? -1 : 1;
+    return (x->thread > y->thread) - (x->thread < y->thread);
+}
+
+/* `places` by index. */
 static bool writers_in_turns(const struct writer_place *places, size_t count, unsigned turns)
 {
     struct {
         uint32_t thread;
         uint64_t rest;
     } owners[THREADS_SEEN_MAX];
-    size_t threads = 0;
+    size_t threads = 0, changes = 0, known = 0;
     bool differ = false;
     for (size_t i = 0; i < count; i++) {
         size_t t = 0;
+        if (i > 0 && writers_place_compare(&places[i], &places[i - 1]) == 0)
+            continue; /* seen twice is no more proof than seen once */
+        known++;
+        changes += i > 0 && places[i].thread != places[i - 1].thread;
         while (t < threads && owners[t].thread != places[i].thread)
             t++;
         if (t < threads && owners[t].rest != places[i].index % turns)
@@ -72,7 +85,8 @@ static bool writers_in_turns(const struct writer_place *places, size_t count, un
         owners[threads++].rest = places[i].index % turns;
         differ |= owners[threads - 1].rest != owners[0].rest;
     }
-    return differ && pow(turns, -(double)(count - threads)) < chance;
+    /* Slices change hands threads - 1 times: what they explain is no dealing out in turn. */
+    return differ && changes >= threads && pow(turns, -(double)(known - threads)) < chance;
 }
 
 unsigned lwp_writers_turns(const struct lwp_profile *profile, const struct lwp_layout *layout)
@@ -84,20 +98,13 @@ unsigned lwp_writers_turns(const struct lwp_profile *profile, const struct lwp_l
             const struct lwp_stream *stream = &profile->streams[i];
             const struct lwp_walk *walk = stream->stores ? lwp_walks_of(&profile->walks, object, stream->region) : NULL;
             size_t count = walk ? writers_places(profile, layout, walk, places) : 0;
+            qsort(places, count, sizeof *places, writers_place_compare);
             for (unsigned turns = TURNS_MAX; count && turns > 1; turns--) /* what holds of 4 holds of 2 */
                 if (writers_in_turns(places, count, turns))
                     return turns;
         }
     }
     return 0;
-}
-
-static int writers_place_compare(const void *a, const void *b)
-{
-    const struct writer_place *x = a, *y = b;
-    if (x->index != y->index)
-        return x->index < y->index ? -1 : 1;
-    return (x->thread > y->thread) - (x->thread < y->thread);
 }
 
 bool lwp_writers_mingle(const struct lwp_profile *profile, const struct lwp_layout *layout)
