@@ -10,6 +10,7 @@ named_types() {
     case $source in
     *.f90) files="$types/$source $types/derived_main.f90" rounds=150 ;;
     slices.rs) rounds=150 ;;
+    tricks.c) rounds=200 ;;
     tricks.cc) rounds=10 ;;
     esac
     # shellcheck disable=SC2086
