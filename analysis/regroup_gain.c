@@ -37,16 +37,6 @@ uint64_t lwp_regroup_pack(const struct lwp_regroup_candidates *candidates, const
     return (size + alignment - 1) / alignment * alignment;
 }
 
-static uint64_t gain_gcd(uint64_t a, uint64_t b)
-{
-    while (b) {
-        uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 static int gain_compare(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -59,7 +49,7 @@ static uint64_t gain_stride(const uint64_t *steps, size_t count)
     uint64_t best = 1;
     for (size_t i = 0; i < count && i < 12; i++)
         for (size_t j = i; j < count && j < 12; j++) {
-            uint64_t stride = gain_gcd(steps[i], steps[j]);
+            uint64_t stride = lwp_stride_gcd(steps[i], steps[j]);
             size_t agree = 0;
             for (size_t k = 0; k < count && stride > best; k++)
                 agree += steps[k] % stride == 0;

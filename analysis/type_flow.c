@@ -12,6 +12,7 @@
 
 #include "analysis/code_loops.h"
 #include "analysis/decode.h"
+#include "analysis/stride.h"
 #include "analysis/type_cache.h"
 #include "analysis/type_callers.h"
 #include "analysis/type_die.h"
@@ -119,7 +120,7 @@ static struct flow_value flow_sum(struct flow_run *run, const struct flow_state 
         if (scale == 1 && sum.kind == FLOW_ADDRESS && scaled.kind == FLOW_ADDRESS &&
             flow_same_source(&run->answers->sources, sum.source, scaled.source)) {
             total = sum;
-            total.modulus = flow_gcd(sum.modulus, run->answers->sources.items[sum.source].bytes);
+            total.modulus = lwp_stride_gcd(sum.modulus, run->answers->sources.items[sum.source].bytes);
         }
         sum = total;
     }

@@ -3,19 +3,11 @@
  * less known, and a loop settles after a few rounds. */
 #include "analysis/type_flow_values.h"
 
+#include "analysis/stride.h"
+
 #include "analysis/type_die.h"
 
 const struct flow_value flow_unknown = {FLOW_NUMBER, 0, 0, 1};
-
-uint64_t flow_gcd(uint64_t a, uint64_t b)
-{
-    while (b) {
-        uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
 
 uint32_t flow_source(struct flow_sources *sources, const struct code_pointee *pointee)
 {
@@ -59,7 +51,7 @@ struct flow_value flow_add(const struct flow_value *a, const struct flow_value *
     if ((a->kind == FLOW_ADDRESS && b->kind == FLOW_ADDRESS) || a->kind == FLOW_NONE || b->kind == FLOW_NONE ||
         __builtin_add_overflow(a->offset, b->offset, &sum.offset))
         return flow_unknown;
-    sum.modulus = flow_gcd(a->modulus, b->modulus);
+    sum.modulus = lwp_stride_gcd(a->modulus, b->modulus);
     return sum;
 }
 
@@ -92,7 +84,7 @@ struct flow_value flow_join(const struct flow_sources *sources, const struct flo
     int64_t apart;
     if (__builtin_sub_overflow(a->offset, b->offset, &apart) || apart == INT64_MIN)
         return flow_unknown;
-    joined.modulus = flow_gcd(flow_gcd(a->modulus, b->modulus), (uint64_t)(apart < 0 ? -apart : apart));
+    joined.modulus = lwp_stride_gcd(lwp_stride_gcd(a->modulus, b->modulus), (uint64_t)(apart < 0 ? -apart : apart));
     return joined;
 }
 

@@ -26,7 +26,6 @@ struct flow_sources {
 uint32_t flow_source(struct flow_sources *sources, const struct code_pointee *pointee);
 bool flow_same_source(const struct flow_sources *sources, uint32_t a, uint32_t b);
 
-uint64_t flow_gcd(uint64_t a, uint64_t b);
 struct flow_value flow_address(uint32_t source, int64_t offset);
 bool flow_equal(const struct flow_value *a, const struct flow_value *b);
 struct flow_value flow_add(const struct flow_value *a, const struct flow_value *b);
