@@ -40,9 +40,6 @@ enum {
 enum {
     FEATURE_BUILD_ID = 2,
     FEATURE_HOST = 3,
-    FEATURE_VERSION = 5,
-    FEATURE_ARCH = 6,
-    FEATURE_CPUS = 7,
     FEATURE_CPU = 8,
     FEATURE_COMMAND = 11,
     FEATURE_EVENTS = 12,
@@ -216,7 +213,6 @@ static void perf_add_build_id(struct perf_file *file, uint16_t misc, struct perf
     }
     *lwp_map_at(file->build_ids, lwp_hash_text(path)) = (uint32_t)file->build_id_count;
     file->build_id_list[file->build_id_count++] = id;
-    file->about->build_ids = file->build_id_count;
 }
 
 static void perf_build_ids(struct perf_file *file, struct perf_bytes from)
@@ -240,17 +236,8 @@ static void perf_feature(struct perf_file *file, unsigned feature, struct perf_b
     case FEATURE_HOST:
         perf_feature_text(from, about->host, sizeof about->host);
         break;
-    case FEATURE_VERSION:
-        perf_feature_text(from, about->perf_version, sizeof about->perf_version);
-        break;
-    case FEATURE_ARCH:
-        perf_feature_text(from, about->arch, sizeof about->arch);
-        break;
     case FEATURE_CPU:
         perf_feature_text(from, about->cpu, sizeof about->cpu);
-        break;
-    case FEATURE_CPUS:
-        about->cpus = from.size >= 8 ? perf_u32(from.at + 4) : 0;
         break;
     case FEATURE_COMMAND:
         perf_command(about, from);

@@ -59,11 +59,9 @@ struct lwp_perf_visitor {
 /* What the file says of the machine and the run; "" or 0: not said. Filled before the first callback, except in a file
  * of a pipe, where it comes in between. */
 struct lwp_perf_about {
-    char host[256], cpu[256], arch[64], perf_version[64];
+    char host[256], cpu[256];
     char command[4096]; /* of perf itself, arguments ended by NUL */
     size_t command_bytes;
-    uint32_t cpus;
-    uint64_t build_ids; /* how many */
     /* what is wrong with the file */
     uint64_t bad_records, unknown_records;
     bool torn; /* it ends in the middle */

@@ -165,7 +165,7 @@ uint64_t lwp_perf_sample_id(const struct perf_event_attr *attr, const uint8_t *b
 
 struct lwp_perf_trailer lwp_perf_trailer(const struct perf_event_attr *attr)
 {
-    struct lwp_perf_trailer trailer = {0, SIZE_MAX, SIZE_MAX};
+    struct lwp_perf_trailer trailer = {0, SIZE_MAX};
     uint64_t type = attr->sample_type;
     if (!attr->sample_id_all)
         return trailer;
@@ -174,15 +174,9 @@ struct lwp_perf_trailer lwp_perf_trailer(const struct perf_event_attr *attr)
         trailer.time = trailer.bytes;
         trailer.bytes += 8;
     }
-    if (type & PERF_SAMPLE_ID) {
-        trailer.id = trailer.bytes;
-        trailer.bytes += 8;
-    }
+    trailer.bytes += type & PERF_SAMPLE_ID ? 8 : 0;
     trailer.bytes += type & PERF_SAMPLE_STREAM_ID ? 8 : 0;
     trailer.bytes += type & PERF_SAMPLE_CPU ? 8 : 0;
-    if (type & PERF_SAMPLE_IDENTIFIER) {
-        trailer.id = trailer.bytes;
-        trailer.bytes += 8;
-    }
+    trailer.bytes += type & PERF_SAMPLE_IDENTIFIER ? 8 : 0;
     return trailer;
 }

@@ -12,10 +12,10 @@ bool lwp_perf_sample_parse(const struct perf_event_attr *attr, uint16_t misc, co
 /* The id of a sample's event in its first or a later place; 0: none, or too short. */
 uint64_t lwp_perf_sample_id(const struct perf_event_attr *attr, const uint8_t *bytes, size_t size);
 
-/* How many bytes of sample_id every other record ends with, and where the time and the id are in them (SIZE_MAX: not).
+/* How many bytes of sample_id every other record ends with, and where the time is in them (SIZE_MAX: not).
  */
 struct lwp_perf_trailer {
-    size_t bytes, time, id;
+    size_t bytes, time;
 };
 struct lwp_perf_trailer lwp_perf_trailer(const struct perf_event_attr *attr);
 
