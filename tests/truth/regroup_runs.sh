@@ -20,8 +20,9 @@ regroup_runs() { # RUNS THREADS...
     while [ $run -lt "$runs" ]; do
         options=
         for example in diffusion boxes stencil; do
+            case $example in diffusion) rounds=32 ;; boxes) rounds=15 ;; stencil) rounds=450 ;; esac # a thousand samples
             for threads; do
-                regroup_one $example "$TMP/$example" "$threads" || failures=$((failures + 1))
+                regroup_one $example "$TMP/$example" "$threads" $rounds || failures=$((failures + 1))
                 total=$((total + 1))
             done
         done
