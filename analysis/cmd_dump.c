@@ -132,26 +132,53 @@ static int dump_thread_end(void *to, const struct lwps_thread_end *record)
     return 0;
 }
 
+static void dump_access(const struct lwps_access *access)
+{
+    static const char *const homes[] = {"address", "pool", "stack"};
+    printf("ip %" PRIx64 " %s%s bytes %u source %u%s", access->ip, access->flags & LWPS_ACCESS_LOAD ? "load" : "",
+           access->flags & LWPS_ACCESS_STORE ? "store" : "", access->bytes, access->source,
+           access->flags & LWPS_ACCESS_WEIGHTED ? " weighted" : "");
+    if (!(access->flags & LWPS_ACCESS_KNOWN)) {
+        printf(" address unknown\n");
+        return;
+    }
+    printf(" address %" PRIx64, access->address);
+    if (access->home != LWPS_HOME_ADDRESS)
+        printf(" %s %" PRIu32 " base %" PRIx64, homes[access->home], access->home_id, access->home_base);
+    putchar('\n');
+}
+
+static int dump_watch(void *to, const struct lwps_watch *record)
+{
+    (void)to;
+    static const char *const ends[] = {"?", "decided", "not-watched", "evicted", "mispredicted", "overwritten", "freed",
+                                       "frame-died", "kernel", "foreign", "unknown", "ended"};
+    static const char *const values[] = {"?", "same", "close", "other"};
+    const uint8_t v = record->verdicts;
+    printf("watch time %" PRIu64 " end %" PRIu64 " weight %" PRIu64 "%s%s%s%s %s value %s overlap %u\n", record->time,
+           record->end_time, record->weight, v & LWPS_VERDICT_DEAD_STORE ? " dead-store" : "",
+           v & LWPS_VERDICT_SILENT_STORE ? " silent-store" : "", v & LWPS_VERDICT_SILENT_LOAD ? " silent-load" : "",
+           v & LWPS_VERDICT_SHARING ? " sharing" : "",
+           ends[record->end < sizeof ends / sizeof *ends ? record->end : 0],
+           values[record->value < sizeof values / sizeof *values ? record->value : 0], record->overlap);
+    printf("  first tid %" PRIu32 " context %" PRIu32 " ", record->first_tid, record->first_context);
+    dump_access(&record->first);
+    if (record->second.ip) {
+        printf("  second context %" PRIu32 " ", record->second_context);
+        dump_access(&record->second);
+    }
+    return 0;
+}
+
 static int dump_sample(void *to, const struct lwps_sample *record)
 {
     (void)to;
     static const char *const kinds[] = {"unknown", "stall", "compute", "store"};
-    static const char *const homes[] = {"address", "pool", "stack"};
     printf("sample time %" PRIu64 " weight %" PRIu64 " ip %" PRIx64 " context %" PRIu32 " %s\n", record->time,
            record->weight, record->ip, record->context, kinds[record->kind & 3]);
     for (unsigned i = 0; i < record->access_count; i++) {
-        const struct lwps_access *access = &record->access[i];
-        printf("  access ip %" PRIx64 " %s%s bytes %u source %u%s", access->ip,
-               access->flags & LWPS_ACCESS_LOAD ? "load" : "", access->flags & LWPS_ACCESS_STORE ? "store" : "",
-               access->bytes, access->source, access->flags & LWPS_ACCESS_WEIGHTED ? " weighted" : "");
-        if (access->flags & LWPS_ACCESS_KNOWN) {
-            printf(" address %" PRIx64, access->address);
-            if (access->home != LWPS_HOME_ADDRESS)
-                printf(" %s %" PRIu32 " base %" PRIx64, homes[access->home], access->home_id, access->home_base);
-        } else {
-            printf(" address unknown");
-        }
-        putchar('\n');
+        printf("  access ");
+        dump_access(&record->access[i]);
     }
     return 0;
 }
@@ -162,7 +189,7 @@ static int dump_run(int argc, char **argv, const struct lwp_command *self)
         .file = dump_file, .process = dump_process, .module = dump_module, .module_end = dump_module_end,
         .context = dump_context, .pool = dump_pool, .pool_count = dump_pool_count, .block = dump_block,
         .block_end = dump_block_end, .totals = dump_totals, .note = dump_note, .thread = dump_thread,
-        .thread_end = dump_thread_end, .sample = dump_sample,
+        .thread_end = dump_thread_end, .watch = dump_watch, .sample = dump_sample,
     };
     struct lwp_options options;
     int status;

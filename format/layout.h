@@ -66,6 +66,7 @@ enum lwps_tag {
     LWPS_TAG_NOTE = 10,
     LWPS_TAG_THREAD = 11,
     LWPS_TAG_THREAD_END = 12,
+    LWPS_TAG_WATCH = 13,
     LWPS_TAG_SAMPLE = 0x80,
     LWPS_TAG_SAME_CONTEXT = 0x40,
 };

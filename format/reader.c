@@ -272,6 +272,26 @@ static void read_access(struct reader *reader, struct cursor *from, uint64_t ip,
     }
 }
 
+static int read_watch(struct reader *reader, struct cursor *from)
+{
+    struct lwps_watch record = {.end_time = get_time(from, reader)};
+    record.time = record.end_time - get_varint(from) * reader->time_scale;
+    record.weight = get_varint(from) * reader->weight_scale;
+    record.verdicts = get_byte(from);
+    record.end = get_byte(from);
+    record.value = get_byte(from);
+    record.overlap = (uint16_t)get_varint(from);
+    record.first_tid = (uint32_t)get_varint(from);
+    record.first_context = (uint32_t)get_varint(from);
+    read_access(reader, from, reader->delta.ip, &record.first);
+    reader->delta.ip = record.first.ip;
+    if (get_byte(from)) {
+        record.second_context = (uint32_t)get_varint(from);
+        read_access(reader, from, record.first.ip, &record.second);
+    }
+    VISIT(watch, record);
+}
+
 static int read_sample(struct reader *reader, struct cursor *from, uint8_t tag)
 {
     struct lwps_sample record; /* the accesses there are get their values one by one */
@@ -297,6 +317,7 @@ static int (*const readers[])(struct reader *, struct cursor *) = {
     [LWPS_TAG_BLOCK] = read_block, [LWPS_TAG_BLOCK_END] = read_block_end,
     [LWPS_TAG_TOTALS] = read_totals, [LWPS_TAG_NOTE] = read_note,
     [LWPS_TAG_THREAD] = read_thread, [LWPS_TAG_THREAD_END] = read_thread_end,
+    [LWPS_TAG_WATCH] = read_watch,
 };
 
 /* A block whose checksum is right but whose records are not is given up at the first bad record. A visitor's own

@@ -22,6 +22,7 @@ struct lwps_visitor {
     int (*note)(void *to, const struct lwps_note *record);
     int (*thread)(void *to, const struct lwps_thread *record);
     int (*thread_end)(void *to, const struct lwps_thread_end *record);
+    int (*watch)(void *to, const struct lwps_watch *record);
     int (*sample)(void *to, const struct lwps_sample *record);
 };
 

@@ -181,6 +181,49 @@ enum lwps_sample_class {
     LWPS_SAMPLE_STORE = 3,   /* store-bound: weight belongs to access[0], a store */
 };
 
+/* What a watched access can tell; a mask. */
+enum lwps_verdict {
+    LWPS_VERDICT_DEAD_STORE = 1 << 0,   /* first: a store; decided by the thread's next access to its bytes */
+    LWPS_VERDICT_SILENT_STORE = 1 << 1, /* first: a store; decided by the thread's next store to its bytes */
+    LWPS_VERDICT_SILENT_LOAD = 1 << 2,  /* first: a load; decided by the thread's next load of its bytes */
+    LWPS_VERDICT_SHARING = 1 << 3,      /* first: an access of another thread; decided by this thread's next access */
+};
+
+enum lwps_watch_end {
+    LWPS_WATCH_DECIDED = 1,      /* `second` is the access that decided */
+    LWPS_WATCH_NOT_WATCHED = 2,  /* no register was free for it, or the reservoir did not take it */
+    LWPS_WATCH_EVICTED = 3,      /* another candidate took its register */
+    LWPS_WATCH_MISPREDICTED = 4, /* the chosen access did not come */
+    LWPS_WATCH_OVERWRITTEN = 5,  /* silent load: a store came first; `second` is that store */
+    LWPS_WATCH_FREED = 6,        /* its block was freed, its mapping went away */
+    LWPS_WATCH_FRAME_DIED = 7,   /* its stack frame returned */
+    LWPS_WATCH_KERNEL = 8,       /* a system call may have used the bytes */
+    LWPS_WATCH_FOREIGN = 9,      /* memory other processes see: its use cannot be observed */
+    LWPS_WATCH_UNKNOWN = 10,     /* the trapping instruction could not be told */
+    LWPS_WATCH_ENDED = 11,       /* the thread or the recording ended first */
+};
+
+enum lwps_value {
+    LWPS_VALUE_UNKNOWN = 0,
+    LWPS_VALUE_SAME = 1,
+    LWPS_VALUE_CLOSE = 2, /* floating point, within 1 % */
+    LWPS_VALUE_OTHER = 3,
+};
+
+/* What became of one access chosen to be watched. Each candidate leaves one record for each of its verdicts (several in one
+ * record when they end together), written when it ends; those never watched count, too: they are what shares are of. */
+struct lwps_watch {
+    uint64_t time, end_time; /* chosen; decided or given up */
+    uint64_t weight;         /* what the candidate stands for, in the file's unit */
+    uint8_t verdicts;        /* enum lwps_verdict, mask */
+    uint8_t end;             /* enum lwps_watch_end */
+    uint8_t value;           /* enum lwps_value */
+    uint16_t overlap;        /* bytes of `first` that `second` touches; 0: other bytes of its line, or no second */
+    uint32_t first_tid;      /* whose access `first` was, 0: this thread's. Its contexts are those of that thread's file */
+    uint32_t first_context, second_context; /* callers of the access's function, as in a sample */
+    struct lwps_access first, second;
+};
+
 enum { LWPS_ACCESSES_MAX = 8 };
 
 struct lwps_sample {

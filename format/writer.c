@@ -16,7 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { WINDOW_FIRST = 16 * 1024, WINDOW_LARGEST = 256 * 1024, WRITER_FD_MIN = 200, SAMPLE_BYTES_MAX = 512 };
+enum { WINDOW_FIRST = 16 * 1024, WINDOW_LARGEST = 256 * 1024, WRITER_FD_MIN = 200, SAMPLE_BYTES_MAX = 512,
+       WATCH_BYTES_MAX = 256 };
 
 _Static_assert(WINDOW_FIRST >= LWPS_RECORD_MAX + (int)sizeof(struct lwps_disk_block), "a record fits a window");
 
@@ -498,6 +499,30 @@ static void put_access(struct cursor *to, struct lwps_delta *delta, const struct
         put_address(to, &delta->base, access->home_base);
         put_signed(to, access->address, access->home_base);
     }
+}
+
+/* The weights are not carried on: a candidate's rounding is lost, 0.1 % of it at most. */
+int lwps_put_watch(struct lwps_writer *writer, const struct lwps_watch *record)
+{
+    RECORD_BEGIN(WATCH_BYTES_MAX);
+    put_time(&to, delta, record->end_time);
+    put_varint(&to, record->end_time > record->time ? (record->end_time - record->time) / 1000 : 0);
+    put_varint(&to, record->weight / writer->weight_scale);
+    put_byte(&to, record->verdicts);
+    put_byte(&to, record->end);
+    put_byte(&to, record->value);
+    put_varint(&to, record->overlap);
+    put_varint(&to, record->first_tid);
+    put_varint(&to, record->first_context);
+    put_access(&to, delta, &record->first, delta->ip);
+    delta->ip = record->first.ip;
+    bool second = record->second.ip;
+    put_byte(&to, second);
+    if (second) {
+        put_varint(&to, record->second_context);
+        put_access(&to, delta, &record->second, record->first.ip);
+    }
+    RECORD_END(LWPS_TAG_WATCH);
 }
 
 int lwps_put_sample(struct lwps_writer *writer, const struct lwps_sample *record)

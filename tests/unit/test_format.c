@@ -75,26 +75,45 @@ static struct lwps_sample plausible_sample(uint64_t i)
     return sample;
 }
 
+static struct lwps_access any_access(void)
+{
+    struct lwps_access access = {.ip = random_any(), .bytes = (uint16_t)random_any(), .flags = random_number() & 0x3f,
+                                 .source = random_number() & 7, .level = (uint8_t)random_number(),
+                                 .home = random_number() % 3};
+    if (!(access.flags & LWPS_ACCESS_KNOWN))
+        return access;
+    access.address = random_any();
+    if (access.home != LWPS_HOME_ADDRESS) {
+        access.home_id = (uint32_t)random_any();
+        access.home_base = random_any();
+    }
+    return access;
+}
+
 static struct lwps_sample any_sample(void)
 {
     struct lwps_sample sample = {.time = random_any() / 1000 * 1000, .weight = random_any() / 1000 * 1000,
                                  .ip = random_any(), .context = (uint32_t)random_any(),
                                  .kind = random_number() & 3, .access_count = random_number() % (LWPS_ACCESSES_MAX + 1)};
-    for (unsigned k = 0; k < sample.access_count; k++) {
-        struct lwps_access *access = &sample.access[k];
-        *access = (struct lwps_access){.ip = random_any(), .bytes = (uint16_t)random_any(),
-                                       .flags = random_number() & 0x3f, .source = random_number() & 7,
-                                       .level = (uint8_t)random_number()};
-        access->home = random_number() % 3;
-        if (!(access->flags & LWPS_ACCESS_KNOWN))
-            continue;
-        access->address = random_any();
-        if (access->home != LWPS_HOME_ADDRESS) {
-            access->home_id = (uint32_t)random_any();
-            access->home_base = random_any();
-        }
-    }
+    for (unsigned k = 0; k < sample.access_count; k++)
+        sample.access[k] = any_access();
     return sample;
+}
+
+static struct lwps_watch any_watch(void)
+{
+    uint64_t time = random_any() / 2000 * 1000;
+    struct lwps_watch watch = {.time = time, .end_time = time + random_any() / 2000 * 1000,
+                               .weight = random_any() / 1000 * 1000, .verdicts = (uint8_t)random_number(),
+                               .end = (uint8_t)random_number(), .value = (uint8_t)random_number(),
+                               .overlap = (uint16_t)random_number(), .first_tid = (uint32_t)random_any(),
+                               .first_context = (uint32_t)random_any(), .first = any_access()};
+    if (random_number() & 1) {
+        watch.second = any_access();
+        watch.second.ip |= 1;
+        watch.second_context = (uint32_t)random_any();
+    }
+    return watch;
 }
 
 /* ---- everything read is kept as text, so that whole files compare ---- */
@@ -118,6 +137,13 @@ static void log_end(struct log *log)
     fclose(log->to);
 }
 
+static void log_access(struct log *log, const struct lwps_access *access)
+{
+    fprintf(log->to, " %" PRIx64 " %" PRIx64 " %u %u %u %u %u %" PRIx64 " %u\n", access->ip, access->address,
+            access->bytes, access->flags, access->source, access->home, access->home_id, access->home_base,
+            access->level);
+}
+
 static void log_sample(struct log *log, const struct lwps_sample *s)
 {
     log->samples++;
@@ -125,9 +151,17 @@ static void log_sample(struct log *log, const struct lwps_sample *s)
     fprintf(log->to, "S %" PRIu64 " %" PRIu64 " %" PRIx64 " %u %u %u\n", s->time, s->weight, s->ip, s->context, s->kind,
             s->access_count);
     for (unsigned i = 0; i < s->access_count; i++)
-        fprintf(log->to, " %" PRIx64 " %" PRIx64 " %u %u %u %u %u %" PRIx64 " %u\n", s->access[i].ip,
-                s->access[i].address, s->access[i].bytes, s->access[i].flags, s->access[i].source, s->access[i].home,
-                s->access[i].home_id, s->access[i].home_base, s->access[i].level);
+        log_access(log, &s->access[i]);
+}
+
+static int on_watch(void *to, const struct lwps_watch *w)
+{
+    struct log *log = to;
+    fprintf(log->to, "W %" PRIu64 " %" PRIu64 " %" PRIu64 " %u %u %u %u %u %u %u\n", w->time, w->end_time, w->weight,
+            w->verdicts, w->end, w->value, w->overlap, w->first_tid, w->first_context, w->second_context);
+    log_access(log, &w->first);
+    log_access(log, &w->second);
+    return 0;
 }
 
 static int on_sample(void *to, const struct lwps_sample *record)
@@ -220,7 +254,8 @@ static int on_thread_end(void *to, const struct lwps_thread_end *r)
 static const struct lwps_visitor visitor = {
     .process = on_process, .module = on_module, .module_end = on_module_end, .context = on_context, .pool = on_pool,
     .pool_count = on_pool_count, .block = on_block, .block_end = on_block_end, .totals = on_totals, .note = on_note,
-    .thread = on_thread, .thread_end = on_thread_end, .sample = on_sample,
+    .thread = on_thread, .thread_end = on_thread_end, .watch = on_watch,
+    .sample = on_sample,
 };
 
 static uint64_t any_time(void)
@@ -234,7 +269,7 @@ static void put_any(struct lwps_writer *writer, struct log *expected)
     char text[64];
     snprintf(text, sizeof text, "name %" PRIx64 " \xff<>\n", random_number());
     uint32_t id = (uint32_t)random_any();
-    switch (random_number() % 14) {
+    switch (random_number() % 16) {
     case 0: {
         struct lwps_process r = {id, (uint32_t)random_any(), any_time(), "a\0b c\0", 6};
         assert_int_equal(lwps_put_process(writer, &r), 0);
@@ -312,6 +347,12 @@ static void put_any(struct lwps_writer *writer, struct log *expected)
         struct lwps_thread_end r = {any_time(), random_any()};
         assert_int_equal(lwps_put_thread_end(writer, &r), 0);
         on_thread_end(expected, &r);
+        break;
+    }
+    case 12: {
+        struct lwps_watch r = any_watch();
+        assert_int_equal(lwps_put_watch(writer, &r), 0);
+        on_watch(expected, &r);
         break;
     }
     default: {
