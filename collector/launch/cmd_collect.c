@@ -35,8 +35,8 @@ static const struct lwp_option collect_options[] = {
      .help = "thin out samples to stay below this share of CPU time"},
     {.name = "heap-threshold", .kind = LWP_OPT_NUMBER, .argument = "BYTES", .min = 0, .max = 65536,
      .help = "heap blocks below are told apart by call path and size only; 65536 if not given"},
-    {.name = "detect", .kind = LWP_OPT_TEXT, .argument = "LIST", .initial = "layout",
-     .help = "what to look for, separated by commas; this version knows layout"},
+    {.name = "detect", .kind = LWP_OPT_TEXT, .argument = "LIST", .initial = "layout,redundancy",
+     .help = "what to look for, separated by commas; this version knows layout and redundancy (dead and silent stores, silent loads)"},
     {.name = "follow-fork", .kind = LWP_OPT_FLAG, .help = "sample child processes too (this is the default)"},
     {.name = "no-follow-fork", .kind = LWP_OPT_FLAG, .help = "sample the first process only"},
     {.name = "delay", .kind = LWP_OPT_NUMBER, .argument = "SECONDS", .min = 0, .max = 1e6, .initial = "0",
@@ -66,10 +66,10 @@ static int collect_check_list(const char *list, struct lwp_error *err)
         if (near)
             return lwp_error_set(err, LWP_ERR_USAGE, "collect: --detect knows no '%s'; did you mean '%s'?", word, near);
         if (!known[i])
-            return lwp_error_set(err, LWP_ERR_USAGE, "collect: --detect knows no '%s'; it takes layout", word);
-        if (i > 0)
-            return lwp_error_set(err, LWP_ERR_USAGE, "collect: --detect %s is not in this version; it takes layout",
-                                 word);
+            return lwp_error_set(err, LWP_ERR_USAGE, "collect: --detect knows no '%s'; it takes layout and redundancy", word);
+        if (i > 1)
+            return lwp_error_set(err, LWP_ERR_USAGE,
+                                 "collect: --detect %s is not in this version; it takes layout and redundancy", word);
         if (at[length] == '\0')
             return LWP_OK;
         at += length + 1;
@@ -133,10 +133,10 @@ static char *collect_default_dir(const char *app, const char *job)
 
 static char **collect_environment(const struct lwp_options *options, const char *library, const char *dir)
 {
-    enum { SETTINGS = 8 };
+    enum { SETTINGS = 9 };
     const char *const names[SETTINGS] = {LWP_ENV_DIR,         LWP_ENV_MAX_OVERHEAD, LWP_ENV_FREQUENCY,
                                          LWP_ENV_FOLLOW_FORK, LWP_ENV_DELAY,        LWP_ENV_DURATION,
-                                         LWP_ENV_HEAP_THRESHOLD};
+                                         LWP_ENV_HEAP_THRESHOLD, LWP_ENV_DETECT};
     const char *frequency = lwp_options_text(options, "frequency");
     const char *const values[SETTINGS] = {dir,
                                           lwp_options_text(options, "max-overhead"),
@@ -144,7 +144,8 @@ static char **collect_environment(const struct lwp_options *options, const char 
                                           lwp_options_flag(options, "no-follow-fork") ? "0" : "1",
                                           lwp_options_text(options, "delay"),
                                           lwp_options_text(options, "duration"),
-                                          lwp_options_text(options, "heap-threshold")};
+                                          lwp_options_text(options, "heap-threshold"),
+                                          lwp_options_text(options, "detect")};
     char *settings[SETTINGS] = {NULL}, **environment = NULL;
     size_t used = 0;
     for (size_t i = 0; i < SETTINGS; i++)

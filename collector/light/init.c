@@ -158,12 +158,20 @@ static void init_finish(void)
     lwp_signals_finish();
 }
 
+static uint8_t init_verdicts(void)
+{
+    const char *detect = getenv(LWP_ENV_DETECT);
+    if (!detect || strstr(detect, "redundancy"))
+        return LWPS_VERDICT_DEAD_STORE | LWPS_VERDICT_SILENT_STORE | LWPS_VERDICT_SILENT_LOAD;
+    return 0;
+}
+
 static bool init_sampler(void)
 {
     char note[256];
     struct lwp_sampler_options options = {.frequency = init_number(LWP_ENV_FREQUENCY, 0),
                                           .max_overhead = init_number(LWP_ENV_MAX_OVERHEAD, 3) / 100,
-                                          .timer = getenv(LWP_ENV_TIMER)};
+                                          .timer = getenv(LWP_ENV_TIMER), .verdicts = init_verdicts()};
     if (!(options.max_overhead > 0.0001))
         options.max_overhead = 0.0001;
     bool good = lwp_sampler_init(&options, note, sizeof note);

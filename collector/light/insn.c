@@ -186,6 +186,9 @@ static void insn_memory(struct lwp_insn *insn, const ZydisDecodedInstruction *fr
     insn->scale = operand->mem.scale;
     insn->displacement = operand->mem.disp.has_displacement ? operand->mem.disp.value : 0;
     insn->bytes = operand->size / 8;
+    insn->element = operand->element_type == ZYDIS_ELEMENT_TYPE_FLOAT64   ? 8
+                    : operand->element_type == ZYDIS_ELEMENT_TYPE_FLOAT32 ? 4
+                                                                          : 0;
     insn->segment = operand->mem.segment == ZYDIS_REGISTER_FS   ? LWP_SEGMENT_FS
                     : operand->mem.segment == ZYDIS_REGISTER_GS ? LWP_SEGMENT_GS
                                                                 : LWP_SEGMENT_NONE;
@@ -217,6 +220,7 @@ void lwp_insn_decode(struct lwp_insn *insn, uint64_t ip, unsigned room)
     }
     insn->length = from.length;
     insn->op = insn_operation(&from, &insn->condition);
+    insn->syscall = from.meta.category == ZYDIS_CATEGORY_SYSCALL;
     insn->widened = from.operand_width / 8;
     insn->writes_flags = from.cpu_flags && (from.cpu_flags->modified | from.cpu_flags->set_0 | from.cpu_flags->set_1 |
                                             from.cpu_flags->undefined);

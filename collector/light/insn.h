@@ -55,6 +55,8 @@ struct lwp_insn {
     uint8_t widened;      /* LWP_OP_WIDEN: bytes of the result */
     uint8_t base, index, scale, segment;
     uint16_t bytes;       /* of the access */
+    uint8_t element;      /* bytes of one floating point number of the operand; 0: not floating point */
+    bool syscall;
     int64_t displacement; /* RIP-relative: the address itself */
     uint16_t spoils;      /* integer registers written */
     struct lwp_operand operand[3];

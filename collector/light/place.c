@@ -92,7 +92,9 @@ static void place_fall(struct lwp_code_cache *cache, const struct lwp_function *
     uint64_t before = place_before(function, place->ip);
     if (!before)
         return;
+    place->before = before;
     const struct lwp_insn insn = *lwp_code_at(cache, before, function->high);
+    place->syscall = insn.syscall;
     if (insn.op == LWP_OP_JMP || insn.op == LWP_OP_STOP)
         return;
     place->falls = true;

@@ -14,6 +14,7 @@ struct lwp_place {
     uint64_t ip;
     uint64_t low, high;   /* of the function; 0, 0: unknown (JIT, no unwind table): nothing else is valid */
     bool decoded;         /* ip is the start of an instruction; else nothing below is valid */
+    uint64_t before;      /* the instruction in front of ip, 0: none */
     bool falls;           /* the instruction in front of ip can have run before it... */
     uint64_t fall_access; /* ...and this is its access, 0: none */
     struct {
@@ -22,6 +23,7 @@ struct lwp_place {
         bool back;
     } jump[LWP_PLACE_JUMPS];
     unsigned jump_count;
+    bool syscall; /* the instruction in front of ip enters the kernel */
     bool others; /* indirect jumps, or too many: there may be yet other ways here */
     uint64_t store; /* a store of the innermost loop around ip when that loop loads nothing, else 0 */
     uint8_t code[LWP_PLACE_CODE], code_before, code_bytes; /* as it was: another library may be there later */

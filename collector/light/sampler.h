@@ -10,6 +10,7 @@ struct lwp_sampler_options {
     double frequency;    /* Hz of thread CPU time; 0: automatic */
     double max_overhead; /* share, 0.03 */
     const char *timer;   /* LWP_ENV_TIMER */
+    uint8_t verdicts;    /* enum lwps_verdict mask: what watches are for */
 };
 
 /* Once per process (again in the child of a fork). Installs the handler through the kernel's sigaction.

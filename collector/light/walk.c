@@ -3,6 +3,7 @@
 
 #include <string.h>
 #include <sys/uio.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 enum { WALK_STEPS = 400, WALK_SEEN = 16, WALK_READS = 32, CHUNKS = 8, CHUNK_BYTES = 256 };
@@ -26,6 +27,19 @@ struct value {
     uint64_t bits;
     bool known;
 };
+
+static const int register_of[16] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
+                                    REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
+
+void lwp_registers_take(struct lwp_registers *registers, const void *ucontext)
+{
+    const ucontext_t *context = ucontext;
+    for (int i = 0; i < 16; i++)
+        registers->value[i] = (uint64_t)context->uc_mcontext.gregs[register_of[i]];
+    registers->known = 0xffff;
+    registers->fs_base = (uint64_t)__builtin_thread_pointer();
+    registers->fs_known = true;
+}
 
 bool lwp_walk_address(const struct lwp_insn *insn, const struct lwp_registers *registers, uint64_t *address)
 {
@@ -323,7 +337,25 @@ static void walk_step(struct walker *walker, const struct lwp_insn *insn)
 static void walk_keep(struct lwp_walk_access *to, const struct lwp_insn *insn, uint64_t address)
 {
     *to = (struct lwp_walk_access){.ip = insn->ip, .address = address, .bytes = insn->bytes, .load = insn->load,
-                                   .store = insn->store, .vector = insn->vector, .floating = insn->floating};
+                                   .store = insn->store, .vector = insn->vector, .floating = insn->floating,
+                                   .element = insn->element};
+}
+
+static uint32_t walk_random(uint32_t *random, uint32_t below)
+{
+    *random = *random * 1664525u + 1013904223u;
+    return (*random >> 8) % below;
+}
+
+/* Each of the first `choose_from` accesses of the kind is as likely: not the one at a chosen place, since then the first
+ * of two neighbours would nearly always be it. */
+static void walk_choose(struct lwp_walk *walk, const struct lwp_insn *insn, uint64_t address, uint32_t *random)
+{
+    bool suits = walk->choice == LWP_CHOOSE_STORE ? insn->store : insn->load && !insn->store;
+    if (walk->choice == LWP_CHOOSE_NONE || !suits || !insn->bytes || walk->choices >= walk->choose_from)
+        return;
+    if (walk_random(random, ++walk->choices) == 0)
+        walk_keep(&walk->chosen, insn, address);
 }
 
 void lwp_walk_forward(struct lwp_code_cache *cache, const struct lwp_place *place, const struct lwp_registers *start,
@@ -341,7 +373,7 @@ void lwp_walk_forward(struct lwp_code_cache *cache, const struct lwp_place *plac
     unsigned passed = 0;
     uint64_t ip = place->ip;
     walk->found = false;
-    walk->kept_count = 0;
+    walk->kept_count = walk->choices = 0;
     for (unsigned step = 0; step < WALK_STEPS && ip >= place->low && ip < place->high; step++) {
         const struct lwp_insn *insn = lwp_code_at(cache, ip, place->high);
         if (insn->invalid || insn->op == LWP_OP_STOP)
@@ -360,9 +392,11 @@ void lwp_walk_forward(struct lwp_code_cache *cache, const struct lwp_place *plac
                 if (passed < WALK_SEEN)
                     walk_keep(&seen[passed], insn, address);
                 passed++;
+                walk_choose(walk, insn, address, random);
             }
         }
-        if (walk->kept_count == LWP_WALK_KEEP && !walk->wanted)
+        if (walk->kept_count == LWP_WALK_KEEP && !walk->wanted &&
+            (walk->choice == LWP_CHOOSE_NONE || walk->choices == walk->choose_from))
             break;
         uint64_t next = ip + insn->length;
         if (insn->op == LWP_OP_JMP) {
@@ -380,8 +414,7 @@ void lwp_walk_forward(struct lwp_code_cache *cache, const struct lwp_place *plac
     }
     if (!walk->kept_count && passed) {
         unsigned held = passed < WALK_SEEN ? passed : WALK_SEEN;
-        *random = *random * 1664525u + 1013904223u;
-        walk->kept[0] = seen[(*random >> 8) % held];
+        walk->kept[0] = seen[walk_random(random, held)];
         walk->kept_count = 1;
     }
 }

@@ -15,6 +15,9 @@ struct lwp_registers {
     bool fs_known;
 };
 
+/* From a signal's ucontext: all are known. */
+void lwp_registers_take(struct lwp_registers *registers, const void *ucontext);
+
 /* The address of the instruction's memory operand. False: a register it needs is not known, or a form not followed. */
 bool lwp_walk_address(const struct lwp_insn *insn, const struct lwp_registers *registers, uint64_t *address);
 
@@ -25,7 +28,10 @@ struct lwp_walk_access {
     uint64_t ip, address;
     uint16_t bytes;
     bool load, store, vector, floating;
+    uint8_t element; /* bytes of a floating point number, 0: none */
 };
+
+enum lwp_walk_choice { LWP_CHOOSE_NONE, LWP_CHOOSE_STORE, LWP_CHOOSE_LOAD };
 
 enum { LWP_WALK_KEEP = 3 };
 
@@ -33,11 +39,15 @@ struct lwp_walk {
     /* in */
     uint64_t wanted; /* the instruction whose next address is looked for, or 0 */
     unsigned skip;   /* accesses to pass before keeping LWP_WALK_KEEP of them */
+    enum lwp_walk_choice choice; /* one of so many stores (loads) to come, each as likely as the others */
+    unsigned choose_from;
     /* out */
     bool found;
     uint64_t found_address;
     struct lwp_walk_access kept[LWP_WALK_KEEP];
     unsigned kept_count;
+    struct lwp_walk_access chosen;
+    unsigned choices; /* 0: nothing chosen */
 };
 
 /* Follows the program from `ip` within its function, changing nothing: computes what only depends on known registers

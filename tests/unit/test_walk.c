@@ -21,9 +21,6 @@
 
 enum { TRAP_FLAG = 0x100, WALK_EVERY = 7, WALKS_OPEN = 4, STEPS_MOST = 300000 };
 
-static const int register_of[16] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
-                                    REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
-
 struct ran {
     uint64_t ip, address;
     bool accesses, known;
@@ -131,10 +128,8 @@ static void step_trap(int signal, siginfo_t *info, void *given)
         saved[REG_EFL] &= ~(greg_t)TRAP_FLAG;
         return;
     }
-    struct lwp_registers registers = {.known = 0xffff, .fs_known = true,
-                                      .fs_base = (uint64_t)__builtin_thread_pointer()};
-    for (int i = 0; i < 16; i++)
-        registers.value[i] = (uint64_t)saved[register_of[i]];
+    struct lwp_registers registers;
+    lwp_registers_take(&registers, context);
     uint64_t flags = (uint64_t)saved[REG_EFL];
     struct ran now = {.ip = (uint64_t)saved[REG_RIP]};
     const struct lwp_place *place = lwp_place_find(step.cache, now.ip);

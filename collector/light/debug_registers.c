@@ -1,0 +1,116 @@
+#define _GNU_SOURCE
+#include "collector/light/debug_registers.h"
+
+#include "collector/light/timer.h"
+
+#include <fcntl.h>
+#include <linux/hw_breakpoint.h>
+#include <linux/perf_event.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { SIGNAL_DATA = 0x6c777062, FD_MIN = 200, REFUSALS_MOST = 8, RETRY_EVERY = 1024 };
+
+static bool registers_see_kernel;
+
+static struct perf_event_attr register_attributes(unsigned which, enum lwp_debug_kind kind, uint64_t address,
+                                                  unsigned bytes)
+{
+    static const uint32_t types[] = {HW_BREAKPOINT_X, HW_BREAKPOINT_W, HW_BREAKPOINT_RW};
+    return (struct perf_event_attr){.size = sizeof(struct perf_event_attr),
+                                    .type = PERF_TYPE_BREAKPOINT,
+                                    .bp_type = types[kind],
+                                    .bp_addr = address,
+                                    .bp_len = kind == LWP_DEBUG_EXECUTE ? sizeof(long) : bytes,
+                                    .sample_period = 1,
+                                    .exclude_kernel = !registers_see_kernel,
+                                    .exclude_hv = 1,
+                                    .sigtrap = 1,
+                                    .remove_on_exec = 1,
+                                    .sig_data = SIGNAL_DATA + which};
+}
+
+static bool register_open(struct lwp_debug_registers *registers, unsigned which, struct perf_event_attr *attributes)
+{
+    int low = (int)syscall(SYS_perf_event_open, attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+    if (low < 0)
+        return false;
+    int fd = fcntl(low, F_DUPFD_CLOEXEC, FD_MIN);
+    if (fd < 0)
+        fd = low;
+    else
+        close(low);
+    registers->at[which].fd = fd;
+    registers->at[which].open = true;
+    return true;
+}
+
+void lwp_debug_init(void)
+{
+    static uint64_t never;
+    registers_see_kernel = true;
+    struct perf_event_attr attributes = register_attributes(0, LWP_DEBUG_ACCESS, (uint64_t)&never, sizeof never);
+    attributes.disabled = 1;
+    int fd = (int)syscall(SYS_perf_event_open, &attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+    registers_see_kernel = fd >= 0;
+    if (fd >= 0)
+        close(fd);
+}
+
+bool lwp_debug_sees_kernel(void)
+{
+    return registers_see_kernel;
+}
+
+bool lwp_debug_arm(struct lwp_debug_registers *registers, unsigned which, enum lwp_debug_kind kind, uint64_t address,
+                   unsigned bytes)
+{
+    if (registers->refusals >= REFUSALS_MOST && ++registers->refusals % RETRY_EVERY)
+        return false;
+    /* changed and enabled in one go: an event whose new attributes are not `disabled` starts at once */
+    struct perf_event_attr attributes = register_attributes(which, kind, address, bytes);
+    bool set = registers->at[which].open
+                   ? ioctl(registers->at[which].fd, PERF_EVENT_IOC_MODIFY_ATTRIBUTES, &attributes) == 0
+                   : register_open(registers, which, &attributes);
+    registers->at[which].armed = set;
+    if (set) {
+        registers->refusals = 0;
+        return true;
+    }
+    lwp_debug_disarm(registers, which); /* the kernel switches on again what it could not change */
+    if (registers->refusals < REFUSALS_MOST)
+        registers->refusals++;
+    return false;
+}
+
+void lwp_debug_disarm(struct lwp_debug_registers *registers, unsigned which)
+{
+    if (registers->at[which].open)
+        ioctl(registers->at[which].fd, PERF_EVENT_IOC_DISABLE, 0);
+    registers->at[which].armed = false;
+}
+
+void lwp_debug_close(struct lwp_debug_registers *registers)
+{
+    for (unsigned i = 0; i < LWP_DEBUG_REGISTERS; i++)
+        /* the program may have closed our descriptor and reused its number: the ioctl fails on its files */
+        if (registers->at[i].open && ioctl(registers->at[i].fd, PERF_EVENT_IOC_DISABLE, 0) == 0)
+            close(registers->at[i].fd);
+    *registers = (struct lwp_debug_registers){0};
+}
+
+void lwp_debug_forget(struct lwp_debug_registers *registers)
+{
+    uint64_t id;
+    for (unsigned i = 0; i < LWP_DEBUG_REGISTERS; i++)
+        if (registers->at[i].open && ioctl(registers->at[i].fd, PERF_EVENT_IOC_ID, &id) == 0)
+            close(registers->at[i].fd);
+    *registers = (struct lwp_debug_registers){0};
+}
+
+int lwp_debug_sender(int signal, const siginfo_t *info)
+{
+    uint64_t data = signal == SIGTRAP ? lwp_timer_perf_data(info) : 0;
+    return data >= SIGNAL_DATA && data < SIGNAL_DATA + LWP_DEBUG_REGISTERS ? (int)(data - SIGNAL_DATA) : -1;
+}

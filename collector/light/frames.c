@@ -1,0 +1,56 @@
+#define _GNU_SOURCE
+#include "collector/light/frames.h"
+
+#include "collector/light/heap.h"
+#include "collector/light/modules.h"
+
+#include <ucontext.h>
+
+enum { RED_ZONE = 128 };
+
+void lwp_frames_take(struct lwp_frames *frames, void *ucontext)
+{
+    const ucontext_t *context = ucontext;
+    frames->ip = frames->ips[0] = (uint64_t)context->uc_mcontext.gregs[REG_RIP];
+    frames->sp = (uint64_t)context->uc_mcontext.gregs[REG_RSP];
+    frames->count = lwp_unwind_signal(ucontext, frames->ips + 1, frames->cfas, LWP_FRAMES_MAX);
+    if (frames->count)
+        lwp_modules_see(
+            frames->ips[frames->count]); /* unwinding ends in an image not known yet: it will be next time */
+}
+
+uint32_t lwp_frames_context(struct lwp_thread *self, const struct lwp_frames *frames)
+{
+    return lwps_paths_intern(&self->contexts, frames->ips + 1, frames->count);
+}
+
+static void frames_stack_home(struct lwp_thread *self, const struct lwp_frames *frames, struct lwps_access *access)
+{
+    access->home = LWPS_HOME_STACK;
+    access->home_base = access->address;
+    for (unsigned i = 0; i < frames->count; i++) {
+        if (access->address >= frames->cfas[i])
+            continue;
+        access->home_id = lwps_paths_intern(&self->contexts, &frames->ips[i], frames->count + 1 - i);
+        access->home_base = frames->cfas[i];
+        return;
+    }
+}
+
+void lwp_frames_place(struct lwp_thread *self, const struct lwp_frames *frames, uint64_t address,
+                      enum lwps_source source, struct lwps_access *access)
+{
+    access->address = address;
+    access->flags |= LWPS_ACCESS_KNOWN;
+    access->source = (uint8_t)source;
+    if (address >= self->stack_low && address < self->stack_high && address + RED_ZONE >= frames->sp)
+        frames_stack_home(self, frames, access);
+    else if (lwp_heap_find(address, &access->home_id, &access->home_base))
+        access->home = LWPS_HOME_POOL;
+}
+
+uint8_t lwp_access_flags(bool load, bool store, bool vector, bool floating)
+{
+    return (uint8_t)((load ? LWPS_ACCESS_LOAD : 0) | (store ? LWPS_ACCESS_STORE : 0) |
+                     (vector ? LWPS_ACCESS_VECTOR : 0) | (floating ? LWPS_ACCESS_FLOAT : 0));
+}

@@ -1,0 +1,32 @@
+/* The call path of an interrupted thread, and whose memory an address is. */
+#ifndef LWP_LIGHT_FRAMES_H
+#define LWP_LIGHT_FRAMES_H
+
+#include "collector/light/thread.h"
+#include "collector/light/unwind.h"
+#include "format/record.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct lwp_frames {
+    uint64_t ip, sp;                   /* as interrupted */
+    unsigned count;                    /* callers */
+    uint64_t ips[LWP_FRAMES_MAX + 1];  /* ips[0] is the interrupted ip, then return addresses, innermost first */
+    uint64_t cfas[LWP_FRAMES_MAX + 1]; /* cfas[i]: of the function that ips[i] lies in */
+};
+
+/* Unwinds from a signal's ucontext. */
+void lwp_frames_take(struct lwp_frames *frames, void *ucontext);
+
+/* The callers of the interrupted function as a context of the thread's file. */
+uint32_t lwp_frames_context(struct lwp_thread *self, const struct lwp_frames *frames);
+
+/* Fills in the address of an access and the home it has now. */
+void lwp_frames_place(struct lwp_thread *self, const struct lwp_frames *frames, uint64_t address,
+                      enum lwps_source source, struct lwps_access *access);
+
+/* enum lwps_access_flag */
+uint8_t lwp_access_flags(bool load, bool store, bool vector, bool floating);
+
+#endif

@@ -1,0 +1,279 @@
+/* A sample chooses one of the stores (or loads) that the thread is about to do and watches its bytes. The first stop is
+ * that access itself, which shows the value it left; the next one decides (Witch: "Watching for Software
+ * Inefficiencies"): a store seen again by a store was dead, by a load was not; the next store, whatever came between,
+ * was silent when it left the value as it was; a load seen again by a load of the same value was silent, by a store
+ * says nothing. One watch of a store serves both its verdicts: after a load it goes on for stores only.
+ *
+ * Registers are few, so candidates compete (4.4.1): the k-th since a register was last free replaces one of the N
+ * watched ones with probability N/k, which gives each of the k the same chance. Every candidate leaves its record,
+ * watched or not: the analysis scales what was seen by what was sampled. Each record is about this thread's accesses
+ * only.
+ *
+ * Wide or odd accesses are watched by an aligned piece of at most 8 bytes. */
+#define _GNU_SOURCE
+#include "collector/light/watch.h"
+
+#include "collector/light/process.h"
+#include "collector/light/watch_trap.h"
+#include "collector/light/watch_value.h"
+
+#include <sys/uio.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+enum { CHOOSE_LEAST = 8, CHOOSE_SPREAD = 16, ARM_NS = 3000, STRAYS_MOST = 8 };
+enum { STORES = LWPS_VERDICT_DEAD_STORE | LWPS_VERDICT_SILENT_STORE, LOADS = LWPS_VERDICT_SILENT_LOAD };
+
+static uint32_t watch_random(uint32_t *random, uint32_t below)
+{
+    *random = *random * 1664525u + 1013904223u;
+    return (uint32_t)((uint64_t)(*random >> 4) * below >> 28);
+}
+
+/* Through the kernel: the address may be gone, and reading it here would stop us. */
+static bool watch_read(uint64_t address, unsigned bytes, uint64_t *value)
+{
+    *value = 0;
+    struct iovec here = {value, bytes}, there = {(void *)address, bytes};
+    return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == (ssize_t)bytes;
+}
+
+static void watch_write(struct lwp_thread *self, struct lwps_watch record, uint8_t verdicts, enum lwps_watch_end end)
+{
+    if (!verdicts)
+        return;
+    record.verdicts = verdicts;
+    record.end = (uint8_t)end;
+    record.end_time = lwp_clock(CLOCK_MONOTONIC);
+    lwps_put_watch(&self->file, &record);
+}
+
+/* Ends what is still open of a watch and frees its register. */
+static void watch_end(struct lwp_watches *watches, struct lwp_debug_registers *registers, struct lwp_thread *self,
+                      unsigned which, enum lwps_watch_end end)
+{
+    struct lwp_watch *watch = &watches->at[which];
+    lwp_debug_disarm(registers, which);
+    watch_write(self, watch->record, watch->record.verdicts, end);
+    *watch = (struct lwp_watch){0};
+}
+
+/* ---- which registers are whose: stores have two and loads one, or whoever is alone all ---- */
+
+struct pool {
+    unsigned first, count;
+};
+
+static struct pool pool_of(const struct lwp_watches *watches, bool loads)
+{
+    bool both = watches->verdicts & STORES && watches->verdicts & LOADS;
+    if (!both)
+        return (struct pool){0, LWP_WATCHES};
+    return loads ? (struct pool){LWP_WATCHES - 1, 1} : (struct pool){0, LWP_WATCHES - 1};
+}
+
+void lwp_watches_start(struct lwp_watches *watches, uint8_t verdicts)
+{
+    *watches = (struct lwp_watches){.verdicts = verdicts};
+}
+
+enum lwp_walk_choice lwp_watches_choose(struct lwp_watches *watches, uint32_t *random, unsigned *choose_from)
+{
+    bool stores = watches->verdicts & STORES, loads = watches->verdicts & LOADS;
+    if (!stores && !loads)
+        return LWP_CHOOSE_NONE;
+    *choose_from = CHOOSE_LEAST + watch_random(random, CHOOSE_SPREAD);
+    return loads && (!stores || watch_random(random, 2)) ? LWP_CHOOSE_LOAD : LWP_CHOOSE_STORE;
+}
+
+/* ---- candidates ---- */
+
+/* The slot for a candidate by the reservoir's rule, or -1. */
+static int watch_slot(struct lwp_watches *watches, struct lwp_thread *self, const struct pool *pool)
+{
+    uint32_t *seen = &watches->since_room[pool->first];
+    for (unsigned i = pool->first; i < pool->first + pool->count; i++)
+        if (watches->at[i].state == LWP_WATCH_FREE) {
+            *seen = pool->count;
+            return (int)i;
+        }
+    if (watch_random(&self->random, ++*seen) >= pool->count)
+        return -1;
+    return (int)(pool->first + watch_random(&self->random, pool->count));
+}
+
+/* An aligned piece of the access. */
+static void watch_piece(struct lwp_watch *watch, uint32_t *random, uint64_t address, unsigned bytes)
+{
+    unsigned piece = 8;
+    while (piece > bytes)
+        piece /= 2;
+    uint64_t first = (address + piece - 1) & ~(uint64_t)(piece - 1);
+    while (first + piece > address + bytes) { /* does not hold an aligned one so large */
+        piece /= 2;
+        first = (address + piece - 1) & ~(uint64_t)(piece - 1);
+    }
+    unsigned pieces = (unsigned)((address + bytes - first) / piece);
+    watch->address = first + (uint64_t)piece * watch_random(random, pieces);
+    watch->bytes = (uint8_t)piece;
+}
+
+void lwp_watches_offer(struct lwp_watches *watches, struct lwp_thread *self, const struct lwp_frames *frames,
+                       const struct lwp_walk_access *chosen, uint64_t time, uint64_t weight, bool affordable)
+{
+    bool loads = !chosen->store, both = watches->verdicts & STORES && watches->verdicts & LOADS;
+    struct lwp_watch watch = {.state = LWP_WATCH_RESERVED, .element = chosen->element};
+    watch.record = (struct lwps_watch){
+        .time = time,
+        .weight = both ? 2 * weight : weight, /* each second sample is for the others */
+        .verdicts = watches->verdicts & (loads ? LOADS : STORES),
+        .first_context = lwp_frames_context(self, frames),
+        .first = {.ip = chosen->ip,
+                  .bytes = chosen->bytes,
+                  .flags = lwp_access_flags(chosen->load, chosen->store, chosen->vector, chosen->floating)}};
+    lwp_frames_place(self, frames, chosen->address, LWPS_SOURCE_FORWARD, &watch.record.first);
+    watch_piece(&watch, &self->random, chosen->address, chosen->bytes);
+
+    const struct pool pool = pool_of(watches, loads);
+    int slot = affordable ? watch_slot(watches, self, &pool) : -1;
+    if (slot < 0) {
+        watch_write(self, watch.record, watch.record.verdicts, LWPS_WATCH_NOT_WATCHED);
+        return;
+    }
+    struct lwp_watch *old = &watches->at[slot];
+    if (old->state != LWP_WATCH_FREE)
+        watch_write(self, old->record, old->record.verdicts, LWPS_WATCH_EVICTED);
+    *old = watch;
+}
+
+void lwp_watches_begin_sample(struct lwp_watches *watches, struct lwp_debug_registers *registers,
+                              struct lwp_thread *self)
+{
+    for (unsigned i = 0; i < LWP_WATCHES; i++) {
+        struct lwp_watch *watch = &watches->at[i];
+        if (watch->give_up)
+            watch_end(watches, registers, self, i, watch->give_up);
+        else if (watch->state == LWP_WATCH_PREDICTED)
+            watch_end(watches, registers, self, i, LWPS_WATCH_MISPREDICTED);
+    }
+}
+
+void lwp_watches_end_sample(struct lwp_watches *watches, struct lwp_debug_registers *registers, struct lwp_thread *self)
+{
+    for (unsigned i = 0; i < LWP_WATCHES; i++) {
+        struct lwp_watch *watch = &watches->at[i];
+        if (watch->state != LWP_WATCH_RESERVED)
+            continue;
+        watch->state = LWP_WATCH_PREDICTED;
+        watches->spent_ns += ARM_NS;
+        self->own_ns += ARM_NS;
+        if (!lwp_debug_arm(registers, i, LWP_DEBUG_ACCESS, watch->address, watch->bytes))
+            watch_end(watches, registers, self, i, LWPS_WATCH_NOT_WATCHED);
+    }
+}
+
+/* ---- traps ---- */
+
+void lwp_watches_lose(struct lwp_watches *watches, struct lwp_debug_registers *registers, unsigned which)
+{
+    lwp_debug_disarm(registers, which);
+    if (watches->at[which].state != LWP_WATCH_FREE && watches->at[which].state != LWP_WATCH_RESERVED &&
+        !watches->at[which].give_up)
+        watches->at[which].give_up = LWPS_WATCH_UNKNOWN;
+}
+
+static unsigned overlap(const struct lwps_access *a, const struct lwp_trap *b, unsigned least)
+{
+    if (!b->address)
+        return least;
+    uint64_t low = a->address > b->address ? a->address : b->address;
+    uint64_t high = a->address + a->bytes < b->address + b->bytes ? a->address + a->bytes : b->address + b->bytes;
+    return high > low ? (unsigned)(high - low) : least;
+}
+
+/* The access that was chosen has come. */
+static void trap_open(struct lwp_watch *watch, const struct lwp_trap *trap)
+{
+    watch->old_known = watch_read(watch->address, watch->bytes, &watch->old);
+    watch->state = LWP_WATCH_OPEN;
+    if (!watch->element)
+        watch->element = trap->element;
+}
+
+/* Decides what it can. Returns the verdicts that are still open. */
+static uint8_t trap_decide(struct lwp_watch *watch, struct lwp_thread *self, const struct lwp_frames *frames,
+                           const struct lwp_trap *trap)
+{
+    struct lwps_watch record = watch->record;
+    uint8_t open = record.verdicts, decided = open;
+    uint64_t value;
+    record.second =
+        (struct lwps_access){.ip = trap->ip,
+                             .bytes = trap->bytes,
+                             .flags = lwp_access_flags(trap->load, trap->store, trap->vector, trap->floating)};
+    if (trap->address)
+        lwp_frames_place(self, frames, trap->address, LWPS_SOURCE_BREAKPOINT, &record.second);
+    record.second_context = lwp_frames_context(self, frames);
+    record.overlap = (uint16_t)overlap(&record.first, trap, watch->bytes);
+    if (watch->old_known && watch_read(watch->address, watch->bytes, &value))
+        record.value = (uint8_t)lwp_value_compare(watch->old, value, watch->bytes,
+                                                  watch->element ? watch->element : trap->element);
+    bool loaded = open & LOADS;
+    if (loaded && trap->store) {
+        watch_write(self, record, decided, LWPS_WATCH_OVERWRITTEN);
+        return 0;
+    }
+    if (!loaded && !trap->store) /* what was stored is used; the next store tells whether it was silent */
+        decided &= LWPS_VERDICT_DEAD_STORE;
+    watch_write(self, record, decided, LWPS_WATCH_DECIDED);
+    return open & (uint8_t)~decided;
+}
+
+void lwp_watches_trap(struct lwp_watches *watches, struct lwp_debug_registers *registers, struct lwp_thread *self,
+                      struct lwp_code_cache *cache, struct lwp_frames *frames, unsigned which, void *ucontext)
+{
+    struct lwp_watch *watch = &watches->at[which];
+    if (watch->state == LWP_WATCH_FREE || watch->give_up) {
+        watch_end(watches, registers, self, which, watch->give_up);
+        return;
+    }
+    const greg_t *machine = ((const ucontext_t *)ucontext)->uc_mcontext.gregs;
+    struct lwp_registers after;
+    struct lwp_trap trap;
+    lwp_registers_take(&after, ucontext);
+    uint64_t flags = (uint64_t)machine[REG_EFL];
+    const struct lwp_place *place = lwp_place_find(cache, (uint64_t)machine[REG_RIP]);
+    enum lwp_trap_kind kind = lwp_trap_find(cache, place, &after, flags, watch->address, watch->bytes, &trap);
+    bool predicted = watch->state == LWP_WATCH_PREDICTED;
+    if (predicted && (kind != LWP_TRAP_ACCESS || trap.ip != watch->record.first.ip)) {
+        if (++watch->strays > STRAYS_MOST)
+            watch_end(watches, registers, self, which, LWPS_WATCH_MISPREDICTED);
+        return;
+    }
+    if (kind != LWP_TRAP_ACCESS) {
+        watch_end(watches, registers, self, which, kind == LWP_TRAP_KERNEL ? LWPS_WATCH_KERNEL : LWPS_WATCH_UNKNOWN);
+        return;
+    }
+    if (predicted) {
+        trap_open(watch, &trap);
+        bool only_silent = watch->record.verdicts == LWPS_VERDICT_SILENT_STORE;
+        if (only_silent && !lwp_debug_arm(registers, which, LWP_DEBUG_WRITE, watch->address, watch->bytes))
+            watch_end(watches, registers, self, which, LWPS_WATCH_NOT_WATCHED);
+        return;
+    }
+    lwp_frames_take(frames, ucontext);
+    watch->record.verdicts = trap_decide(watch, self, frames, &trap);
+    if (!watch->record.verdicts)
+        watch_end(watches, registers, self, which, 0);
+    else if (!lwp_debug_arm(registers, which, LWP_DEBUG_WRITE, watch->address, watch->bytes))
+        watch_end(watches, registers, self, which, LWPS_WATCH_NOT_WATCHED);
+}
+
+void lwp_watches_finish(struct lwp_watches *watches, struct lwp_thread *self)
+{
+    for (unsigned i = 0; i < LWP_WATCHES; i++) {
+        struct lwp_watch *watch = &watches->at[i];
+        watch_write(self, watch->record, watch->record.verdicts, watch->give_up ? watch->give_up : LWPS_WATCH_ENDED);
+        *watch = (struct lwp_watch){0};
+    }
+}

@@ -1,0 +1,36 @@
+#include "collector/light/watch_value.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double close_share = 0.01;
+
+static bool is_close(double before, double after)
+{
+    return isnormal(before) && isnormal(after) && fabs(after - before) <= close_share * fabs(before);
+}
+
+enum lwps_value lwp_value_compare(uint64_t before, uint64_t after, unsigned bytes, unsigned element)
+{
+    uint64_t mask = bytes >= 8 ? UINT64_MAX : ((uint64_t)1 << bytes * 8) - 1;
+    before &= mask;
+    after &= mask;
+    if (before == after)
+        return LWPS_VALUE_SAME;
+    if (element == 8 && bytes == 8) {
+        double a, b;
+        memcpy(&a, &before, sizeof a);
+        memcpy(&b, &after, sizeof b);
+        return is_close(a, b) ? LWPS_VALUE_CLOSE : LWPS_VALUE_OTHER;
+    }
+    if (element != 4 || bytes < 4)
+        return LWPS_VALUE_OTHER;
+    for (unsigned i = 0; i < bytes; i += 4) {
+        float a, b;
+        memcpy(&a, (const char *)&before + i, sizeof a);
+        memcpy(&b, (const char *)&after + i, sizeof b);
+        if (memcmp(&a, &b, sizeof a) && !(isnormal(a) && isnormal(b) && is_close((double)a, (double)b)))
+            return LWPS_VALUE_OTHER;
+    }
+    return LWPS_VALUE_CLOSE;
+}
