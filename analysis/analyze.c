@@ -8,6 +8,7 @@
 #include "analysis/load.h"
 #include "analysis/module_notes.h"
 #include "analysis/objects.h"
+#include "analysis/redundancy.h"
 #include "analysis/regions.h"
 #include "analysis/regroup.h"
 #include "analysis/split.h"
@@ -116,6 +117,7 @@ static int analyze_all(const char *const *dirs, size_t count, const char *out_pa
     struct lwp_profile profile;
     struct lwp_splits splits;
     struct lwp_regroups regroups;
+    struct lwp_redundancies redundancies;
     struct lwp_findings findings;
     char path[4096];
     if (!out_path) {
@@ -145,9 +147,10 @@ static int analyze_all(const char *const *dirs, size_t count, const char *out_pa
     lwp_elements_notes(&profile);
     lwp_split_advise(&profile, &splits);
     lwp_regroup_advise(&profile, &splits, &regroups);
-    lwp_findings_rank(&profile, &splits, &regroups, &findings);
+    lwp_redundancy_find(&profile, &redundancies);
+    lwp_findings_rank(&profile, &splits, &regroups, &redundancies, &findings);
     analyze_notes(&profile);
-    json_t *root = lwp_json_build(&profile, &splits, &regroups, &findings);
+    json_t *root = lwp_json_build(&profile, &splits, &regroups, &redundancies, &findings);
     lwp_regroup_free(&regroups);
     lwp_log_progress(NULL);
     status = out_dir ? analyze_write_run(&profile, dirs, count, out_dir, err) : LWP_OK;

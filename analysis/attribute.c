@@ -22,8 +22,11 @@ enum {
 struct attribution_context {
     uint32_t parent;
     const struct lwp_spot *spot; /* NULL: a hole */
-    uint32_t functions;          /* function-level node of the whole path, LWP_NONE: not made yet */
+    uint32_t
+        node[2]; /* of the whole path by its functions, by its calls (enum attribution_path); LWP_NONE: not made yet */
 };
+
+enum attribution_path { PATH_FUNCTIONS, PATH_CALLS };
 
 struct attribution_site {
     uint32_t functions, part;
@@ -83,25 +86,24 @@ void lwp_attribution_free(struct lwp_attribution *self)
 
 /* ---- code ---- */
 
-/* The path as functions: what the common context of an object is made of. */
-static uint32_t attribution_functions(struct lwp_attribution *self, uint32_t context)
+/* The path as functions (what the common context of an object is made of) or as calls. */
+static uint32_t attribution_path(struct lwp_attribution *self, uint32_t context, enum attribution_path kind)
 {
     if (context == 0 || context >= self->context_count)
         return 0;
-    if (self->contexts[context].functions != LWP_NONE)
-        return self->contexts[context].functions;
     uint32_t path[PATH_FRAMES], at = context;
     size_t depth = 0;
-    while (at && depth < PATH_FRAMES && self->contexts[at].functions == LWP_NONE) {
+    while (at && depth < PATH_FRAMES && self->contexts[at].node[kind] == LWP_NONE) {
         path[depth++] = at;
         at = self->contexts[at].parent;
     }
-    uint32_t node = at && self->contexts[at].functions != LWP_NONE ? self->contexts[at].functions : 0;
+    uint32_t node = at && self->contexts[at].node[kind] != LWP_NONE ? self->contexts[at].node[kind] : 0;
     while (depth--) {
         struct attribution_context *frame = &self->contexts[path[depth]];
         if (frame->spot)
-            node = lwp_resolver_function(self->resolver, node, frame->spot);
-        frame->functions = node;
+            node = kind == PATH_FUNCTIONS ? lwp_resolver_function(self->resolver, node, frame->spot)
+                                          : lwp_resolver_call(self->resolver, node, frame->spot);
+        frame->node[kind] = node;
     }
     return node;
 }
@@ -133,7 +135,7 @@ static struct attribution_site attribution_site(struct lwp_attribution *self, ui
         LWP_GROW(&self->sites, self->site_count, &self->site_room);
         bool plain = spot->is_loop || context == 0 || spot->part == LWP_NONE;
         self->sites[self->site_count++] = (struct attribution_site){
-            .functions = lwp_resolver_function(self->resolver, attribution_functions(self, context), spot),
+            .functions = lwp_resolver_function(self->resolver, attribution_path(self, context, PATH_FUNCTIONS), spot),
             .part = plain ? spot->part : attribution_calling_loop(self, spot, context)};
     }
     return self->sites[*at];
@@ -243,7 +245,7 @@ static void attribution_sample(struct lwp_attribution *self, const struct lwps_s
         struct attribution_site site =
             at->function_id == spot->function_id
                 ? attribution_site(self, sample->context, at)
-                : (struct attribution_site){attribution_functions(self, sample->context), at->part};
+                : (struct attribution_site){attribution_path(self, sample->context, PATH_FUNCTIONS), at->part};
         uint64_t offset;
         uint32_t object = attribution_object(self, access, sample->time, hints[i], &offset);
         lwp_streams_soon(&shard->streams, object, site.part, at->id);
@@ -371,12 +373,82 @@ static int attribution_context(void *to, const struct lwps_context *record)
         attribution_work(self);
     while (self->context_count <= record->id) {
         LWP_GROW(&self->contexts, self->context_count, &self->context_room);
-        self->contexts[self->context_count++] = (struct attribution_context){.functions = LWP_NONE};
+        self->contexts[self->context_count++] = (struct attribution_context){.node = {LWP_NONE, LWP_NONE}};
     }
     self->contexts[record->id] = (struct attribution_context){
         .parent = record->parent < record->id ? record->parent : 0,
         .spot = lwp_resolver_spot(self->resolver, record->ip - 1, 0), /* the call is before it */
-        .functions = LWP_NONE};
+        .node = {LWP_NONE, LWP_NONE}};
+    return 0;
+}
+
+/* ---- watched accesses ---- */
+
+static enum lwp_watched_outcome attribution_outcome(const struct lwps_watch *record, enum lwp_watched_kind kind)
+{
+    switch (record->end) {
+    case LWPS_WATCH_DECIDED:
+        break;
+    case LWPS_WATCH_MISPREDICTED:
+        return LWP_WATCHED_VOID;
+    case LWPS_WATCH_OVERWRITTEN:
+    case LWPS_WATCH_FREED:
+    case LWPS_WATCH_FRAME_DIED:
+    case LWPS_WATCH_KERNEL:
+    case LWPS_WATCH_FOREIGN:
+        return LWP_WATCHED_DROPPED;
+    default:
+        return LWP_WATCHED_OPEN;
+    }
+    if (kind == LWP_WATCHED_DEAD_STORE)
+        return record->second.flags & LWPS_ACCESS_LOAD ? LWP_WATCHED_USE : LWP_WATCHED_WASTE;
+    switch (record->value) {
+    case LWPS_VALUE_SAME:
+        return LWP_WATCHED_WASTE;
+    case LWPS_VALUE_CLOSE:
+        return LWP_WATCHED_CLOSE;
+    case LWPS_VALUE_OTHER:
+        return LWP_WATCHED_USE;
+    default:
+        return LWP_WATCHED_OPEN;
+    }
+}
+
+static uint32_t attribution_access_context(struct lwp_attribution *self, const struct lwps_access *access,
+                                           uint32_t context, uint64_t time)
+{
+    return lwp_resolver_call(self->resolver, attribution_path(self, context, PATH_CALLS),
+                             lwp_resolver_spot(self->resolver, access->ip, time));
+}
+
+static int attribution_watch(void *to, const struct lwps_watch *record)
+{
+    static const uint8_t bits[LWP_WATCHED_KINDS] = {LWPS_VERDICT_DEAD_STORE, LWPS_VERDICT_SILENT_STORE,
+                                                    LWPS_VERDICT_SILENT_LOAD};
+    struct lwp_attribution *self = to;
+    uint64_t offset;
+    if (record->verdicts & LWPS_VERDICT_SHARING || self->file->other_unit)
+        return 0;
+    struct lwp_watched_verdict verdict = {
+        .first = attribution_access_context(self, &record->first, record->first_context, record->time),
+        .second = LWP_NONE,
+        .object = LWP_NONE,
+        .weight = record->weight,
+        .overlap = record->overlap,
+        .bytes = record->first.bytes};
+    if (record->second.ip) {
+        verdict.second = attribution_access_context(self, &record->second, record->second_context, record->end_time);
+        verdict.object = attribution_object(self, &record->first, record->time, LWP_NONE, &offset);
+    }
+    for (unsigned kind = 0; kind < LWP_WATCHED_KINDS; kind++) {
+        if (!(record->verdicts & bits[kind]))
+            continue;
+        verdict.kind = (enum lwp_watched_kind)kind;
+        verdict.outcome = attribution_outcome(record, verdict.kind);
+        if (verdict.outcome >= LWP_WATCHED_USE && verdict.second == LWP_NONE) /* damage */
+            verdict.outcome = LWP_WATCHED_OPEN;
+        lwp_watched_add(&self->shard->watched, &verdict);
+    }
     return 0;
 }
 
@@ -386,17 +458,19 @@ int lwp_attribute(struct lwp_attribution *self, struct lwp_space *space, uint32_
     static const struct lwps_visitor visitor = {.file = attribution_file,
                                                 .thread = attribution_thread,
                                                 .context = attribution_context,
+                                                .watch = attribution_watch,
                                                 .sample = attribution_take};
     self->space = space;
     lwp_resolver_enter(self->resolver, space);
     lwp_table_clear(&self->site_index);
     self->site_count = self->context_count = 0;
     LWP_GROW(&self->contexts, self->context_count, &self->context_room);
-    self->contexts[self->context_count++] = (struct attribution_context){.functions = 0};
+    self->contexts[self->context_count++] = (struct attribution_context){.node = {0, 0}};
     self->stack_low = self->stack_high = self->counter = 0;
     self->number = number;
     self->file = file;
     *file = (struct lwp_attributed){0};
+    lwp_watched_begin(&self->shard->watched);
     int status = lwps_read(path, &visitor, self, damage, err);
     attribution_work(self);
     attribution_flush(self);

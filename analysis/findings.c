@@ -160,23 +160,86 @@ static void finding_of_regroup(struct lwp_profile *profile, const struct lwp_reg
         regroup->count, example, example);
 }
 
+/* ---- redundant pairs ---- */
+
+enum { REDUNDANT_SHOWN = 5 };
+
+static const double redundant_share = 0.1, redundant_time = 0.03;
+
+/* Silent loads are no finding of their own: that data is read again and unchanged is what most programs live from. They
+ * are listed, and the largest explain themselves there. */
+static bool finding_is_redundancy(const struct lwp_profile *profile, const struct lwp_redundancy *item)
+{
+    return item->kind != LWP_WATCHED_SILENT_LOAD && item->share.low >= redundant_share &&
+           item->amount >= redundant_time * profile->total.weight;
+}
+
+static const struct lwp_frame *finding_frame(struct lwp_profile *profile, uint32_t context)
+{
+    static const struct lwp_frame unknown = {0};
+    const struct lwp_context_node *node = &profile->contexts[context];
+    if (context == 0 || node->module == LWP_NONE)
+        return &unknown;
+    const struct lwp_place *place = lwp_code_place(profile->code, node->module, node->address);
+    return place->frame_count ? &place->frames[0] : &unknown;
+}
+
+static const char *finding_at(struct lwp_profile *profile, const struct lwp_frame *frame)
+{
+    const char *file = frame->file ? strrchr(frame->file, '/') : NULL;
+    file = file ? file + 1 : frame->file;
+    if (file && frame->line)
+        return lwp_arena_printf(profile->arena, "%s (%s:%u)", frame->function ? frame->function : "?", file,
+                                frame->line);
+    return frame->function ? frame->function : "code without a name";
+}
+
+static void finding_of_redundancy(struct lwp_profile *profile, const struct lwp_redundancies *redundancies,
+                                  size_t index, struct lwp_finding *finding)
+{
+    const struct lwp_redundancy *item = &redundancies->items[index];
+    const struct lwp_frame *first = finding_frame(profile, item->pair->first);
+    const struct lwp_frame *second = finding_frame(profile, item->pair->second);
+    bool dead = item->kind == LWP_WATCHED_DEAD_STORE;
+    *finding = (struct lwp_finding){.kind = "redundancy", .index = index};
+    finding->id = lwp_arena_printf(profile->arena, "%s-%04x", dead ? "dead-store" : "silent-store",
+                                   (unsigned)(lwp_hash_mix(lwp_hash_text(first->function ? first->function : ""),
+                                                           lwp_hash_text(second->function ? second->function : "")) &
+                                              0xffff));
+    finding->title =
+        dead ? lwp_arena_printf(profile->arena, "%.0f %% of all stores are made in %s and overwritten unread in %s",
+                                100 * item->share.value, finding_at(profile, first), finding_at(profile, second))
+             : lwp_arena_printf(profile->arena, "%.0f %% of all stores write in %s what is there already",
+                                100 * item->share.value, finding_at(profile, second));
+    double time = profile->total.weight > 0 ? item->amount / profile->total.weight : 0;
+    finding->share = time < 1 ? time : 1;
+    finding->severity = finding->share >= 0.25 ? "medium" : "low";
+    finding->next_step = lwp_arena_printf(profile->arena, "%s %s", item->meaning, item->remedy);
+}
+
 static int finding_compare(const void *a, const void *b)
 {
     const struct lwp_finding *x = a, *y = b;
     double p = x->low + x->high, q = y->low + y->high;
+    if (p == q && x->low == 0)
+        p = x->share, q = y->share;
     return p != q ? (p < q) - (p > q) : strcmp(x->id, y->id);
 }
 
 void lwp_findings_rank(struct lwp_profile *profile, const struct lwp_splits *splits,
-                       const struct lwp_regroups *regroups, struct lwp_findings *findings)
+                       const struct lwp_regroups *regroups, const struct lwp_redundancies *redundancies,
+                       struct lwp_findings *findings)
 {
-    size_t count = splits->count + (regroups ? regroups->count : 0);
-    findings->findings = lwp_arena_alloc(profile->arena, count + 1, sizeof *findings->findings);
-    findings->count = count;
+    size_t room = splits->count + (regroups ? regroups->count : 0) + (redundancies ? REDUNDANT_SHOWN : 0), count = 0;
+    findings->findings = lwp_arena_alloc(profile->arena, room + 1, sizeof *findings->findings);
     for (size_t i = 0; i < splits->count; i++)
-        finding_of_split(profile, splits, i, &findings->findings[i]);
-    for (size_t i = splits->count; i < count; i++)
-        finding_of_regroup(profile, regroups, i - splits->count, &findings->findings[i]);
+        finding_of_split(profile, splits, i, &findings->findings[count++]);
+    for (size_t i = 0; regroups && i < regroups->count; i++)
+        finding_of_regroup(profile, regroups, i, &findings->findings[count++]);
+    for (size_t i = 0; redundancies && i < redundancies->count && count < room; i++)
+        if (finding_is_redundancy(profile, &redundancies->items[i]))
+            finding_of_redundancy(profile, redundancies, i, &findings->findings[count++]);
+    findings->count = count;
     qsort(findings->findings, count, sizeof *findings->findings, finding_compare);
     for (size_t i = 0; i < count; i++)
         for (size_t j = 0; j < i; j++)

@@ -2,13 +2,14 @@
 #ifndef LWP_ANALYSIS_FINDINGS_H
 #define LWP_ANALYSIS_FINDINGS_H
 
+#include "analysis/redundancy.h"
 #include "analysis/regroup.h"
 #include "analysis/split.h"
 
 struct lwp_finding {
     const char *id, *kind, *title, *severity, *next_step;
-    double share, low, high;
-    size_t index; /* of what it is about, in its kind's list */
+    double share, low, high; /* low 0: the gain is not known */
+    size_t index;            /* of what it is about, in its kind's list */
 };
 
 struct lwp_findings {
@@ -16,8 +17,9 @@ struct lwp_findings {
     size_t count;
 };
 
-/* `regroups` NULL: not looked at. */
+/* `regroups`, `redundancies` NULL: not looked at. */
 void lwp_findings_rank(struct lwp_profile *profile, const struct lwp_splits *splits,
-                       const struct lwp_regroups *regroups, struct lwp_findings *findings);
+                       const struct lwp_regroups *regroups, const struct lwp_redundancies *redundancies,
+                       struct lwp_findings *findings);
 
 #endif

@@ -600,25 +600,78 @@ static void json_regroups(struct json_tables *tables, const struct lwp_regroups 
 
 static json_t *json_finding(const struct lwp_finding *finding)
 {
-    return json_pack("{s:o,s:s,s:o,s:s,s:o,s:[o,o],s:{s:i},s:o}", "id", json_text(finding->id), "kind", finding->kind,
+    json_t *gain =
+        finding->low > 0 ? json_pack("[o,o]", json_share(finding->low), json_share(finding->high)) : json_null();
+    return json_pack("{s:o,s:s,s:o,s:s,s:o,s:o,s:{s:i},s:o}", "id", json_text(finding->id), "kind", finding->kind,
                      "title", json_text(finding->title), "severity", finding->severity, "share",
-                     json_share(finding->share), "expected_speedup", json_share(finding->low),
-                     json_share(finding->high), "refs", finding->kind, (int)finding->index, "next_step",
-                     json_text(finding->next_step));
+                     json_share(finding->share), "expected_speedup", gain, "refs", finding->kind, (int)finding->index,
+                     "next_step", json_text(finding->next_step));
+}
+
+static json_t *json_interval(const struct lwp_share *share)
+{
+    return json_pack("[o,o]", json_share(share->low), json_share(share->high));
+}
+
+static json_t *json_redundancy_total(const struct lwp_redundancy_total *total, const char *unit)
+{
+    if (!total->measured)
+        return json_null();
+    return json_pack("{s:o,s:o,s:o,s:o,s:s,s:o,s:o,s:o,s:o}", "share", json_share(total->share.value), "share_ci",
+                     json_interval(&total->share), "wasted", json_real(round(total->wasted)), "total",
+                     json_real(round(total->total)), "unit", unit, "approximate",
+                     json_share(total->wasted > 0 ? total->close / total->wasted : 0), "candidates",
+                     json_count(total->candidates), "decided", json_count(total->decided), "undecided",
+                     json_share(total->undecided));
+}
+
+static json_t *json_redundancy(struct json_tables *tables, const struct lwp_redundancy *item)
+{
+    const struct lwp_watched_pair *pair = item->pair;
+    const struct lwp_object *object = pair->object == LWP_NONE ? NULL : &tables->profile->objects[pair->object];
+    return json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:s,s:s}", "kind", lwp_redundancy_kind(item->kind),
+                     "approximate", json_share(item->close), "share", json_share(item->share.value), "share_ci",
+                     json_interval(&item->share), "amount", json_real(round(item->amount)), "samples",
+                     json_count(item->samples), "first", json_context(tables, pair->first), "second",
+                     json_context(tables, pair->second), "object",
+                     object && object->reported != LWP_NONE ? json_integer(object->reported) : json_null(), "bytes",
+                     json_known(pair->bytes), "meaning", item->meaning, "remedy", item->remedy);
+}
+
+/* null where nothing was watched: by choice, or since it was not possible. */
+static void json_redundancies(struct json_tables *tables, const struct lwp_redundancies *found, json_t *root)
+{
+    static const char *const later[] = {"computation", "register", "spatial"};
+    static const char *const units[] = {"unknown", "ns", "cycles", "cycles", "events"};
+    bool measured = tables->profile->watched.origin_count > 0;
+    uint8_t unit = tables->profile->weight_unit;
+    json_t *totals = measured ? json_object() : json_null(), *list = measured ? json_array() : json_null();
+    for (unsigned kind = 0; measured && kind < LWP_WATCHED_KINDS; kind++)
+        json_object_set_new(totals, lwp_redundancy_kind((enum lwp_watched_kind)kind),
+                            json_redundancy_total(&found->totals[kind], units[unit < 5 ? unit : 0]));
+    for (size_t i = 0; measured && i < sizeof later / sizeof *later; i++)
+        json_object_set_new(totals, later[i], json_null());
+    for (size_t i = 0; measured && i < found->count; i++)
+        json_array_append_new(list, json_redundancy(tables, &found->items[i]));
+    json_object_set_new(root, "redundancy_totals", totals);
+    json_object_set_new(root, "redundancies", list);
 }
 
 json_t *lwp_json_build(struct lwp_profile *profile, const struct lwp_splits *splits,
-                       const struct lwp_regroups *regroups, const struct lwp_findings *findings)
+                       const struct lwp_regroups *regroups, const struct lwp_redundancies *redundancies,
+                       const struct lwp_findings *findings)
 {
-    static const char *const unmeasured[] = {"redundancy_totals", "redundancies", "communication", "sharing",
-                                             "locality"};
+    static const char *const unmeasured[] = {"communication", "sharing", "locality"};
     struct json_tables tables = {.profile = profile,
                                  .contexts = json_array(),
                                  .loops = json_array(),
                                  .context_ids = lwp_map_new(),
                                  .region_ids = lwp_map_new()};
-    lwp_profile_note(profile, "This version looks at the layout of data only: redundancy, communication, false "
-                              "sharing and locality are not measured.");
+    lwp_profile_note(profile, "This version does not measure communication, false sharing and locality.");
+    if (!profile->watched.origin_count)
+        lwp_profile_note(profile,
+                         "Redundant stores and loads were not looked for: not asked for (lwp collect --detect), or "
+                         "not possible with this engine, or no hardware breakpoint was to be had (lwp doctor).");
     json_hot_loops(&tables);
     json_t *objects = json_objects(&tables, splits, regroups), *advice = json_array(), *list = json_array();
     for (size_t i = 0; i < splits->count; i++)
@@ -637,6 +690,7 @@ json_t *lwp_json_build(struct lwp_profile *profile, const struct lwp_splits *spl
     json_object_set_new(root, "objects", objects);
     json_object_set_new(root, "splits", advice);
     json_regroups(&tables, regroups, root);
+    json_redundancies(&tables, redundancies, root);
     for (size_t i = 0; i < sizeof unmeasured / sizeof *unmeasured; i++)
         json_object_set_new(root, unmeasured[i], json_null());
     json_object_set_new(root, "findings", list);

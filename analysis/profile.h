@@ -10,6 +10,7 @@
 #include "analysis/stride.h"
 #include "analysis/types.h"
 #include "analysis/walks.h"
+#include "analysis/watched.h"
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/hash.h"
@@ -137,6 +138,7 @@ struct lwp_profile {
     struct lwp_spots *spots;
 
     struct lwp_walks walks;
+    struct lwp_watched watched;
 
     struct lwp_region *regions;
     size_t region_count, region_room;

@@ -156,6 +156,10 @@ static void report_join(const json_t *names, char *text, size_t size)
 
 static void report_speedup(const json_t *speedup, char *text, size_t size)
 {
+    if (!json_is_array(speedup)) {
+        snprintf(text, size, "a gain that is not known");
+        return;
+    }
     snprintf(text, size, "%.2fx to %.2fx", json_number_value(json_array_get(speedup, 0)),
              json_number_value(json_array_get(speedup, 1)));
 }
@@ -368,6 +372,65 @@ static void report_regroup(const struct report *report, const json_t *group)
     report_declaration(report, report_text(group, "declaration", ""));
 }
 
+/* A call path from the access outwards, as far as it helps. */
+static void report_path(const struct report *report, const char *what, const json_t *context)
+{
+    enum { FRAMES_SHOWN = 6 };
+    const json_t *frames = json_object_get(report_at(report, "contexts", context), "frames");
+    size_t i;
+    json_t *frame;
+    json_array_foreach(frames, i, frame)
+    {
+        if (i == FRAMES_SHOWN) {
+            report_say(report, "               ...\n");
+            break;
+        }
+        const char *file = json_string_value(json_object_get(frame, "file"));
+        report_say(report, "   %-11s %s", i ? "" : what, report_text(frame, "function", "?"));
+        if (file && json_is_integer(json_object_get(frame, "line")))
+            report_say(report, "  %s:%.0f", report_file(file), report_number(frame, "line"));
+        report_say(report, "\n");
+    }
+}
+
+static void report_redundancy(const struct report *report, const json_t *pair)
+{
+    const json_t *interval = json_object_get(pair, "share_ci");
+    const json_t *object = report_at(report, "objects", json_object_get(pair, "object"));
+    bool load = strcmp(report_text(pair, "kind", ""), "silent_load") == 0;
+    report_say(report, "   share       %.1f %% of all %s (95 %% interval %.1f-%.1f, %.0f pairs seen)\n",
+               100 * report_number(pair, "share"), load ? "loads" : "stores",
+               100 * json_number_value(json_array_get(interval, 0)),
+               100 * json_number_value(json_array_get(interval, 1)), report_number(pair, "samples"));
+    report_path(report, load ? "loaded in" : "stored in", json_object_get(pair, "first"));
+    report_path(report, "then in", json_object_get(pair, "second"));
+    if (object)
+        report_say(report, "   data        %s\n", report_text(object, "name", "?"));
+}
+
+/* Where most of each kind is, whether or not it is worth a finding. */
+static void report_redundancies(const struct report *report)
+{
+    static const struct {
+        const char *key, *title, *of;
+    } kinds[] = {{"dead_store", "dead stores", "overwritten before anything read them"},
+                 {"silent_store", "silent stores", "left the value as it was"},
+                 {"silent_load", "silent loads", "loaded again what had not changed"}};
+    const json_t *totals = json_object_get(report->root, "redundancy_totals");
+    bool begun = false;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        const json_t *total = json_object_get(totals, kinds[i].key), *interval = json_object_get(total, "share_ci");
+        if (!json_is_object(total))
+            continue;
+        if (!begun)
+            report_say(report, "\nRedundant accesses (sampled, 95 %% interval)\n");
+        begun = true;
+        report_say(report, "  %-14s %5.1f %%  (%.1f-%.1f)  %s\n", kinds[i].title, 100 * report_number(total, "share"),
+                   100 * json_number_value(json_array_get(interval, 0)),
+                   100 * json_number_value(json_array_get(interval, 1)), kinds[i].of);
+    }
+}
+
 static void report_findings(const struct report *report, bool brief)
 {
     const json_t *findings = json_object_get(report->root, "findings");
@@ -375,8 +438,7 @@ static void report_findings(const struct report *report, bool brief)
     json_t *finding;
     char speedup[64];
     if (json_array_size(findings) == 0) {
-        report_say(report, "%sNo advice: no structure or array was found whose layout would be worth changing.\n",
-                   brief ? "" : "\n");
+        report_say(report, "%sNo advice: nothing was found that would be worth changing.\n", brief ? "" : "\n");
         return;
     }
     json_array_foreach(findings, i, finding)
@@ -406,6 +468,10 @@ static void report_findings(const struct report *report, bool brief)
             report_at(report, "regroups", json_object_get(json_object_get(finding, "refs"), "regroup"));
         if (group)
             report_regroup(report, group);
+        const json_t *pair =
+            report_at(report, "redundancies", json_object_get(json_object_get(finding, "refs"), "redundancy"));
+        if (pair)
+            report_redundancy(report, pair);
         report_say(report, "\n");
         report_wrap(report, 3, report_text(finding, "next_step", ""));
     }
@@ -431,6 +497,7 @@ void lwp_report_print(FILE *out, json_t *root, const char *dir, bool brief, bool
     report_run(&report);
     report_objects(&report);
     report_loops(&report);
+    report_redundancies(&report);
     report_findings(&report, false);
     if (json_array_size(notes)) {
         report_say(&report, "\nNotes\n");

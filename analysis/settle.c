@@ -20,7 +20,8 @@ static void *settle_array(size_t count, size_t size)
     return items;
 }
 
-static void settle_contexts(struct lwp_profile *profile, struct lwp_shard *shard)
+/* The new number of each context. */
+static uint32_t *settle_contexts(struct lwp_profile *profile, struct lwp_shard *shard)
 {
     uint32_t *numbers = settle_array(profile->context_count, sizeof *numbers);
     lwp_contexts_sort(profile, numbers);
@@ -31,7 +32,7 @@ static void settle_contexts(struct lwp_profile *profile, struct lwp_shard *shard
         if (stream->common != LWP_NONE)
             stream->common = numbers[stream->common];
     }
-    free(numbers);
+    return numbers;
 }
 
 /* The region of each part. */
@@ -166,11 +167,15 @@ static void settle_object_sums(struct lwp_profile *profile)
 
 void lwp_settle(struct lwp_profile *profile, struct lwp_shard *shard)
 {
-    settle_contexts(profile, shard);
+    uint32_t *contexts = settle_contexts(profile, shard);
     uint32_t *regions = settle_regions(profile, shard);
     uint32_t *objects = settle_objects(profile);
     lwp_windows_replay(&shard->windows, profile, objects, regions);
     lwp_windows_free(&shard->windows);
+    profile->watched = shard->watched;
+    shard->watched = (struct lwp_watched){0};
+    lwp_watched_settle(&profile->watched, contexts, objects);
+    free(contexts);
     settle_streams(profile, shard, objects, regions);
     settle_object_sums(profile);
     free(objects);

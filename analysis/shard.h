@@ -5,12 +5,14 @@
 #define LWP_ANALYSIS_SHARD_H
 
 #include "analysis/streams.h"
+#include "analysis/watched.h"
 #include "analysis/windows.h"
 
 /* Start from zero. */
 struct lwp_shard {
     struct lwp_streams streams;
     struct lwp_windows windows;
+    struct lwp_watched watched;
     struct lwp_sum *parts; /* of all samples by the code they fell on (spots.h) */
     size_t part_count;
     struct lwp_sum total, stalled;

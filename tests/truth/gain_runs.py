@@ -96,7 +96,7 @@ def promise(lwp, result, binary, arguments):
         if finding["expected_speedup"]:
             for i in range(2):
                 saved[i] += 1 - 1 / finding["expected_speedup"][i]
-    return [1 / (1 - min(0.99, s)) for s in saved] if analysis["findings"] else None
+    return [1 / (1 - min(0.99, s)) for s in saved] if saved[1] else None
 
 
 def measure(before, after, arguments, pairs):

@@ -134,15 +134,17 @@ static void test_report(void **state)
     struct lwp_profile profile;
     struct lwp_splits splits;
     struct lwp_findings findings;
+    struct lwp_redundancies redundancies;
     lwp_profile_init(&profile);
     profile.run = json_object();
     array_of(&profile, &cell, 0, 0, 0, 300);
     advise(&profile, &splits);
-    lwp_findings_rank(&profile, &splits, NULL, &findings);
+    lwp_findings_rank(&profile, &splits, NULL, NULL, &findings);
     assert_int_equal(findings.count, 1);
     assert_string_equal(findings.findings[0].kind, "split");
     assert_true(strncmp(findings.findings[0].id, "split-cell-", 11) == 0);
-    json_t *root = lwp_json_build(&profile, &splits, NULL, &findings);
+    lwp_redundancy_find(&profile, &redundancies);
+    json_t *root = lwp_json_build(&profile, &splits, NULL, &redundancies, &findings);
     assert_non_null(root);
     assert_true(json_is_null(json_object_get(root, "regroups")));
     for (int colour = 0; colour < 2; colour++) {

@@ -1,0 +1,41 @@
+/* Dead stores, silent stores, silent loads: how much of what was sampled, and which pairs of accesses. */
+#ifndef LWP_ANALYSIS_REDUNDANCY_H
+#define LWP_ANALYSIS_REDUNDANCY_H
+
+#include "analysis/profile.h"
+
+struct lwp_redundancy_total {
+    bool measured;          /* anything was decided */
+    struct lwp_share share; /* of what was decided */
+    double wasted, total;   /* in the weight's unit; total: of all accesses of the kind */
+    double close;           /* part of wasted where values are only about the same */
+    double undecided;       /* share of total of which nothing is known */
+    uint64_t candidates, decided;
+};
+
+struct lwp_redundancy {
+    enum lwp_watched_kind kind;
+    const struct lwp_watched_pair *pair;
+    struct lwp_share share; /* of all decided accesses of the kind */
+    double amount;          /* wasted, in the weight's unit */
+    double close;           /* share of it where values are only about the same */
+    uint64_t samples;       /* decided as waste */
+    const char *meaning, *remedy;
+};
+
+struct lwp_redundancies {
+    struct lwp_redundancy_total totals[LWP_WATCHED_KINDS];
+    struct lwp_redundancy *items; /* the largest first */
+    size_t count;
+};
+
+/* What each kind is called in analysis.json. */
+const char *lwp_redundancy_kind(enum lwp_watched_kind kind);
+
+/* In profile->arena. */
+void lwp_redundancy_find(struct lwp_profile *profile, struct lwp_redundancies *found);
+
+/* What such a pair usually means, and what to do about it (redundancy_meaning.c). */
+void lwp_redundancy_explain(struct lwp_profile *profile, struct lwp_redundancy *item);
+
+#endif

@@ -1,0 +1,149 @@
+/* Proportional attribution (Witch, 4.4.2). Few of the sampled accesses can be watched, and fewer where a watch takes
+ * long to be decided. A decision therefore stands for all accesses sampled in its calling context since the one before
+ * (mu - eta); bytes that the second access does not touch are not decided. What is sampled after the last decision of a
+ * context is dealt out in redundancy.c. Everything here is a sum of whole numbers: the order of files does not matter.
+ */
+#include "analysis/watched.h"
+
+#include "analysis/code.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct lwp_watched_origin *watched_origin(struct lwp_watched *watched, enum lwp_watched_kind kind,
+                                                 uint32_t first)
+{
+    uint32_t *at = lwp_table_at(&watched->origin_index, (uint64_t)first << 2 | kind);
+    if (*at == LWP_TABLE_NONE) {
+        *at = (uint32_t)watched->origin_count;
+        LWP_GROW(&watched->origins, watched->origin_count, &watched->origin_room);
+        watched->origins[watched->origin_count++] = (struct lwp_watched_origin){.kind = kind, .first = first};
+    }
+    return &watched->origins[*at];
+}
+
+/* The pair of an origin (by its number), a second context and an object. */
+static struct lwp_watched_pair *watched_pair(struct lwp_watched *watched, enum lwp_watched_kind kind, uint32_t first,
+                                             uint32_t second, uint32_t object)
+{
+    uint32_t origin = (uint32_t)(watched_origin(watched, kind, first) - watched->origins);
+    uint32_t *both = lwp_table_at(&watched->pair_index, (uint64_t)origin << 32 | second);
+    if (*both == LWP_TABLE_NONE)
+        *both = (uint32_t)watched->pair_index.count;
+    uint32_t *at = lwp_table_at(&watched->object_index, (uint64_t)*both << 32 | object);
+    if (*at == LWP_TABLE_NONE) {
+        *at = (uint32_t)watched->pair_count;
+        LWP_GROW(&watched->pairs, watched->pair_count, &watched->pair_room);
+        watched->pairs[watched->pair_count++] =
+            (struct lwp_watched_pair){.kind = kind, .first = first, .second = second, .object = object};
+    }
+    return &watched->pairs[*at];
+}
+
+void lwp_watched_begin(struct lwp_watched *watched)
+{
+    watched->file++;
+}
+
+void lwp_watched_add(struct lwp_watched *watched, const struct lwp_watched_verdict *verdict)
+{
+    if (verdict->outcome == LWP_WATCHED_VOID)
+        return;
+    struct lwp_watched_origin *origin = watched_origin(watched, verdict->kind, verdict->first);
+    if (origin->file != watched->file) {
+        origin->file = watched->file;
+        origin->pending = 0;
+    }
+    lwp_sum_add(&origin->sampled, verdict->weight);
+    origin->pending += verdict->weight;
+    if (verdict->outcome == LWP_WATCHED_OPEN)
+        return;
+    uint64_t weight = origin->pending;
+    origin->pending = 0;
+    origin->decided++;
+    if (verdict->outcome == LWP_WATCHED_DROPPED) {
+        origin->dropped_weight += weight;
+        return;
+    }
+    origin->decided_weight += weight;
+    if (verdict->overlap && verdict->overlap < verdict->bytes)
+        weight = weight * verdict->overlap / verdict->bytes;
+    struct lwp_watched_pair *pair =
+        watched_pair(watched, verdict->kind, verdict->first, verdict->second, verdict->object);
+    lwp_sum_add(verdict->outcome == LWP_WATCHED_USE     ? &pair->use
+                : verdict->outcome == LWP_WATCHED_WASTE ? &pair->waste
+                                                        : &pair->close,
+                weight);
+    if (verdict->bytes > pair->bytes)
+        pair->bytes = verdict->bytes;
+}
+
+void lwp_watched_merge(struct lwp_watched *into, struct lwp_watched *from)
+{
+    for (size_t i = 0; i < from->origin_count; i++) {
+        const struct lwp_watched_origin *origin = &from->origins[i];
+        struct lwp_watched_origin *to = watched_origin(into, origin->kind, origin->first);
+        lwp_sum_merge(&to->sampled, &origin->sampled);
+        to->decided_weight += origin->decided_weight;
+        to->dropped_weight += origin->dropped_weight;
+        to->decided += origin->decided;
+    }
+    for (size_t i = 0; i < from->pair_count; i++) {
+        const struct lwp_watched_pair *pair = &from->pairs[i];
+        struct lwp_watched_pair *to = watched_pair(into, pair->kind, pair->first, pair->second, pair->object);
+        lwp_sum_merge(&to->use, &pair->use);
+        lwp_sum_merge(&to->waste, &pair->waste);
+        lwp_sum_merge(&to->close, &pair->close);
+        if (pair->bytes > to->bytes)
+            to->bytes = pair->bytes;
+    }
+    lwp_watched_free(from);
+}
+
+static int watched_compare(uint64_t a, uint64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int watched_origin_compare(const void *a, const void *b)
+{
+    const struct lwp_watched_origin *x = a, *y = b;
+    return x->kind != y->kind ? watched_compare(x->kind, y->kind) : watched_compare(x->first, y->first);
+}
+
+static int watched_pair_compare(const void *a, const void *b)
+{
+    const struct lwp_watched_pair *x = a, *y = b;
+    if (x->kind != y->kind)
+        return watched_compare(x->kind, y->kind);
+    if (x->first != y->first)
+        return watched_compare(x->first, y->first);
+    return x->second != y->second ? watched_compare(x->second, y->second) : watched_compare(x->object, y->object);
+}
+
+void lwp_watched_settle(struct lwp_watched *watched, const uint32_t *contexts, const uint32_t *objects)
+{
+    for (size_t i = 0; i < watched->origin_count; i++)
+        watched->origins[i].first = contexts[watched->origins[i].first];
+    for (size_t i = 0; i < watched->pair_count; i++) {
+        struct lwp_watched_pair *pair = &watched->pairs[i];
+        pair->first = contexts[pair->first];
+        pair->second = contexts[pair->second];
+        if (pair->object != LWP_NONE)
+            pair->object = objects[pair->object];
+    }
+    if (watched->origin_count)
+        qsort(watched->origins, watched->origin_count, sizeof *watched->origins, watched_origin_compare);
+    if (watched->pair_count)
+        qsort(watched->pairs, watched->pair_count, sizeof *watched->pairs, watched_pair_compare);
+}
+
+void lwp_watched_free(struct lwp_watched *watched)
+{
+    lwp_table_free(&watched->origin_index);
+    lwp_table_free(&watched->pair_index);
+    lwp_table_free(&watched->object_index);
+    free(watched->origins);
+    free(watched->pairs);
+    *watched = (struct lwp_watched){0};
+}

@@ -1,0 +1,72 @@
+/* What became of the accesses that were watched, added up while their records are read. */
+#ifndef LWP_ANALYSIS_WATCHED_H
+#define LWP_ANALYSIS_WATCHED_H
+
+#include "analysis/hot.h"
+#include "base/table.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum lwp_watched_kind { LWP_WATCHED_DEAD_STORE, LWP_WATCHED_SILENT_STORE, LWP_WATCHED_SILENT_LOAD, LWP_WATCHED_KINDS };
+
+/* How one verdict on one access ended. */
+enum lwp_watched_outcome {
+    LWP_WATCHED_OPEN,    /* it did not: not watched, given up for another */
+    LWP_WATCHED_DROPPED, /* in a way that says nothing: freed, overwritten, a system call came between */
+    LWP_WATCHED_VOID,    /* the access chosen never came */
+    LWP_WATCHED_USE,
+    LWP_WATCHED_WASTE,
+    LWP_WATCHED_CLOSE, /* waste, but for the value being only about the same */
+};
+
+/* One verdict. `first`, `second`: contexts whose innermost node is the access itself; `second` and `object` may be
+ * LWP_NONE. */
+struct lwp_watched_verdict {
+    enum lwp_watched_kind kind;
+    enum lwp_watched_outcome outcome;
+    uint32_t first, second, object;
+    uint64_t weight;         /* that the access stands for */
+    uint16_t overlap, bytes; /* that the second touches of the first's */
+};
+
+/* All candidates of one first context: what it was sampled for and what could be told of it. */
+struct lwp_watched_origin {
+    enum lwp_watched_kind kind;
+    uint32_t first;
+    struct lwp_sum sampled;
+    uint64_t decided_weight, dropped_weight, decided;
+    uint64_t pending; /* sampled since the last decision (Witch's mu - eta) in the file being read */
+    uint32_t file;
+};
+
+struct lwp_watched_pair {
+    enum lwp_watched_kind kind;
+    uint32_t first, second, object;
+    struct lwp_sum use, waste, close; /* close: not part of waste */
+    uint16_t bytes;
+};
+
+/* Start from zero. */
+struct lwp_watched {
+    struct lwp_watched_origin *origins;
+    size_t origin_count, origin_room;
+    struct lwp_watched_pair *pairs;
+    size_t pair_count, pair_room;
+    struct lwp_table origin_index, pair_index, object_index;
+    uint32_t file;
+};
+
+/* What is added from now on was recorded one after the other by one thread. */
+void lwp_watched_begin(struct lwp_watched *watched);
+void lwp_watched_add(struct lwp_watched *watched, const struct lwp_watched_verdict *verdict);
+
+/* Adds `from` to `into` and frees it. */
+void lwp_watched_merge(struct lwp_watched *into, struct lwp_watched *from);
+
+/* contexts[old] and objects[old] are the new numbers; sorts by them. */
+void lwp_watched_settle(struct lwp_watched *watched, const uint32_t *contexts, const uint32_t *objects);
+void lwp_watched_free(struct lwp_watched *watched);
+
+#endif
