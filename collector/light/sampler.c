@@ -91,6 +91,23 @@ static void sample_take_rep(struct lwp_thread *self, const struct lwp_frames *fr
     sample->access[0].flags |= LWPS_ACCESS_WEIGHTED;
 }
 
+/* What it is about to copy or fill is as good as so many accesses of 8 bytes: any of them may be watched. */
+static bool sample_choose_of_rep(struct lwp_thread *self, struct sampler *sampler, const struct lwp_registers *registers,
+                                 uint64_t flags, const struct lwp_insn *insn, struct lwp_walk_access *chosen)
+{
+    enum { RCX = 1, RSI = 6, RDI = 7, FLAG_DIRECTION = 0x400, PIECE = 8 };
+    unsigned from;
+    enum lwp_walk_choice choice = lwp_watches_choose(&sampler->watches, &self->random, &from);
+    bool store = choice == LWP_CHOOSE_STORE, load = choice == LWP_CHOOSE_LOAD && !(insn->spoils >> RDI & 1 && !insn->store);
+    uint64_t pieces = registers->value[RCX] * insn->bytes / PIECE;
+    if (flags & FLAG_DIRECTION || pieces == 0 || (store && !insn->store) || (load && !insn->load) || !(store || load))
+        return false;
+    self->random = self->random * 1664525u + 1013904223u;
+    uint64_t at = registers->value[store ? RDI : RSI] + (self->random >> 4) % pieces * PIECE;
+    *chosen = (struct lwp_walk_access){.ip = insn->ip, .address = at, .bytes = PIECE, .load = load, .store = store};
+    return true;
+}
+
 static bool sampler_affords_watch(const struct sampler *sampler, uint64_t cpu_ns)
 {
     double allowed = WATCH_CREDIT_NS + (double)cpu_ns * sampler_options.max_overhead * watch_part;
@@ -118,7 +135,11 @@ static uint64_t sample_take(struct lwp_thread *self, struct sampler *sampler, uc
     struct lwps_access *first = &sample->access[0];
     struct lwp_insn now = *lwp_code_at(sampler->cache, sample->ip, place->high);
     if (now.rep_string) {
+        struct lwp_walk_access chosen;
         sample_take_rep(self, frames, &registers, &now, sample);
+        if (sample_choose_of_rep(self, sampler, &registers, flags, &now, &chosen))
+            lwp_watches_offer(&sampler->watches, self, frames, &chosen, sample->time, sample->weight,
+                              sampler_affords_watch(sampler, cpu_ns));
         return 0;
     }
     bool sure, breakable = false;

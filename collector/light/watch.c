@@ -1,8 +1,8 @@
 /* A sample chooses one of the stores (or loads) that the thread is about to do and watches its bytes. The first stop is
  * that access itself, which shows the value it left; the next one decides (Witch: "Watching for Software
  * Inefficiencies"): a store seen again by a store was dead, by a load was not; the next store, whatever came between,
- * was silent when it left the value as it was; a load seen again by a load of the same value was silent, by a store
- * says nothing. One watch of a store serves both its verdicts: after a load it goes on for stores only.
+ * was silent when it left the value as it was; the next load, whatever was stored in between, was silent when it found
+ * the same value. One watch of a store serves both its verdicts: after a load it goes on for stores only.
  *
  * Registers are few, so candidates compete (4.4.1): the k-th since a register was last free replaces one of the N
  * watched ones with probability N/k, which gives each of the k the same chance. Every candidate leaves its record,
@@ -194,10 +194,21 @@ static unsigned overlap(const struct lwps_access *a, const struct lwp_trap *b, u
 /* The access that was chosen has come. */
 static void trap_open(struct lwp_watch *watch, const struct lwp_trap *trap)
 {
-    watch->old_known = watch_read(watch->address, watch->bytes, &watch->old);
+    watch->old_known = watch->now_known = watch_read(watch->address, watch->bytes, &watch->old);
+    watch->now = watch->old;
+    watch->strays = 0;
     watch->state = LWP_WATCH_OPEN;
     if (!watch->element)
         watch->element = trap->element;
+}
+
+/* A load waits for the next load; stores in between only change what that will find. */
+static bool trap_passes(struct lwp_watch *watch, const struct lwp_trap *trap)
+{
+    if (!(watch->record.verdicts & LOADS) || trap->load || ++watch->strays > STRAYS_MOST)
+        return false;
+    watch->now_known = watch_read(watch->address, watch->bytes, &watch->now);
+    return true;
 }
 
 /* Decides what it can. Returns the verdicts that are still open. */
@@ -206,7 +217,6 @@ static uint8_t trap_decide(struct lwp_watch *watch, struct lwp_thread *self, con
 {
     struct lwps_watch record = watch->record;
     uint8_t open = record.verdicts, decided = open;
-    uint64_t value;
     record.second =
         (struct lwps_access){.ip = trap->ip,
                              .bytes = trap->bytes,
@@ -215,15 +225,16 @@ static uint8_t trap_decide(struct lwp_watch *watch, struct lwp_thread *self, con
         lwp_frames_place(self, frames, trap->address, LWPS_SOURCE_BREAKPOINT, &record.second);
     record.second_context = lwp_frames_context(self, frames);
     record.overlap = (uint16_t)overlap(&record.first, trap, watch->bytes);
-    if (watch->old_known && watch_read(watch->address, watch->bytes, &value))
-        record.value = (uint8_t)lwp_value_compare(watch->old, value, watch->bytes,
-                                                  watch->element ? watch->element : trap->element);
-    bool loaded = open & LOADS;
-    if (loaded && trap->store) {
+    if (open & LOADS && !trap->load) {
         watch_write(self, record, decided, LWPS_WATCH_OVERWRITTEN);
         return 0;
     }
-    if (!loaded && !trap->store) /* what was stored is used; the next store tells whether it was silent */
+    if (!(open & LOADS && trap->store)) /* else what it loaded is what was there before it stored */
+        watch->now_known = watch_read(watch->address, watch->bytes, &watch->now);
+    if (watch->old_known && watch->now_known)
+        record.value = (uint8_t)lwp_value_compare(watch->old, watch->now, watch->bytes,
+                                                  watch->element ? watch->element : trap->element);
+    if (!(open & LOADS) && !trap->store) /* what was stored is used; the next store tells whether it was silent */
         decided &= LWPS_VERDICT_DEAD_STORE;
     watch_write(self, record, decided, LWPS_WATCH_DECIDED);
     return open & (uint8_t)~decided;
@@ -261,6 +272,8 @@ void lwp_watches_trap(struct lwp_watches *watches, struct lwp_debug_registers *r
             watch_end(watches, registers, self, which, LWPS_WATCH_NOT_WATCHED);
         return;
     }
+    if (trap_passes(watch, &trap))
+        return;
     lwp_frames_take(frames, ucontext);
     watch->record.verdicts = trap_decide(watch, self, frames, &trap);
     if (!watch->record.verdicts)

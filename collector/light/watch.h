@@ -25,8 +25,8 @@ struct lwp_watch {
     uint8_t bytes;
     uint8_t element; /* bytes of a floating point number; 0: none */
     uint8_t strays;  /* other accesses to the bytes before the chosen one came */
-    bool old_known;
-    uint64_t old;             /* the piece's value after the first access */
+    bool old_known, now_known;
+    uint64_t old, now;        /* the piece's value after the first access; after the last one seen */
     struct lwps_watch record; /* verdicts still open, first access */
     uint8_t give_up;          /* enum lwps_watch_end, set from outside: decided no more */
 };
