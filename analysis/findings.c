@@ -174,43 +174,57 @@ static bool finding_is_redundancy(const struct lwp_profile *profile, const struc
            item->amount >= redundant_time * profile->total.weight;
 }
 
-static const struct lwp_frame *finding_frame(struct lwp_profile *profile, uint32_t context)
+/* Where people look for an access: in their own code, which may have called the C library to do it. */
+static const char *finding_at(struct lwp_profile *profile, uint32_t context)
 {
-    static const struct lwp_frame unknown = {0};
     const struct lwp_context_node *node = &profile->contexts[context];
-    if (context == 0 || node->module == LWP_NONE)
-        return &unknown;
-    const struct lwp_place *place = lwp_code_place(profile->code, node->module, node->address);
-    return place->frame_count ? &place->frames[0] : &unknown;
-}
-
-static const char *finding_at(struct lwp_profile *profile, const struct lwp_frame *frame)
-{
+    while (node->parent && node->module != LWP_NONE && lwp_objects_library_code(profile, node->module))
+        node = &profile->contexts[node->parent];
+    const struct lwp_place *place =
+        node->module == LWP_NONE ? NULL : lwp_code_place(profile->code, node->module, node->address);
+    if (!place || !place->frame_count || !place->frames[0].function)
+        return "code without a name";
+    const struct lwp_frame *frame = &place->frames[0];
     const char *file = frame->file ? strrchr(frame->file, '/') : NULL;
     file = file ? file + 1 : frame->file;
     if (file && frame->line)
-        return lwp_arena_printf(profile->arena, "%s (%s:%u)", frame->function ? frame->function : "?", file,
-                                frame->line);
-    return frame->function ? frame->function : "code without a name";
+        return lwp_arena_printf(profile->arena, "%s (%s:%u)", frame->function, file, frame->line);
+    return frame->function;
+}
+
+/* From the functions on both paths: lines move. */
+static const char *finding_redundancy_id(struct lwp_profile *profile, const struct lwp_redundancy *item)
+{
+    const uint32_t ends[] = {item->pair->first, item->pair->second};
+    uint64_t hash = 0;
+    for (size_t i = 0; i < 2; i++)
+        for (uint32_t at = ends[i]; at; at = profile->contexts[at].parent) {
+            const struct lwp_context_node *node = &profile->contexts[at];
+            if (node->module == LWP_NONE)
+                continue;
+            const struct lwp_place *place = lwp_code_place(profile->code, node->module, node->address);
+            if (place->frame_count && place->frames[0].function)
+                hash = lwp_hash_mix(hash, lwp_hash_text(place->frames[0].function));
+        }
+    return lwp_arena_printf(profile->arena, "%s-%04x",
+                            item->kind == LWP_WATCHED_DEAD_STORE ? "dead-store" : "silent-store",
+                            (unsigned)(hash & 0xffff));
 }
 
 static void finding_of_redundancy(struct lwp_profile *profile, const struct lwp_redundancies *redundancies,
                                   size_t index, struct lwp_finding *finding)
 {
     const struct lwp_redundancy *item = &redundancies->items[index];
-    const struct lwp_frame *first = finding_frame(profile, item->pair->first);
-    const struct lwp_frame *second = finding_frame(profile, item->pair->second);
-    bool dead = item->kind == LWP_WATCHED_DEAD_STORE;
+    const char *first = finding_at(profile, item->pair->first), *second = finding_at(profile, item->pair->second);
     *finding = (struct lwp_finding){.kind = "redundancy", .index = index};
-    finding->id = lwp_arena_printf(profile->arena, "%s-%04x", dead ? "dead-store" : "silent-store",
-                                   (unsigned)(lwp_hash_mix(lwp_hash_text(first->function ? first->function : ""),
-                                                           lwp_hash_text(second->function ? second->function : "")) &
-                                              0xffff));
-    finding->title =
-        dead ? lwp_arena_printf(profile->arena, "%.0f %% of all stores are made in %s and overwritten unread in %s",
-                                100 * item->share.value, finding_at(profile, first), finding_at(profile, second))
-             : lwp_arena_printf(profile->arena, "%.0f %% of all stores write in %s what is there already",
-                                100 * item->share.value, finding_at(profile, second));
+    finding->id = finding_redundancy_id(profile, item);
+    if (item->kind == LWP_WATCHED_DEAD_STORE)
+        finding->title =
+            lwp_arena_printf(profile->arena, "%.0f %% of all stores are made in %s and overwritten unread in %s",
+                             100 * item->share.value, first, second);
+    else
+        finding->title = lwp_arena_printf(profile->arena, "%.0f %% of all stores write in %s what is there already",
+                                          100 * item->share.value, second);
     double time = profile->total.weight > 0 ? item->amount / profile->total.weight : 0;
     finding->share = time < 1 ? time : 1;
     finding->severity = finding->share >= 0.25 ? "medium" : "low";
