@@ -434,7 +434,6 @@ static int attribution_watch(void *to, const struct lwps_watch *record)
         .second = LWP_NONE,
         .object = LWP_NONE,
         .weight = record->weight,
-        .overlap = record->overlap,
         .bytes = record->first.bytes};
     if (record->second.ip) {
         verdict.second = attribution_access_context(self, &record->second, record->second_context, record->end_time);

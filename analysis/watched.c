@@ -1,8 +1,8 @@
-/* Proportional attribution (Witch, 4.4.2). Few of the sampled accesses can be watched, and fewer where a watch takes
- * long to be decided. A decision therefore stands for all accesses sampled in its calling context since the one before
- * (mu - eta); bytes that the second access does not touch are not decided. What is sampled after the last decision of a
- * context is dealt out in redundancy.c. Everything here is a sum of whole numbers: the order of files does not matter.
- */
+/* Proportional attribution (Witch, 4.4.2). Few of the sampled accesses can be watched, and fewer where a watch takes long
+ * to be decided. A decision therefore stands for all accesses sampled in its calling context since the one before
+ * (mu - eta). A piece of the access is watched, chosen at random, so that it stands for all its bytes. What is sampled
+ * after the last decision of a context is dealt out in redundancy.c. Everything here is a sum of whole numbers: the order
+ * of files does not matter. */
 #include "analysis/watched.h"
 
 #include "analysis/code.h"
@@ -66,8 +66,6 @@ void lwp_watched_add(struct lwp_watched *watched, const struct lwp_watched_verdi
         return;
     }
     origin->decided_weight += weight;
-    if (verdict->overlap && verdict->overlap < verdict->bytes)
-        weight = weight * verdict->overlap / verdict->bytes;
     struct lwp_watched_pair *pair =
         watched_pair(watched, verdict->kind, verdict->first, verdict->second, verdict->object);
     lwp_sum_add(verdict->outcome == LWP_WATCHED_USE     ? &pair->use

@@ -27,8 +27,8 @@ struct lwp_watched_verdict {
     enum lwp_watched_kind kind;
     enum lwp_watched_outcome outcome;
     uint32_t first, second, object;
-    uint64_t weight;         /* that the access stands for */
-    uint16_t overlap, bytes; /* that the second touches of the first's */
+    uint64_t weight; /* that the access stands for */
+    uint16_t bytes;  /* of the first access */
 };
 
 /* All candidates of one first context: what it was sampled for and what could be told of it. */

@@ -194,7 +194,7 @@ enum lwps_watch_end {
     LWPS_WATCH_NOT_WATCHED = 2,  /* no register was free for it, or the reservoir did not take it */
     LWPS_WATCH_EVICTED = 3,      /* another candidate took its register */
     LWPS_WATCH_MISPREDICTED = 4, /* the chosen access did not come */
-    LWPS_WATCH_OVERWRITTEN = 5,  /* silent load: a store came first; `second` is that store */
+    LWPS_WATCH_OVERWRITTEN = 5,  /* too many stores that do not decide; `second` is the last one */
     LWPS_WATCH_FREED = 6,        /* its block was freed, its mapping went away */
     LWPS_WATCH_FRAME_DIED = 7,   /* its stack frame returned */
     LWPS_WATCH_KERNEL = 8,       /* a system call may have used the bytes */

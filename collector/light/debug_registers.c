@@ -74,6 +74,7 @@ bool lwp_debug_arm(struct lwp_debug_registers *registers, unsigned which, enum l
                    ? ioctl(registers->at[which].fd, PERF_EVENT_IOC_MODIFY_ATTRIBUTES, &attributes) == 0
                    : register_open(registers, which, &attributes);
     registers->at[which].armed = set;
+    registers->at[which].data = set && kind != LWP_DEBUG_EXECUTE;
     if (set) {
         registers->refusals = 0;
         return true;
@@ -88,7 +89,7 @@ void lwp_debug_disarm(struct lwp_debug_registers *registers, unsigned which)
 {
     if (registers->at[which].open)
         ioctl(registers->at[which].fd, PERF_EVENT_IOC_DISABLE, 0);
-    registers->at[which].armed = false;
+    registers->at[which].armed = registers->at[which].data = false;
 }
 
 void lwp_debug_close(struct lwp_debug_registers *registers)

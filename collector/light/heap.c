@@ -10,6 +10,7 @@
 #include "collector/light/pools.h"
 #include "collector/light/process.h"
 #include "collector/light/sites.h"
+#include "collector/light/watched_memory.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -19,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/shm.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -250,10 +252,19 @@ EXPORT void *malloc(size_t size)
     return block;
 }
 
+/* Before the allocator writes into a block that goes: that is no use of it, and neither is what is stored there later. */
+static inline void heap_unwatch(void *block)
+{
+    enum { CHUNK_FLAGS = 7 };
+    size_t room = heap_glibc ? ((const size_t *)block)[-1] & ~(size_t)CHUNK_FLAGS : malloc_usable_size(block);
+    lwp_watched_forget(block, room, LWPS_WATCH_FREED);
+}
+
 EXPORT void free(void *block)
 {
     if (!block || heap_is_bump(block) || !heap_resolved())
         return;
+    heap_unwatch(block);
     heap_forget(block);
     next_free(block);
 }
@@ -279,8 +290,10 @@ EXPORT void *realloc(void *old, size_t size)
             memcpy(fresh, old, size < room ? size : room);
         return fresh;
     }
-    if (old)
+    if (old) {
+        heap_unwatch(old);
         heap_forget(old);
+    }
     void *block = next_realloc(old, size);
     heap_note(block, size, FRAME); /* when it fails the old block stays, unknown from here on */
     return block;
@@ -323,6 +336,13 @@ EXPORT void *valloc(size_t size)
     return block;
 }
 
+/* Called from this library: its sample files and perf's pages. */
+static bool heap_is_ours(const void *caller)
+{
+    extern const char __ehdr_start[] __attribute__((visibility("hidden"))), _end[] __attribute__((visibility("hidden")));
+    return (uintptr_t)caller >= (uintptr_t)__ehdr_start && (uintptr_t)caller < (uintptr_t)_end;
+}
+
 /* ---- mappings; the loader may ask for some before dlsym works ---- */
 
 static void heap_note_mapping(void *block, size_t size, int protection, const uint64_t *frame)
@@ -344,8 +364,11 @@ EXPORT void *mmap(void *address, size_t size, int protection, int flags, int fd,
 {
     void *block = next_mmap ? next_mmap(address, size, protection, flags, fd, offset)
                             : (void *)syscall(SYS_mmap, address, size, protection, flags, fd, offset);
-    if (block != MAP_FAILED)
-        heap_note_mapping(block, size, protection, FRAME);
+    if (block == MAP_FAILED)
+        return block;
+    if (flags & MAP_SHARED && !heap_is_ours(__builtin_return_address(0)))
+        lwp_shared_add((uint64_t)block, size);
+    heap_note_mapping(block, size, protection, FRAME);
     return block;
 }
 
@@ -354,6 +377,8 @@ EXPORT void *mmap64(void *address, size_t size, int protection, int flags, int f
 
 EXPORT int munmap(void *block, size_t size)
 {
+    lwp_watched_forget(block, size, LWPS_WATCH_FREED);
+    lwp_shared_remove((uint64_t)block, size);
     heap_forget_mapping(block, size);
     return next_munmap ? next_munmap(block, size) : (int)syscall(SYS_munmap, block, size);
 }
@@ -364,7 +389,8 @@ EXPORT void *mremap(void *old, size_t old_size, size_t size, int flags, ...)
     va_start(rest, flags);
     void *wanted = flags & MREMAP_FIXED ? va_arg(rest, void *) : NULL;
     va_end(rest);
-    bool known = heap_on && old_size >= lwp_process.heap_threshold && lwp_block_known((uint64_t)old);
+    lwp_watched_forget(old, old_size, LWPS_WATCH_FREED);
+    bool was_shared = lwp_shared_has((uint64_t)old), known = heap_on && old_size >= lwp_process.heap_threshold && lwp_block_known((uint64_t)old);
     if (known)
         heap_remove_block(old);
     void *block = (void *)syscall(SYS_mremap, old, old_size, size, flags, wanted);
@@ -372,5 +398,21 @@ EXPORT void *mremap(void *old, size_t old_size, size_t size, int flags, ...)
         heap_note_mapping(old, old_size, PROT_READ, FRAME);
     else if (block != MAP_FAILED)
         heap_note_mapping(block, size, PROT_READ, FRAME);
+    if (block != MAP_FAILED && was_shared) {
+        lwp_shared_remove((uint64_t)old, old_size);
+        lwp_shared_add((uint64_t)block, size);
+    }
+    return block;
+}
+
+EXPORT void *shmat(int id, const void *address, int flags)
+{
+    static void *(*next)(int, const void *, int);
+    if (!next)
+        next = dlsym(RTLD_NEXT, "shmat");
+    void *block = next(id, address, flags);
+    struct shmid_ds segment;
+    if (block != MAP_FAILED && shmctl(id, IPC_STAT, &segment) == 0)
+        lwp_shared_add((uint64_t)block, segment.shm_segsz);
     return block;
 }

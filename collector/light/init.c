@@ -7,6 +7,7 @@
 #include "collector/light/sampler.h"
 #include "collector/light/signals.h"
 #include "collector/light/threads.h"
+#include "collector/light/watched_memory.h"
 #include "collector/light/unwind.h"
 
 #include <dlfcn.h>
@@ -174,10 +175,17 @@ static bool init_sampler(void)
                                           .timer = getenv(LWP_ENV_TIMER), .verdicts = init_verdicts()};
     if (!(options.max_overhead > 0.0001))
         options.max_overhead = 0.0001;
+    lwp_shared_start();
     bool good = lwp_sampler_init(&options, note, sizeof note);
     if (note[0])
         lwps_put_note(&lwp_process.file, &(struct lwps_note){note});
     return good && lwp_signals_start();
+}
+
+/* The child may use what the parent has stored, unseen. */
+static void init_before_fork(void)
+{
+    lwp_watched_forget(NULL, UINT64_MAX, LWPS_WATCH_FOREIGN);
 }
 
 static void init_fork_child(void)
@@ -187,6 +195,7 @@ static void init_fork_child(void)
     lwp_process_unlock();
     lwp_process.active = false;
     lwps_writer_abandon(&lwp_process.file);
+    lwp_watched_reset();
     lwp_threads_after_fork();
     lwp_heap_after_fork();
     const char *directory = getenv(LWP_ENV_DIR), *follow = getenv(LWP_ENV_FOLLOW_FORK);
@@ -271,7 +280,7 @@ __attribute__((constructor)) static void init_start(void)
         lwp_process.pid = getpid();
         lwp_process.active = true;
         lwp_threads_start();
-        pthread_atfork(NULL, NULL, init_fork_child);
+        pthread_atfork(init_before_fork, NULL, init_fork_child);
     } else {
         lwps_put_note(&lwp_process.file, &(struct lwps_note){"nothing could be sampled in this process"});
         lwps_writer_close(&lwp_process.file);

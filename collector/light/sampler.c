@@ -91,27 +91,35 @@ static void sample_take_rep(struct lwp_thread *self, const struct lwp_frames *fr
     sample->access[0].flags |= LWPS_ACCESS_WEIGHTED;
 }
 
-/* What it is about to copy or fill is as good as so many accesses of 8 bytes: any of them may be watched. */
-static bool sample_choose_of_rep(struct lwp_thread *self, struct sampler *sampler, const struct lwp_registers *registers,
-                                 uint64_t flags, const struct lwp_insn *insn, struct lwp_walk_access *chosen)
-{
-    enum { RCX = 1, RSI = 6, RDI = 7, FLAG_DIRECTION = 0x400, PIECE = 8 };
-    unsigned from;
-    enum lwp_walk_choice choice = lwp_watches_choose(&sampler->watches, &self->random, &from);
-    bool store = choice == LWP_CHOOSE_STORE, load = choice == LWP_CHOOSE_LOAD && !(insn->spoils >> RDI & 1 && !insn->store);
-    uint64_t pieces = registers->value[RCX] * insn->bytes / PIECE;
-    if (flags & FLAG_DIRECTION || pieces == 0 || (store && !insn->store) || (load && !insn->load) || !(store || load))
-        return false;
-    self->random = self->random * 1664525u + 1013904223u;
-    uint64_t at = registers->value[store ? RDI : RSI] + (self->random >> 4) % pieces * PIECE;
-    *chosen = (struct lwp_walk_access){.ip = insn->ip, .address = at, .bytes = PIECE, .load = load, .store = store};
-    return true;
-}
-
 static bool sampler_affords_watch(const struct sampler *sampler, uint64_t cpu_ns)
 {
     double allowed = WATCH_CREDIT_NS + (double)cpu_ns * sampler_options.max_overhead * watch_part;
     return (double)sampler->watches.spent_ns < allowed;
+}
+
+static void sample_offer(struct lwp_thread *self, struct sampler *sampler, const struct lwp_walk_choice *choice,
+                         const struct lwps_sample *sample, uint64_t cpu_ns)
+{
+    if (choice->seen)
+        lwp_watches_offer(&sampler->watches, self, &sampler->frames, &choice->access, sample->time, sample->weight,
+                          sampler_affords_watch(sampler, cpu_ns));
+}
+
+/* What it is about to copy or fill is as good as so many accesses of 8 bytes: any of them may be watched. */
+static void sample_choose_of_rep(struct lwp_thread *self, const struct lwp_registers *registers, uint64_t flags,
+                                 const struct lwp_insn *insn, bool store, struct lwp_walk_choice *choice)
+{
+    enum { RCX = 1, RSI = 6, RDI = 7, FLAG_DIRECTION = 0x400, PIECE = 8 };
+    uint64_t pieces = registers->value[RCX] * insn->bytes / PIECE;
+    bool copies_or_fills = insn->store || !(insn->spoils >> RDI & 1); /* others compare and may end any time */
+    choice->seen = 0;
+    if (!choice->from || flags & FLAG_DIRECTION || pieces == 0 || !(store ? insn->store : insn->load) || !copies_or_fills)
+        return;
+    self->random = self->random * 1664525u + 1013904223u;
+    choice->access = (struct lwp_walk_access){
+        .ip = insn->ip, .bytes = PIECE, .load = !store, .store = store,
+        .address = registers->value[store ? RDI : RSI] + (self->random >> 4) % pieces * PIECE};
+    choice->seen = 1;
 }
 
 /* Returns the instruction whose address only a breakpoint can tell, or 0. */
@@ -135,11 +143,13 @@ static uint64_t sample_take(struct lwp_thread *self, struct sampler *sampler, uc
     struct lwps_access *first = &sample->access[0];
     struct lwp_insn now = *lwp_code_at(sampler->cache, sample->ip, place->high);
     if (now.rep_string) {
-        struct lwp_walk_access chosen;
+        struct lwp_walk_choice store, load;
         sample_take_rep(self, frames, &registers, &now, sample);
-        if (sample_choose_of_rep(self, sampler, &registers, flags, &now, &chosen))
-            lwp_watches_offer(&sampler->watches, self, frames, &chosen, sample->time, sample->weight,
-                              sampler_affords_watch(sampler, cpu_ns));
+        lwp_watches_choose(&sampler->watches, &self->random, &store.from, &load.from);
+        sample_choose_of_rep(self, &registers, flags, &now, true, &store);
+        sample_choose_of_rep(self, &registers, flags, &now, false, &load);
+        sample_offer(self, sampler, &store, sample, cpu_ns);
+        sample_offer(self, sampler, &load, sample, cpu_ns);
         return 0;
     }
     bool sure, breakable = false;
@@ -148,7 +158,7 @@ static uint64_t sample_take(struct lwp_thread *self, struct sampler *sampler, uc
     struct lwp_walk walk = {0};
     self->random = self->random * 1664525u + 1013904223u;
     walk.skip = (self->random >> 8) % DITHER_MOST;
-    walk.choice = lwp_watches_choose(&sampler->watches, &self->random, &walk.choose_from);
+    lwp_watches_choose(&sampler->watches, &self->random, &walk.store.from, &walk.load.from);
     if (sample->kind != LWPS_SAMPLE_COMPUTE) {
         walk.wanted = charged ? charged : place->store;
         struct lwp_insn insn = *lwp_code_at(sampler->cache, walk.wanted, place->high);
@@ -175,9 +185,8 @@ static uint64_t sample_take(struct lwp_thread *self, struct sampler *sampler, uc
                                        .flags = lwp_access_flags(kept->load, kept->store, kept->vector, kept->floating)};
         lwp_frames_place(self, frames, kept->address, LWPS_SOURCE_DITHERED, access);
     }
-    if (walk.choices)
-        lwp_watches_offer(&sampler->watches, self, frames, &walk.chosen, sample->time, sample->weight,
-                          sampler_affords_watch(sampler, cpu_ns));
+    sample_offer(self, sampler, &walk.store, sample, cpu_ns);
+    sample_offer(self, sampler, &walk.load, sample, cpu_ns);
     return breakable && !(first->flags & LWPS_ACCESS_KNOWN) ? first->ip : 0;
 }
 
@@ -198,7 +207,8 @@ static void sample_write(struct lwp_thread *self, const struct lwps_sample *samp
 /* Whether or not its breakpoint was hit. */
 static void sample_write_pending(struct lwp_thread *self, struct sampler *sampler)
 {
-    lwp_debug_disarm(&sampler->registers, EXECUTION);
+    if (!lwp_watches_framed(&sampler->watches))
+        lwp_debug_disarm(&sampler->registers, EXECUTION);
     if (sampler->waiting)
         sample_write(self, &sampler->pending);
     sampler->waiting = false;
@@ -284,7 +294,8 @@ static void sampler_sample(const struct interrupt *interrupt, uint64_t cpu)
     /* last, since what a register waits for may be in a library that we use */
     if (sampler->waiting) {
         self->own_ns += BREAKPOINT_ARM_NS;
-        if (!lwp_debug_arm(&sampler->registers, EXECUTION, LWP_DEBUG_EXECUTE, breakpoint, 0))
+        if (lwp_watches_framed(&sampler->watches) ||
+            !lwp_debug_arm(&sampler->registers, EXECUTION, LWP_DEBUG_EXECUTE, breakpoint, 0))
             sample_write_pending(self, sampler);
     }
     lwp_watches_end_sample(&sampler->watches, &sampler->registers, self);
@@ -300,7 +311,9 @@ static void sampler_interrupt(void *given)
         sampler_sample(interrupt, cpu);
         return;
     }
-    if (interrupt->debug == EXECUTION)
+    if (interrupt->debug == EXECUTION && lwp_watches_framed(&sampler->watches))
+        lwp_watches_frame_ended(&sampler->watches, &sampler->registers, self);
+    else if (interrupt->debug == EXECUTION)
         sample_hit(self, sampler, interrupt->context);
     else
         lwp_watches_trap(&sampler->watches, &sampler->registers, self, sampler->cache, &sampler->frames,
@@ -336,15 +349,20 @@ void lwp_sampler_handler(int signal, siginfo_t *info, void *ucontext)
     struct lwp_thread *self = lwp_thread_self();
     struct interrupt interrupt = {.self = self, .sampler = self ? self->sampler : NULL, .info = info,
                                   .context = ucontext, .debug = lwp_debug_sender(signal, info)};
+    bool framed = interrupt.sampler && lwp_watches_framed(&interrupt.sampler->watches);
     bool watch = interrupt.debug >= 0 && interrupt.debug != EXECUTION;
-    if (interrupt.sampler && interrupt.debug == EXECUTION)
+    /* late: this handler itself uses the bytes (errno, its stack, return addresses), and would again and again */
+    bool late = interrupt.debug >= 0 && (watch || framed) && lwp_timer_is_late(info);
+    if (interrupt.sampler && interrupt.debug == EXECUTION && !late)
         lwp_debug_disarm(&interrupt.sampler->registers, EXECUTION); /* or it would stop there again */
-    /* late: this handler itself uses the bytes (errno, its stack), and would again and again */
-    bool looks = interrupt.sampler && self->attached && !self->busy && !(watch && lwp_timer_is_late(info));
+    bool looks = interrupt.sampler && self->attached && !self->busy && !late;
     if (looks) {
         self->busy++;
         sampler_on_own_stack(&interrupt);
         self->busy--;
+    } else if (interrupt.sampler && interrupt.debug == EXECUTION && framed && !late) {
+        lwp_watches_lose(&interrupt.sampler->watches, &interrupt.sampler->registers,
+                         (unsigned)interrupt.sampler->watches.framed);
     } else if (interrupt.sampler && watch) {
         lwp_watches_lose(&interrupt.sampler->watches, &interrupt.sampler->registers, (unsigned)interrupt.debug);
     } else if (self && interrupt.debug < 0) {

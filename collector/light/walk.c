@@ -347,15 +347,13 @@ static uint32_t walk_random(uint32_t *random, uint32_t below)
     return (*random >> 8) % below;
 }
 
-/* Each of the first `choose_from` accesses of the kind is as likely: not the one at a chosen place, since then the first
- * of two neighbours would nearly always be it. */
-static void walk_choose(struct lwp_walk *walk, const struct lwp_insn *insn, uint64_t address, uint32_t *random)
+/* Not the one at a chosen place, since then the first of two neighbours would nearly always be it. */
+static void walk_choose(struct lwp_walk_choice *choice, const struct lwp_insn *insn, uint64_t address, uint32_t *random)
 {
-    bool suits = walk->choice == LWP_CHOOSE_STORE ? insn->store : insn->load && !insn->store;
-    if (walk->choice == LWP_CHOOSE_NONE || !suits || !insn->bytes || walk->choices >= walk->choose_from)
+    if (choice->seen >= choice->from || !insn->bytes)
         return;
-    if (walk_random(random, ++walk->choices) == 0)
-        walk_keep(&walk->chosen, insn, address);
+    if (walk_random(random, ++choice->seen) == 0)
+        walk_keep(&choice->access, insn, address);
 }
 
 void lwp_walk_forward(struct lwp_code_cache *cache, const struct lwp_place *place, const struct lwp_registers *start,
@@ -373,7 +371,7 @@ void lwp_walk_forward(struct lwp_code_cache *cache, const struct lwp_place *plac
     unsigned passed = 0;
     uint64_t ip = place->ip;
     walk->found = false;
-    walk->kept_count = walk->choices = 0;
+    walk->kept_count = walk->store.seen = walk->load.seen = 0;
     for (unsigned step = 0; step < WALK_STEPS && ip >= place->low && ip < place->high; step++) {
         const struct lwp_insn *insn = lwp_code_at(cache, ip, place->high);
         if (insn->invalid || insn->op == LWP_OP_STOP)
@@ -392,11 +390,11 @@ void lwp_walk_forward(struct lwp_code_cache *cache, const struct lwp_place *plac
                 if (passed < WALK_SEEN)
                     walk_keep(&seen[passed], insn, address);
                 passed++;
-                walk_choose(walk, insn, address, random);
+                walk_choose(insn->store ? &walk->store : &walk->load, insn, address, random);
             }
         }
         if (walk->kept_count == LWP_WALK_KEEP && !walk->wanted &&
-            (walk->choice == LWP_CHOOSE_NONE || walk->choices == walk->choose_from))
+            walk->store.seen >= walk->store.from && walk->load.seen >= walk->load.from)
             break;
         uint64_t next = ip + insn->length;
         if (insn->op == LWP_OP_JMP) {

@@ -31,7 +31,12 @@ struct lwp_walk_access {
     uint8_t element; /* bytes of a floating point number, 0: none */
 };
 
-enum lwp_walk_choice { LWP_CHOOSE_NONE, LWP_CHOOSE_STORE, LWP_CHOOSE_LOAD };
+/* One of the accesses of a kind to come, each as likely as the others. */
+struct lwp_walk_choice {
+    unsigned from; /* in: so many are looked at; 0: none wanted */
+    unsigned seen; /* out: 0: nothing chosen */
+    struct lwp_walk_access access;
+};
 
 enum { LWP_WALK_KEEP = 3 };
 
@@ -39,15 +44,12 @@ struct lwp_walk {
     /* in */
     uint64_t wanted; /* the instruction whose next address is looked for, or 0 */
     unsigned skip;   /* accesses to pass before keeping LWP_WALK_KEEP of them */
-    enum lwp_walk_choice choice; /* one of so many stores (loads) to come, each as likely as the others */
-    unsigned choose_from;
     /* out */
     bool found;
     uint64_t found_address;
     struct lwp_walk_access kept[LWP_WALK_KEEP];
     unsigned kept_count;
-    struct lwp_walk_access chosen;
-    unsigned choices; /* 0: nothing chosen */
+    struct lwp_walk_choice store, load; /* in, out */
 };
 
 /* Follows the program from `ip` within its function, changing nothing: computes what only depends on known registers

@@ -16,12 +16,13 @@
 #include "collector/light/process.h"
 #include "collector/light/watch_trap.h"
 #include "collector/light/watch_value.h"
+#include "collector/light/watched_memory.h"
 
 #include <sys/uio.h>
 #include <ucontext.h>
 #include <unistd.h>
 
-enum { CHOOSE_LEAST = 8, CHOOSE_SPREAD = 16, ARM_NS = 3000, STRAYS_MOST = 8 };
+enum { CHOOSE_LEAST = 8, CHOOSE_SPREAD = 16, ARM_NS = 3000, STRAYS_MOST = 8, RETURN_ADDRESS = 8 };
 enum { STORES = LWPS_VERDICT_DEAD_STORE | LWPS_VERDICT_SILENT_STORE, LOADS = LWPS_VERDICT_SILENT_LOAD };
 
 static uint32_t watch_random(uint32_t *random, uint32_t below)
@@ -54,8 +55,22 @@ static void watch_end(struct lwp_watches *watches, struct lwp_debug_registers *r
 {
     struct lwp_watch *watch = &watches->at[which];
     lwp_debug_disarm(registers, which);
+    if (watches->framed == (int)which) {
+        lwp_debug_disarm(registers, LWP_WATCH_FRAME);
+        watches->framed = -1;
+    }
     watch_write(self, watch->record, watch->record.verdicts, end);
+    if (watch->state != LWP_WATCH_FREE)
+        lwp_watched_leave(watch->memory);
     *watch = (struct lwp_watch){0};
+}
+
+/* Why it can be decided no more, 0: it can. */
+static enum lwps_watch_end watch_is_lost(const struct lwp_watch *watch)
+{
+    if (watch->state == LWP_WATCH_FREE)
+        return 0;
+    return watch->give_up ? watch->give_up : lwp_watched_lost(watch->memory);
 }
 
 /* ---- which registers are whose: stores have two and loads one, or whoever is alone all ---- */
@@ -74,16 +89,14 @@ static struct pool pool_of(const struct lwp_watches *watches, bool loads)
 
 void lwp_watches_start(struct lwp_watches *watches, uint8_t verdicts)
 {
-    *watches = (struct lwp_watches){.verdicts = verdicts};
+    *watches = (struct lwp_watches){.verdicts = verdicts, .framed = -1};
 }
 
-enum lwp_walk_choice lwp_watches_choose(struct lwp_watches *watches, uint32_t *random, unsigned *choose_from)
+void lwp_watches_choose(const struct lwp_watches *watches, uint32_t *random, unsigned *stores, unsigned *loads)
 {
-    bool stores = watches->verdicts & STORES, loads = watches->verdicts & LOADS;
-    if (!stores && !loads)
-        return LWP_CHOOSE_NONE;
-    *choose_from = CHOOSE_LEAST + watch_random(random, CHOOSE_SPREAD);
-    return loads && (!stores || watch_random(random, 2)) ? LWP_CHOOSE_LOAD : LWP_CHOOSE_STORE;
+    unsigned from = CHOOSE_LEAST + watch_random(random, CHOOSE_SPREAD);
+    *stores = watches->verdicts & STORES ? from : 0;
+    *loads = watches->verdicts & LOADS ? from : 0;
 }
 
 /* ---- candidates ---- */
@@ -118,14 +131,24 @@ static void watch_piece(struct lwp_watch *watch, uint32_t *random, uint64_t addr
     watch->bytes = (uint8_t)piece;
 }
 
+/* Whether what becomes of these bytes can be seen at all. */
+static enum lwps_watch_end watch_refused(const struct lwp_watches *watches, const struct lwps_access *access)
+{
+    if (access->home == LWPS_HOME_STACK)
+        return !access->home_id ? LWPS_WATCH_FRAME_DIED : lwp_watches_framed(watches) ? LWPS_WATCH_NOT_WATCHED : 0;
+    if (lwp_shared_has(access->address))
+        return LWPS_WATCH_FOREIGN;
+    return 0;
+}
+
 void lwp_watches_offer(struct lwp_watches *watches, struct lwp_thread *self, const struct lwp_frames *frames,
                        const struct lwp_walk_access *chosen, uint64_t time, uint64_t weight, bool affordable)
 {
-    bool loads = !chosen->store, both = watches->verdicts & STORES && watches->verdicts & LOADS;
+    bool loads = !chosen->store;
     struct lwp_watch watch = {.state = LWP_WATCH_RESERVED, .element = chosen->element};
     watch.record = (struct lwps_watch){
         .time = time,
-        .weight = both ? 2 * weight : weight, /* each second sample is for the others */
+        .weight = weight,
         .verdicts = watches->verdicts & (loads ? LOADS : STORES),
         .first_context = lwp_frames_context(self, frames),
         .first = {.ip = chosen->ip,
@@ -135,14 +158,23 @@ void lwp_watches_offer(struct lwp_watches *watches, struct lwp_thread *self, con
     watch_piece(&watch, &self->random, chosen->address, chosen->bytes);
 
     const struct pool pool = pool_of(watches, loads);
-    int slot = affordable ? watch_slot(watches, self, &pool) : -1;
-    if (slot < 0) {
-        watch_write(self, watch.record, watch.record.verdicts, LWPS_WATCH_NOT_WATCHED);
+    enum lwps_watch_end refused = watch_refused(watches, &watch.record.first);
+    int slot = affordable && !refused ? watch_slot(watches, self, &pool) : -1;
+    if (slot < 0 || (watch.memory = lwp_watched_enter(watch.address)) < 0) {
+        watch_write(self, watch.record, watch.record.verdicts, refused ? refused : LWPS_WATCH_NOT_WATCHED);
         return;
     }
     struct lwp_watch *old = &watches->at[slot];
-    if (old->state != LWP_WATCH_FREE)
+    if (old->state != LWP_WATCH_FREE) {
         watch_write(self, old->record, old->record.verdicts, LWPS_WATCH_EVICTED);
+        lwp_watched_leave(old->memory);
+    }
+    if (watch.record.first.home == LWPS_HOME_STACK) {
+        watch.frame = watch.record.first.home_base;
+        watches->framed = slot;
+    } else if (watches->framed == slot) {
+        watches->framed = -1; /* its register goes at the end of the sample */
+    }
     *old = watch;
 }
 
@@ -151,8 +183,9 @@ void lwp_watches_begin_sample(struct lwp_watches *watches, struct lwp_debug_regi
 {
     for (unsigned i = 0; i < LWP_WATCHES; i++) {
         struct lwp_watch *watch = &watches->at[i];
-        if (watch->give_up)
-            watch_end(watches, registers, self, i, watch->give_up);
+        enum lwps_watch_end lost = watch_is_lost(watch);
+        if (lost)
+            watch_end(watches, registers, self, i, lost);
         else if (watch->state == LWP_WATCH_PREDICTED)
             watch_end(watches, registers, self, i, LWPS_WATCH_MISPREDICTED);
     }
@@ -167,9 +200,20 @@ void lwp_watches_end_sample(struct lwp_watches *watches, struct lwp_debug_regist
         watch->state = LWP_WATCH_PREDICTED;
         watches->spent_ns += ARM_NS;
         self->own_ns += ARM_NS;
-        if (!lwp_debug_arm(registers, i, LWP_DEBUG_ACCESS, watch->address, watch->bytes))
+        if ((watch->frame && !lwp_debug_arm(registers, LWP_WATCH_FRAME, LWP_DEBUG_ACCESS, watch->frame - RETURN_ADDRESS,
+                                            RETURN_ADDRESS)) ||
+            !lwp_debug_arm(registers, i, LWP_DEBUG_ACCESS, watch->address, watch->bytes))
             watch_end(watches, registers, self, i, LWPS_WATCH_NOT_WATCHED);
     }
+    if (!lwp_watches_framed(watches) && registers->at[LWP_WATCH_FRAME].data)
+        lwp_debug_disarm(registers, LWP_WATCH_FRAME);
+}
+
+void lwp_watches_frame_ended(struct lwp_watches *watches, struct lwp_debug_registers *registers,
+                             struct lwp_thread *self)
+{
+    if (lwp_watches_framed(watches))
+        watch_end(watches, registers, self, (unsigned)watches->framed, LWPS_WATCH_FRAME_DIED);
 }
 
 /* ---- traps ---- */
@@ -202,10 +246,28 @@ static void trap_open(struct lwp_watch *watch, const struct lwp_trap *trap)
         watch->element = trap->element;
 }
 
+static bool range_holds(uint64_t start, uint64_t bytes, uint64_t inner, uint64_t inner_bytes)
+{
+    return start <= inner && start + bytes >= inner + inner_bytes;
+}
+
+/* Whether a store settles what became of the first access. It must cover the watched piece, and not just reach into the
+ * first one: copies of odd lengths are made of stores that overlap. */
+static bool trap_settles(const struct lwp_watch *watch, const struct lwp_trap *trap)
+{
+    const struct lwps_access *first = &watch->record.first;
+    if (!trap->address)
+        return true;
+    return range_holds(trap->address, trap->bytes, watch->address, watch->bytes) &&
+           (range_holds(trap->address, trap->bytes, first->address, first->bytes) ||
+            range_holds(first->address, first->bytes, trap->address, trap->bytes));
+}
+
 /* A load waits for the next load; stores in between only change what that will find. */
 static bool trap_passes(struct lwp_watch *watch, const struct lwp_trap *trap)
 {
-    if (!(watch->record.verdicts & LOADS) || trap->load || ++watch->strays > STRAYS_MOST)
+    bool settles = trap->load || (!(watch->record.verdicts & LOADS) && trap_settles(watch, trap));
+    if (settles || ++watch->strays > STRAYS_MOST)
         return false;
     watch->now_known = watch_read(watch->address, watch->bytes, &watch->now);
     return true;
@@ -225,7 +287,7 @@ static uint8_t trap_decide(struct lwp_watch *watch, struct lwp_thread *self, con
         lwp_frames_place(self, frames, trap->address, LWPS_SOURCE_BREAKPOINT, &record.second);
     record.second_context = lwp_frames_context(self, frames);
     record.overlap = (uint16_t)overlap(&record.first, trap, watch->bytes);
-    if (open & LOADS && !trap->load) {
+    if (watch->strays > STRAYS_MOST) {
         watch_write(self, record, decided, LWPS_WATCH_OVERWRITTEN);
         return 0;
     }
@@ -240,12 +302,21 @@ static uint8_t trap_decide(struct lwp_watch *watch, struct lwp_thread *self, con
     return open & (uint8_t)~decided;
 }
 
+static bool frames_hold(const struct lwp_frames *frames, uint64_t cfa)
+{
+    for (unsigned i = 0; i < frames->count; i++)
+        if (frames->cfas[i] == cfa)
+            return true;
+    return false;
+}
+
 void lwp_watches_trap(struct lwp_watches *watches, struct lwp_debug_registers *registers, struct lwp_thread *self,
                       struct lwp_code_cache *cache, struct lwp_frames *frames, unsigned which, void *ucontext)
 {
     struct lwp_watch *watch = &watches->at[which];
-    if (watch->state == LWP_WATCH_FREE || watch->give_up) {
-        watch_end(watches, registers, self, which, watch->give_up);
+    enum lwps_watch_end lost = watch_is_lost(watch);
+    if (watch->state == LWP_WATCH_FREE || lost) {
+        watch_end(watches, registers, self, which, lost);
         return;
     }
     const greg_t *machine = ((const ucontext_t *)ucontext)->uc_mcontext.gregs;
@@ -275,6 +346,10 @@ void lwp_watches_trap(struct lwp_watches *watches, struct lwp_debug_registers *r
     if (trap_passes(watch, &trap))
         return;
     lwp_frames_take(frames, ucontext);
+    if (watch->frame && !frames_hold(frames, watch->frame)) { /* left by longjmp or an exception */
+        watch_end(watches, registers, self, which, LWPS_WATCH_FRAME_DIED);
+        return;
+    }
     watch->record.verdicts = trap_decide(watch, self, frames, &trap);
     if (!watch->record.verdicts)
         watch_end(watches, registers, self, which, 0);
@@ -286,7 +361,10 @@ void lwp_watches_finish(struct lwp_watches *watches, struct lwp_thread *self)
 {
     for (unsigned i = 0; i < LWP_WATCHES; i++) {
         struct lwp_watch *watch = &watches->at[i];
-        watch_write(self, watch->record, watch->record.verdicts, watch->give_up ? watch->give_up : LWPS_WATCH_ENDED);
+        enum lwps_watch_end lost = watch_is_lost(watch);
+        watch_write(self, watch->record, watch->record.verdicts, lost ? lost : LWPS_WATCH_ENDED);
+        if (watch->state != LWP_WATCH_FREE)
+            lwp_watched_leave(watch->memory);
         *watch = (struct lwp_watch){0};
     }
 }

@@ -1,5 +1,5 @@
 /* The accesses of a thread that are watched: chosen by samples, armed in debug registers, decided by the next access.
- * See watch.c for the model. All is used by the owning thread's handler only, but for lwp_watch_forget. */
+ * See watch.c for the model. All of it is the owning thread's, in its signal handler. */
 #ifndef LWP_LIGHT_WATCH_H
 #define LWP_LIGHT_WATCH_H
 
@@ -12,23 +12,27 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { LWP_WATCHES = 3 }; /* the fourth register is the sampler's own, for its execution breakpoint */
+/* The fourth register is the sampler's own, for its execution breakpoint, but while a watch is on the stack: then it is
+ * on that frame's return address, whose use is the frame's end. */
+enum { LWP_WATCHES = 3, LWP_WATCH_FRAME = 3 };
 
 struct lwp_watch {
     enum lwp_watch_state {
         LWP_WATCH_FREE,
+        LWP_WATCH_RESERVED,  /* arming waits for the end of the handler */
         LWP_WATCH_PREDICTED, /* armed: the chosen access itself is about to come */
         LWP_WATCH_OPEN,      /* it came: the next one decides */
-        LWP_WATCH_RESERVED,  /* its slot is taken, arming waits for the end of the handler */
     } state;
     uint64_t address; /* of the watched piece of the access */
     uint8_t bytes;
     uint8_t element; /* bytes of a floating point number; 0: none */
-    uint8_t strays;  /* other accesses to the bytes before the chosen one came */
+    uint8_t strays;  /* accesses seen that neither begin nor decide */
+    uint8_t give_up; /* enum lwps_watch_end: a trap could not be looked at */
     bool old_known, now_known;
     uint64_t old, now;        /* the piece's value after the first access; after the last one seen */
+    uint64_t frame;           /* CFA of the stack frame that the bytes are in, 0: not on the stack */
+    int memory;               /* watched_memory.h */
     struct lwps_watch record; /* verdicts still open, first access */
-    uint8_t give_up;          /* enum lwps_watch_end, set from outside: decided no more */
 };
 
 struct lwp_watches {
@@ -36,19 +40,17 @@ struct lwp_watches {
     uint32_t
         since_room[LWP_WATCHES]; /* of each pool (by its first slot): candidates since it last had a free register */
     uint8_t verdicts;            /* what is looked for at all */
-    uint32_t turn;
-    bool sampled;
-    uint64_t spent_ns; /* by arming and traps */
+    int framed;                  /* the watch that has the fourth register, -1: none */
+    uint64_t spent_ns;           /* by arming and traps */
 };
 
 /* `verdicts`: enum lwps_verdict mask; 0 watches nothing. */
 void lwp_watches_start(struct lwp_watches *watches, uint8_t verdicts);
 
-/* What the next sample's walk is to choose; the accesses to come of that kind are candidates. */
-enum lwp_walk_choice lwp_watches_choose(struct lwp_watches *watches, uint32_t *random, unsigned *choose_from);
+/* How many stores and loads to come are looked at for a candidate; 0: that kind is not watched. */
+void lwp_watches_choose(const struct lwp_watches *watches, uint32_t *random, unsigned *stores, unsigned *loads);
 
-/* Offers the access that the walk chose in this sample; `weight` is what the sample stands for, `cpu_ns` the thread's
- * CPU time. */
+/* Offers an access that the walk chose in this sample; `weight` is what the sample stands for. */
 void lwp_watches_offer(struct lwp_watches *watches, struct lwp_thread *self, const struct lwp_frames *frames,
                        const struct lwp_walk_access *chosen, uint64_t time, uint64_t weight, bool affordable);
 
@@ -57,6 +59,16 @@ void lwp_watches_begin_sample(struct lwp_watches *watches, struct lwp_debug_regi
                               struct lwp_thread *self);
 void lwp_watches_end_sample(struct lwp_watches *watches, struct lwp_debug_registers *registers,
                             struct lwp_thread *self);
+
+/* Whether the fourth register is taken. */
+static inline bool lwp_watches_framed(const struct lwp_watches *watches)
+{
+    return watches->framed >= 0;
+}
+
+/* The frame returned. */
+void lwp_watches_frame_ended(struct lwp_watches *watches, struct lwp_debug_registers *registers,
+                             struct lwp_thread *self);
 
 /* Register `which` stopped the thread. */
 void lwp_watches_trap(struct lwp_watches *watches, struct lwp_debug_registers *registers, struct lwp_thread *self,

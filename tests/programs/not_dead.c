@@ -1,0 +1,207 @@
+/* Stores that only look dead to somebody who does not see everything that uses memory.
+ *
+ *     not_dead CASE SECONDS
+ *
+ * prints "honest FIRST LAST", the lines whose stores are of use, and "control FIRST SECOND", the lines of a pair of stores
+ * of which the first is dead: whoever does not find it has looked at nothing. */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { WORDS = 64 };
+
+static volatile long dead[WORDS];
+static volatile long buffer[WORDS];
+static int ends[2];
+static jmp_buf back;
+static volatile long flag;
+static volatile long *page;
+static long sum;
+
+#define WORK(w)                                            \
+    do {                                                   \
+        for (int work = 0; work < 6; work++)               \
+            __asm__ volatile("imul %0, %0" : "+r"(w));     \
+    } while (0)
+
+enum { CONTROL_FIRST = __LINE__ + 4, CONTROL_SECOND };
+static void control(long w)
+{
+    for (int i = 0; i < WORDS; i++) {
+        WORK(w); dead[i] = w;
+        WORK(w); dead[i] = w + 1;
+        sum += dead[i];
+    }
+}
+
+enum { HONEST_FIRST = __LINE__ };
+
+/* The kernel takes what is stored, and stores itself. */
+static void pipe_case(long w)
+{
+    for (int i = 0; i < WORDS; i++) { WORK(w); buffer[i] = w; }
+    if (write(ends[1], (void *)buffer, sizeof buffer) != sizeof buffer || read(ends[0], (void *)buffer, sizeof buffer) < 0)
+        abort();
+}
+
+static void socket_case(long w)
+{
+    for (int i = 0; i < WORDS; i++) { WORK(w); buffer[i] = w; }
+    if (send(ends[1], (void *)buffer, sizeof buffer, 0) != sizeof buffer ||
+        recv(ends[0], (void *)buffer, sizeof buffer, 0) != sizeof buffer)
+        abort();
+    for (int i = 0; i < WORDS; i++) sum += buffer[i];
+}
+
+/* Copies of odd lengths are made of overlapping stores. */
+static void copy_case(long w)
+{
+    static char from[256], to[256];
+    for (size_t n = 9; n < 64; n++) {
+        WORK(w);
+        from[n - 1] = (char)w;
+        memcpy(to, from, n);
+        __asm__ volatile("" ::: "memory");
+        for (size_t i = 0; i < n; i++) sum += ((volatile char *)to)[i];
+    }
+}
+
+static void realloc_case(long w)
+{
+    volatile long *block = malloc(8 * sizeof *block);
+    for (int size = 8; size <= 64; size *= 2) {
+        for (int i = 0; i < size; i++) { WORK(w); block[i] = w; }
+        block = realloc((void *)block, 2 * (size_t)size * sizeof *block);
+    }
+    free((void *)block);
+}
+
+static void reuse_case(long w)
+{
+    for (int k = 0; k < 20; k++) {
+        volatile long *block = malloc(WORDS * sizeof *block);
+        for (int i = 0; i < WORDS; i++) { WORK(w); block[i] = w; }
+        free((void *)block);
+    }
+}
+
+static void fork_case(long w)
+{
+    for (int i = 0; i < WORDS; i++) { WORK(w); buffer[i] = w; }
+    pid_t child = fork();
+    if (child == 0) {
+        for (int i = 0; i < WORDS; i++) sum += buffer[i];
+        _exit(sum == 12345);
+    }
+    waitpid(child, NULL, 0);
+}
+
+__attribute__((noinline)) static void jump_deep(long w)
+{
+    volatile long local[WORDS];
+    for (int i = 0; i < WORDS; i++) { WORK(w); local[i] = w; }
+    (void)local[0];
+    longjmp(back, 1);
+}
+
+static void jump_case(long w)
+{
+    for (volatile int k = 0; k < 20; k++)
+        if (!setjmp(back))
+            jump_deep(w);
+}
+
+__attribute__((noinline)) static void frame_deep(long w)
+{
+    volatile long local[WORDS];
+    for (int i = 0; i < WORDS; i++) { WORK(w); local[i] = w; }
+    (void)local[0];
+}
+
+static void frame_case(long w)
+{
+    for (int k = 0; k < 20; k++) frame_deep(w);
+}
+
+static void on_signal(int signal)
+{
+    (void)signal;
+    for (int i = 0; i < WORDS; i++) { buffer[i] = buffer[i] + flag; }
+}
+
+static void signal_case(long w)
+{
+    for (int i = 0; i < WORDS; i++) { WORK(w); buffer[i] = w; }
+    flag = w;
+    raise(SIGUSR1);
+    for (int i = 0; i < WORDS; i++) sum += buffer[i];
+}
+
+/* Another process reads all the time. */
+static void mapped_case(long w)
+{
+    for (int k = 0; k < 20; k++)
+        for (int i = 0; i < WORDS; i++) { WORK(w); page[i] = w; }
+}
+
+enum { HONEST_LAST = __LINE__ };
+
+static const struct {
+    const char *name;
+    void (*pass)(long);
+} cases[] = {{"pipe", pipe_case},   {"socket", socket_case}, {"copy", copy_case}, {"realloc", realloc_case},
+             {"reuse", reuse_case}, {"fork", fork_case},     {"jump", jump_case}, {"frame", frame_case},
+             {"signal", signal_case}, {"mapped", mapped_case}};
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static pid_t reader(void)
+{
+    FILE *file = tmpfile();
+    if (!file || ftruncate(fileno(file), 4096))
+        exit(1);
+    page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fileno(file), 0);
+    pid_t child = fork();
+    while (child == 0) {
+        for (int i = 0; i < WORDS; i++) sum += page[i];
+        usleep(100);
+    }
+    return child;
+}
+
+int main(int argc, char **argv)
+{
+    void (*pass)(long) = NULL;
+    pid_t child = 0;
+    for (size_t i = 0; argc == 3 && i < sizeof cases / sizeof *cases; i++)
+        if (strcmp(cases[i].name, argv[1]) == 0)
+            pass = cases[i].pass;
+    if (!pass || (pass == socket_case ? socketpair(AF_UNIX, SOCK_STREAM, 0, ends) : pipe(ends)))
+        return 2;
+    signal(SIGUSR1, on_signal);
+    if (pass == mapped_case)
+        child = reader();
+    double end = now() + strtod(argv[2], NULL);
+    for (long w = 3; now() < end; w += 2)
+        for (int i = 0; i < 10; i++) {
+            pass(w);
+            control(w);
+        }
+    if (child)
+        kill(child, SIGKILL);
+    printf("honest %d %d\ncontrol %d %d\n", HONEST_FIRST, HONEST_LAST, CONTROL_FIRST, CONTROL_SECOND);
+    return sum == 12345;
+}
