@@ -5,8 +5,9 @@
  * This is a stratified estimate: p = sum of W_c p_c over contexts c, the share W_c of the sampled weight that was on c
  * from all n candidates, p_c from the m_c of them that were decided. The 95 % interval adds up both sources of error,
  *     Var p = (sum W_c p_c^2 - p^2) / n + sum W_c^2 p_c (1 - p_c) / m_c
- * (Cochran, Sampling Techniques, 5.9: double sampling for stratification), with n the number of equally weighted
- * candidates and p_c moved by half an observation, since few decisions that agree do not make sure. */
+ * (double sampling for stratification: Cochran, Sampling Techniques, chapter 12), n and m_c being numbers of equally
+ * weighted observations (Kish), and p_c moved by half an observation, since few decisions that agree do not make sure.
+ */
 #include "analysis/redundancy.h"
 
 #include <math.h>
@@ -37,6 +38,7 @@ struct stratum {
     size_t pair_count;
     double weight;            /* of its candidates that ended with a verdict, or would have */
     double use, waste, close; /* as decided: only their proportions count */
+    double observations;      /* so many equally weighted decisions would tell as much */
 };
 
 static struct stratum redundancy_stratum(const struct lwp_watched *watched, size_t origin, size_t *pair)
@@ -44,6 +46,7 @@ static struct stratum redundancy_stratum(const struct lwp_watched *watched, size
     const struct lwp_watched_origin *from = &watched->origins[origin];
     struct stratum stratum = {.origin = from};
     size_t at = *pair;
+    double squares = 0;
     while (at < watched->pair_count && watched->pairs[at].first != from->first)
         at++;
     stratum.pairs = watched->pairs + at;
@@ -53,7 +56,12 @@ static struct stratum redundancy_stratum(const struct lwp_watched *watched, size
         stratum.use += (double)watched->pairs[at].use.weight;
         stratum.waste += (double)watched->pairs[at].waste.weight;
         stratum.close += (double)watched->pairs[at].close.weight;
+        squares += (double)watched->pairs[at].use.squares + (double)watched->pairs[at].waste.squares +
+                   (double)watched->pairs[at].close.squares;
     }
+    double decided = stratum.use + stratum.waste + stratum.close;
+    if (squares > 0)
+        stratum.observations = decided * decided / squares;
     if (stratum.pair_count)
         *pair = at;
     uint64_t told = from->decided_weight + from->dropped_weight;
@@ -63,9 +71,9 @@ static struct stratum redundancy_stratum(const struct lwp_watched *watched, size
 }
 
 /* The error that a part q of a stratum adds, whose mean is taken away elsewhere. */
-static double redundancy_within(double part, double q, uint64_t decided)
+static double redundancy_within(double part, double q, double m)
 {
-    double m = (double)decided, smooth = (q * m + 0.5) / (m + 1);
+    double smooth = (q * m + 0.5) / (m + 1);
     return part * part * smooth * (1 - smooth) / (m + 1);
 }
 
@@ -112,7 +120,7 @@ static void redundancy_kind(struct lwp_profile *profile, enum lwp_watched_kind k
         double q = (stratum->waste + stratum->close) / decided;
         p += part * q;
         squares += part * q * q;
-        within += redundancy_within(part, q, stratum->origin->decided);
+        within += redundancy_within(part, q, stratum->observations);
         close += stratum->close / decided * stratum->weight;
         for (size_t k = 0; k < stratum->pair_count; k++) {
             const struct lwp_watched_pair *one = &stratum->pairs[k];
@@ -126,7 +134,7 @@ static void redundancy_kind(struct lwp_profile *profile, enum lwp_watched_kind k
                 .close = (double)one->close.weight / waste,
                 .samples = one->waste.samples + one->close.samples,
                 .share = redundancy_share(part * r, part * r * r * (1 - part) / n +
-                                                        redundancy_within(part, r, stratum->origin->decided))};
+                                                        redundancy_within(part, r, stratum->observations))};
         }
     }
     total->share = redundancy_share(p, (squares - p * p) / n + within);

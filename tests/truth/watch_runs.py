@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Redundancy as lwp tells it against programs whose redundancy is known.
 
-    watch_runs.py LWP PROGRAM SCRATCH [--runs N] [--seconds S] [--threads 1,4] [--points P] [CASE...]
+    watch_runs.py LWP PROGRAM SCRATCH [CASE...] [--runs N] [--seconds S] [--threads 1,4] [--points P] [--options TEXT]
 
 Prints a line for each case and count of threads: the truth, the estimates of all runs, how many were off by more than P
 points or had another pair on top. Exit status 1 when any was."""

@@ -1,0 +1,199 @@
+/* Watches without a program: which candidates get a register, when a value is the same, what is forgotten. The light
+ * engine's file is included, as it is no part of lwp; what it asks of others is answered here. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "collector/light/watch.c"
+#include "collector/light/watch_value.c"
+#include "collector/light/watched_memory.c"
+
+#include <stdio.h>
+#include <string.h>
+
+bool lwp_debug_arm(struct lwp_debug_registers *registers, unsigned which, enum lwp_debug_kind kind, uint64_t address,
+                   unsigned bytes)
+{
+    (void)kind, (void)address, (void)bytes;
+    registers->at[which].armed = true;
+    return true;
+}
+
+void lwp_debug_disarm(struct lwp_debug_registers *registers, unsigned which)
+{
+    registers->at[which].armed = false;
+}
+
+void lwp_frames_take(struct lwp_frames *frames, void *ucontext)
+{
+    (void)frames, (void)ucontext;
+}
+
+uint32_t lwp_frames_context(struct lwp_thread *self, const struct lwp_frames *frames)
+{
+    (void)self, (void)frames;
+    return 1;
+}
+
+void lwp_frames_place(struct lwp_thread *self, const struct lwp_frames *frames, uint64_t address,
+                      enum lwps_source source, struct lwps_access *access)
+{
+    (void)self, (void)frames, (void)source;
+    access->address = address;
+    access->flags |= LWPS_ACCESS_KNOWN;
+}
+
+uint8_t lwp_access_flags(bool load, bool store, bool vector, bool floating)
+{
+    (void)vector, (void)floating;
+    return (uint8_t)((load ? LWPS_ACCESS_LOAD : 0) | (store ? LWPS_ACCESS_STORE : 0));
+}
+
+void lwp_registers_take(struct lwp_registers *registers, const void *ucontext)
+{
+    (void)registers, (void)ucontext;
+}
+
+const struct lwp_place *lwp_place_find(struct lwp_code_cache *cache, uint64_t ip)
+{
+    (void)cache, (void)ip;
+    return NULL;
+}
+
+enum lwp_trap_kind lwp_trap_find(struct lwp_code_cache *cache, const struct lwp_place *place,
+                                 const struct lwp_registers *after, uint64_t flags, uint64_t address, unsigned bytes,
+                                 struct lwp_trap *trap)
+{
+    (void)cache, (void)place, (void)after, (void)flags, (void)address, (void)bytes, (void)trap;
+    return LWP_TRAP_UNKNOWN;
+}
+
+/* ---- the reservoir (4.4.1) ---- */
+
+static void survivors(uint8_t verdicts, unsigned registers)
+{
+    enum { CANDIDATES = 12, ROUNDS = 40000 };
+    static struct lwp_watches watches;
+    static struct lwp_thread self;
+    static struct lwp_frames frames;
+    unsigned kept[CANDIDATES] = {0};
+    self.random = 12345;
+    for (int round = 0; round < ROUNDS; round++) {
+        lwp_watches_start(&watches, verdicts);
+        for (uint64_t i = 0; i < CANDIDATES; i++) {
+            const struct lwp_walk_access access = {.ip = 1, .address = 0x10000 + 8 * i, .bytes = 8, .store = true};
+            lwp_watches_offer(&watches, &self, &frames, &access, i, 1, true);
+        }
+        unsigned held = 0;
+        for (unsigned i = 0; i < LWP_WATCHES; i++)
+            if (watches.at[i].state != LWP_WATCH_FREE) {
+                kept[watches.at[i].record.time]++;
+                held++;
+            }
+        assert_int_equal(held, registers);
+        lwp_watches_finish(&watches, &self);
+    }
+    for (int i = 0; i < CANDIDATES; i++) {
+        double share = (double)kept[i] / ROUNDS, expected = (double)registers / CANDIDATES;
+        if (share < expected - 0.012 || share > expected + 0.012) /* five standard errors */
+            fail_msg("candidate %d of %d survives with %.3f instead of %.3f", i, CANDIDATES, share, expected);
+    }
+    for (unsigned i = 0; i < LWP_WATCHED_PAGES; i++)
+        assert_int_equal(lwp_watched_pages[i], 0); /* nothing is left behind */
+}
+
+static void test_reservoir(void **state)
+{
+    (void)state;
+    survivors(LWPS_VERDICT_DEAD_STORE, 3);
+    survivors(LWPS_VERDICT_DEAD_STORE | LWPS_VERDICT_SILENT_LOAD, 2); /* one is the loads' */
+}
+
+static void test_pieces(void **state)
+{
+    (void)state;
+    uint32_t random = 7;
+    for (uint64_t address = 0x1000; address < 0x1010; address++)
+        for (unsigned bytes = 1; bytes <= 64; bytes++) {
+            struct lwp_watch watch;
+            watch_piece(&watch, &random, address, bytes);
+            assert_true(watch.bytes == 1 || watch.bytes == 2 || watch.bytes == 4 || watch.bytes == 8);
+            assert_int_equal(watch.address % watch.bytes, 0);
+            assert_true(watch.address >= address && watch.address + watch.bytes <= address + bytes);
+        }
+}
+
+/* ---- memory that goes away ---- */
+
+static void test_forget(void **state)
+{
+    (void)state;
+    int slot = lwp_watched_enter(0x7f0000001238), other = lwp_watched_enter(0x7f0000009000);
+    assert_true(slot >= 0 && other >= 0);
+    lwp_watched_forget((void *)0x7f0000001240, 64, LWPS_WATCH_FREED); /* beside it */
+    lwp_watched_forget((void *)0x7f0000001000, 0x230, LWPS_WATCH_FREED);
+    assert_int_equal(lwp_watched_lost(slot), 0);
+    lwp_watched_forget((void *)0x7f0000001200, 64, LWPS_WATCH_FREED);
+    assert_int_equal(lwp_watched_lost(slot), LWPS_WATCH_FREED);
+    assert_int_equal(lwp_watched_lost(other), 0);
+    lwp_watched_forget((void *)0x7f0000000000, 1 << 20, LWPS_WATCH_KERNEL);
+    assert_int_equal(lwp_watched_lost(other), LWPS_WATCH_KERNEL);
+    lwp_watched_leave(slot);
+    lwp_watched_leave(other);
+    slot = lwp_watched_enter(0x7f0000001238);
+    assert_int_equal(lwp_watched_lost(slot), 0); /* a new watch, a new chance */
+    lwp_watched_leave(slot);
+
+    lwp_shared_add(0x100000, 0x1000);
+    assert_true(lwp_shared_has(0x100000) && lwp_shared_has(0x100fff) && !lwp_shared_has(0x101000));
+    lwp_shared_remove(0x100000, 0x1000);
+    assert_false(lwp_shared_has(0x100000));
+}
+
+/* ---- values ---- */
+
+static uint64_t of_double(double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static uint64_t of_floats(float low, float high)
+{
+    const float both[2] = {low, high};
+    uint64_t bits;
+    memcpy(&bits, both, sizeof bits);
+    return bits;
+}
+
+static void test_values(void **state)
+{
+    (void)state;
+    assert_int_equal(lwp_value_compare(5, 5, 8, 0), LWPS_VALUE_SAME);
+    assert_int_equal(lwp_value_compare(0x105, 0x205, 1, 0), LWPS_VALUE_SAME); /* only the low byte is compared */
+    assert_int_equal(lwp_value_compare(0x105, 0x205, 2, 0), LWPS_VALUE_OTHER);
+    assert_int_equal(lwp_value_compare(100, 101, 8, 0), LWPS_VALUE_OTHER);
+    assert_int_equal(lwp_value_compare(of_double(100), of_double(100.9), 8, 8), LWPS_VALUE_CLOSE);
+    assert_int_equal(lwp_value_compare(of_double(100), of_double(101.1), 8, 8), LWPS_VALUE_OTHER);
+    assert_int_equal(lwp_value_compare(of_double(-100), of_double(-99.5), 8, 8), LWPS_VALUE_CLOSE);
+    assert_int_equal(lwp_value_compare(of_double(100), of_double(-100), 8, 8), LWPS_VALUE_OTHER);
+    assert_int_equal(lwp_value_compare(of_double(0), of_double(1e-300), 8, 8), LWPS_VALUE_OTHER);
+    assert_int_equal(lwp_value_compare(of_double(NAN), of_double(NAN), 8, 8), LWPS_VALUE_SAME); /* the same bits */
+    assert_int_equal(lwp_value_compare(of_floats(1, 2), of_floats(1.005f, 2), 8, 4), LWPS_VALUE_CLOSE);
+    assert_int_equal(lwp_value_compare(of_floats(1, 2), of_floats(1.005f, 2.1f), 8, 4), LWPS_VALUE_OTHER);
+    assert_int_equal(lwp_value_compare(1000, 1001, 4, 4), LWPS_VALUE_OTHER); /* whole numbers are no normal floats */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_reservoir),
+        cmocka_unit_test(test_pieces),
+        cmocka_unit_test(test_forget),
+        cmocka_unit_test(test_values),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
