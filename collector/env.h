@@ -10,6 +10,7 @@
 #define LWP_ENV_DELAY "LWP_DELAY"                   /* seconds before sampling starts */
 #define LWP_ENV_DURATION "LWP_DURATION"             /* seconds of sampling; "0": to the end */
 #define LWP_ENV_TIMER "LWP_TIMER"                   /* "auto", or force one for tests: sigtrap, async, posix */
+#define LWP_ENV_WATCH_KERNEL "LWP_WATCH_KERNEL"     /* "0": as if breakpoints did not see the kernel, for tests */
 #define LWP_ENV_DETECT "LWP_DETECT"                 /* what to look for, as --detect has it; unset: everything */
 #define LWP_ENV_DEBUG "LWP_DEBUG"                   /* "1": say on stderr what goes wrong */
 #define LWP_ENV_FIRST "LWP_FIRST"                   /* set by the library when children are not followed: the pid that is */

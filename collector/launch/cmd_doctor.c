@@ -110,6 +110,21 @@ static int probe_breakpoint(void)
     return doctor_signals == 10 ? 0 : ENODATA;
 }
 
+static int probe_kernel_breakpoint(void)
+{
+    static volatile uint64_t watched;
+    struct perf_event_attr attr = {.size = sizeof attr, .type = PERF_TYPE_BREAKPOINT, .bp_type = HW_BREAKPOINT_RW,
+                                   .bp_addr = (uint64_t)(uintptr_t)&watched, .bp_len = HW_BREAKPOINT_LEN_8,
+                                   .sample_period = 1, .sigtrap = 1, .remove_on_exec = 1};
+    signal(SIGTRAP, doctor_count);
+    if (doctor_perf_open(&attr) < 0)
+        return errno;
+    int zero = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+    if (zero < 0 || read(zero, (void *)&watched, sizeof watched) != sizeof watched)
+        return EIO;
+    return doctor_signals ? 0 : ENODATA;
+}
+
 static int probe_pmu(void)
 {
     struct perf_event_attr attr = {.size = sizeof attr, .type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_CPU_CYCLES,
@@ -207,7 +222,7 @@ static void check_precise(struct check *check)
                    : "the kernel offers neither; the timer engine needs neither");
 }
 
-enum { CHECKS = 10 };
+enum { CHECKS = 11 };
 
 static size_t doctor_check(struct check *checks)
 {
@@ -219,8 +234,11 @@ static size_t doctor_check(struct check *checks)
     check_probe(&checks[n++], "thread CPU timers", probe_posix, "samples are taken (the last fall-back, 250 a second at most)",
                 "allow timer_create in the sandbox");
     check_paranoid(&checks[n++]);
-    check_probe(&checks[n++], "hardware breakpoints", probe_breakpoint, "they work (for addresses that cannot be recovered otherwise)",
+    check_probe(&checks[n++], "hardware breakpoints", probe_breakpoint, "they work: redundant stores and loads can be watched for",
                 "allow perf_event_open, and enable debug registers in the hypervisor");
+    check_probe(&checks[n++], "breakpoints in the kernel", probe_kernel_breakpoint,
+                "they see system calls use watched memory",
+                "sudo sysctl kernel.perf_event_paranoid=1 (or give lwp CAP_PERFMON); without, watches end at system calls");
     check_probe(&checks[n++], "cycle counter", probe_pmu, "there is a PMU",
                 "run on bare metal, or give the virtual machine a PMU (qemu -cpu host,pmu=on); lwp works without");
     check_precise(&checks[n++]);

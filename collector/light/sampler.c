@@ -12,6 +12,7 @@
 #include "collector/light/debug_registers.h"
 #include "collector/light/frames.h"
 #include "collector/light/modules.h"
+#include "collector/light/system_calls.h"
 #include "collector/light/timer.h"
 #include "collector/light/walk.h"
 #include "collector/light/watch.h"
@@ -395,6 +396,7 @@ bool lwp_sampler_init(const struct lwp_sampler_options *options, char *note, uns
         snprintf(note, note_bytes, "libZydis could not be loaded: samples carry no addresses");
     sampler_kind = lwp_timer_probe(options->timer);
     lwp_debug_init();
+    lwp_system_calls_start();
     if (sampler_kind == LWP_TIMER_NONE) {
         snprintf(note, note_bytes, "no timer can sample here: perf_event_open and timer_create were both refused");
         return false;

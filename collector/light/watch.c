@@ -14,6 +14,7 @@
 #include "collector/light/watch.h"
 
 #include "collector/light/process.h"
+#include "collector/light/system_calls.h"
 #include "collector/light/watch_trap.h"
 #include "collector/light/watch_value.h"
 #include "collector/light/watched_memory.h"
@@ -138,6 +139,8 @@ static enum lwps_watch_end watch_refused(const struct lwp_watches *watches, cons
         return !access->home_id ? LWPS_WATCH_FRAME_DIED : lwp_watches_framed(watches) ? LWPS_WATCH_NOT_WATCHED : 0;
     if (lwp_shared_has(access->address))
         return LWPS_WATCH_FOREIGN;
+    if (lwp_system_calls_hide(access->ip))
+        return LWPS_WATCH_KERNEL;
     return 0;
 }
 

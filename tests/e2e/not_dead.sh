@@ -3,9 +3,11 @@
 set -u
 ${CC:-cc} -std=gnu11 -O2 -g -o "$TMP/not_dead" "$SRC/tests/programs/not_dead.c" || exit 1
 status=0
-for case in pipe socket copy realloc reuse fork jump frame signal mapped; do
+for case in pipe pipe-unseen socket-unseen socket copy realloc reuse fork jump frame signal mapped; do
+    export LWP_WATCH_KERNEL=1
+    case $case in *-unseen) LWP_WATCH_KERNEL=0 ;; esac # as where breakpoints do not see the kernel
     rm -rf "$TMP/result"
-    "$LWP" collect -q -F 4000 --max-overhead 30 --no-follow-fork -o "$TMP/result" -- "$TMP/not_dead" $case 1.2 \
+    "$LWP" collect -q -F 4000 --max-overhead 30 --no-follow-fork -o "$TMP/result" -- "$TMP/not_dead" ${case%-unseen} 1.2 \
         > "$TMP/truth" 2> "$TMP/log" && "$LWP" analyze -q "$TMP/result" 2>> "$TMP/log" || { cat "$TMP/log"; exit 1; }
     /usr/bin/python3 - $case "$TMP/truth" "$TMP/result/analysis.json" << 'CHECK' || status=1
 import json, sys

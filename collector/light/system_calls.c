@@ -1,0 +1,74 @@
+/* System calls that use the program's memory, where breakpoints do not see the kernel's accesses: watches on the buffers end
+ * before the call. Where they do, nothing is done here. Calls that the C library makes itself do not come this way. */
+#define _GNU_SOURCE
+#include "collector/light/system_calls.h"
+
+#include "collector/light/debug_registers.h"
+#include "collector/light/watched_memory.h"
+
+#include <dlfcn.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+
+static uint64_t calls_low, calls_high; /* the C library */
+
+void lwp_system_calls_start(void)
+{
+    struct dl_find_object found;
+    void *any = dlsym(RTLD_NEXT, "write");
+    if (lwp_debug_sees_kernel() || !any || _dl_find_object(any, &found))
+        return;
+    calls_low = (uint64_t)found.dlfo_map_start;
+    calls_high = (uint64_t)found.dlfo_map_end;
+}
+
+bool lwp_system_calls_hide(uint64_t ip)
+{
+    return ip >= calls_low && ip < calls_high;
+}
+
+static void call_uses(const void *buffer, size_t bytes)
+{
+    if (buffer && bytes && !lwp_debug_sees_kernel())
+        lwp_watched_forget(buffer, bytes, LWPS_WATCH_KERNEL);
+}
+
+static void call_uses_all(const struct iovec *parts, int count)
+{
+    for (int i = 0; i < count && !lwp_debug_sees_kernel(); i++)
+        call_uses(parts[i].iov_base, parts[i].iov_len);
+}
+
+/* `uses`: a statement about the parameters. The next definition is asked for once; a race asks twice for the same. */
+#define CALL(result, name, parameters, arguments, uses)                                                        \
+    __attribute__((visibility("default"))) result name parameters                                             \
+    {                                                                                                          \
+        static result(*next) parameters;                                                                       \
+        if (!next)                                                                                             \
+            next = (result(*) parameters)dlsym(RTLD_NEXT, #name);                                              \
+        uses;                                                                                                  \
+        return next arguments;                                                                                 \
+    }
+
+CALL(ssize_t, read, (int fd, void *buffer, size_t bytes), (fd, buffer, bytes), call_uses(buffer, bytes))
+CALL(ssize_t, write, (int fd, const void *buffer, size_t bytes), (fd, buffer, bytes), call_uses(buffer, bytes))
+CALL(ssize_t, pread, (int fd, void *buffer, size_t bytes, off_t at), (fd, buffer, bytes, at), call_uses(buffer, bytes))
+CALL(ssize_t, pread64, (int fd, void *buffer, size_t bytes, off64_t at), (fd, buffer, bytes, at), call_uses(buffer, bytes))
+CALL(ssize_t, pwrite, (int fd, const void *buffer, size_t bytes, off_t at), (fd, buffer, bytes, at), call_uses(buffer, bytes))
+CALL(ssize_t, pwrite64, (int fd, const void *buffer, size_t bytes, off64_t at), (fd, buffer, bytes, at),
+     call_uses(buffer, bytes))
+CALL(ssize_t, readv, (int fd, const struct iovec *parts, int count), (fd, parts, count), call_uses_all(parts, count))
+CALL(ssize_t, writev, (int fd, const struct iovec *parts, int count), (fd, parts, count), call_uses_all(parts, count))
+CALL(ssize_t, send, (int fd, const void *buffer, size_t bytes, int flags), (fd, buffer, bytes, flags),
+     call_uses(buffer, bytes))
+CALL(ssize_t, recv, (int fd, void *buffer, size_t bytes, int flags), (fd, buffer, bytes, flags), call_uses(buffer, bytes))
+CALL(ssize_t, sendto,
+     (int fd, const void *buffer, size_t bytes, int flags, const struct sockaddr *to, socklen_t to_bytes),
+     (fd, buffer, bytes, flags, to, to_bytes), call_uses(buffer, bytes))
+CALL(ssize_t, recvfrom, (int fd, void *buffer, size_t bytes, int flags, struct sockaddr *from, socklen_t *from_bytes),
+     (fd, buffer, bytes, flags, from, from_bytes), call_uses(buffer, bytes))
+CALL(ssize_t, sendmsg, (int fd, const struct msghdr *message, int flags), (fd, message, flags),
+     call_uses_all(message->msg_iov, (int)message->msg_iovlen))
+CALL(ssize_t, recvmsg, (int fd, struct msghdr *message, int flags), (fd, message, flags),
+     call_uses_all(message->msg_iov, (int)message->msg_iovlen))
