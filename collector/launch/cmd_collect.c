@@ -35,8 +35,8 @@ static const struct lwp_option collect_options[] = {
      .help = "thin out samples to stay below this share of CPU time"},
     {.name = "heap-threshold", .kind = LWP_OPT_NUMBER, .argument = "BYTES", .min = 0, .max = 65536,
      .help = "heap blocks below are told apart by call path and size only; 65536 if not given"},
-    {.name = "detect", .kind = LWP_OPT_TEXT, .argument = "LIST", .initial = "layout,redundancy",
-     .help = "what to look for, separated by commas; this version knows layout and redundancy (dead and silent stores, silent loads)"},
+    {.name = "detect", .kind = LWP_OPT_TEXT, .argument = "LIST", .initial = "layout,redundancy,sharing,communication",
+     .help = "what to look for, separated by commas; layout, redundancy (dead and silent stores, silent loads), sharing and communication (between threads)"},
     {.name = "follow-fork", .kind = LWP_OPT_FLAG, .help = "sample child processes too (this is the default)"},
     {.name = "no-follow-fork", .kind = LWP_OPT_FLAG, .help = "sample the first process only"},
     {.name = "delay", .kind = LWP_OPT_NUMBER, .argument = "SECONDS", .min = 0, .max = 1e6, .initial = "0",
@@ -66,10 +66,10 @@ static int collect_check_list(const char *list, struct lwp_error *err)
         if (near)
             return lwp_error_set(err, LWP_ERR_USAGE, "collect: --detect knows no '%s'; did you mean '%s'?", word, near);
         if (!known[i])
-            return lwp_error_set(err, LWP_ERR_USAGE, "collect: --detect knows no '%s'; it takes layout and redundancy", word);
-        if (i > 1)
+            return lwp_error_set(err, LWP_ERR_USAGE, "collect: --detect knows no '%s'; it takes layout, redundancy, sharing and communication", word);
+        if (i > 3)
             return lwp_error_set(err, LWP_ERR_USAGE,
-                                 "collect: --detect %s is not in this version; it takes layout and redundancy", word);
+                                 "collect: --detect %s is not in this version; it takes layout, redundancy, sharing and communication", word);
         if (at[length] == '\0')
             return LWP_OK;
         at += length + 1;

@@ -162,9 +162,12 @@ static void init_finish(void)
 static uint8_t init_verdicts(void)
 {
     const char *detect = getenv(LWP_ENV_DETECT);
+    uint8_t verdicts = 0;
     if (!detect || strstr(detect, "redundancy"))
-        return LWPS_VERDICT_DEAD_STORE | LWPS_VERDICT_SILENT_STORE | LWPS_VERDICT_SILENT_LOAD;
-    return 0;
+        verdicts |= LWPS_VERDICT_DEAD_STORE | LWPS_VERDICT_SILENT_STORE | LWPS_VERDICT_SILENT_LOAD;
+    if (!detect || strstr(detect, "sharing") || strstr(detect, "communication"))
+        verdicts |= LWPS_VERDICT_SHARING;
+    return verdicts;
 }
 
 static bool init_sampler(void)

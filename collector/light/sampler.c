@@ -12,6 +12,7 @@
 #include "collector/light/debug_registers.h"
 #include "collector/light/frames.h"
 #include "collector/light/modules.h"
+#include "collector/light/sharing.h"
 #include "collector/light/system_calls.h"
 #include "collector/light/timer.h"
 #include "collector/light/walk.h"
@@ -40,6 +41,7 @@ struct sampler {
     unsigned since_review;
     struct lwp_debug_registers registers;
     struct lwp_watches watches;
+    struct lwp_sharing sharing;
     struct lwps_sample pending; /* waits for the execution breakpoint */
     bool waiting;
     struct lwp_frames frames;
@@ -95,15 +97,17 @@ static void sample_take_rep(struct lwp_thread *self, const struct lwp_frames *fr
 static bool sampler_affords_watch(const struct sampler *sampler, uint64_t cpu_ns)
 {
     double allowed = WATCH_CREDIT_NS + (double)cpu_ns * sampler_options.max_overhead * watch_part;
-    return (double)sampler->watches.spent_ns < allowed;
+    return (double)(sampler->watches.spent_ns + sampler->sharing.spent_ns) < allowed;
 }
 
 static void sample_offer(struct lwp_thread *self, struct sampler *sampler, const struct lwp_walk_choice *choice,
                          const struct lwps_sample *sample, uint64_t cpu_ns)
 {
-    if (choice->seen)
-        lwp_watches_offer(&sampler->watches, self, &sampler->frames, &choice->access, sample->time, sample->weight,
-                          sampler_affords_watch(sampler, cpu_ns));
+    if (!choice->seen)
+        return;
+    lwp_sharing_see(&sampler->sharing, self, &sampler->frames, &choice->access, sample->time, sample->weight);
+    lwp_watches_offer(&sampler->watches, self, &sampler->frames, &choice->access, sample->time, sample->weight,
+                      sampler_affords_watch(sampler, cpu_ns));
 }
 
 /* What it is about to copy or fill is as good as so many accesses of 8 bytes: any of them may be watched. */
@@ -250,7 +254,7 @@ static void sampler_review(struct lwp_thread *self, struct sampler *sampler, uin
     if (++sampler->since_review < REVIEW_SAMPLES)
         return;
     sampler_review_heap(self, sampler, cpu_ns);
-    uint64_t own_ns = self->own_ns - sampler->watches.spent_ns; /* these have a part of the budget of their own */
+    uint64_t own_ns = self->own_ns - sampler->watches.spent_ns - sampler->sharing.spent_ns; /* these have a part of the budget of their own */
     uint64_t cost = (own_ns - sampler->review_own_ns) / sampler->since_review;
     sampler->review_own_ns = own_ns;
     sampler->since_review = 0;
@@ -278,6 +282,8 @@ static void sampler_sample(const struct interrupt *interrupt, uint64_t cpu)
     struct lwp_thread *self = interrupt->self;
     struct sampler *sampler = interrupt->sampler;
     sample_write_pending(self, sampler);
+    if (sampler->sharing.together && !sampler->watches.ceded)
+        lwp_watches_cede(&sampler->watches, &sampler->registers, self);
     lwp_watches_begin_sample(&sampler->watches, &sampler->registers, self);
     sampler->pending = (struct lwps_sample){.time = clock_now(CLOCK_MONOTONIC),
                                             .weight = sample_weight(sampler, cpu - self->last_cpu_ns),
@@ -286,6 +292,8 @@ static void sampler_sample(const struct interrupt *interrupt, uint64_t cpu)
     uint64_t breakpoint = 0;
     if (!lwp_timer_is_late(interrupt->info))
         breakpoint = sample_take(self, sampler, interrupt->context, &sampler->pending, cpu);
+    lwp_sharing_choose(&sampler->sharing, &sampler->registers, self, sampler->pending.time,
+                       sampler_affords_watch(sampler, cpu));
     if (sampler_kind != LWP_TIMER_SIGTRAP || !breakpoint)
         sample_write_pending(self, sampler);
     uint64_t end = clock_now(CLOCK_THREAD_CPUTIME_ID);
@@ -299,7 +307,13 @@ static void sampler_sample(const struct interrupt *interrupt, uint64_t cpu)
             !lwp_debug_arm(&sampler->registers, EXECUTION, LWP_DEBUG_EXECUTE, breakpoint, 0))
             sample_write_pending(self, sampler);
     }
+    lwp_sharing_arm(&sampler->sharing, &sampler->registers, self);
     lwp_watches_end_sample(&sampler->watches, &sampler->registers, self);
+}
+
+static bool sampler_shares(const struct sampler *sampler, int debug)
+{
+    return debug == LWP_SHARING_REGISTER && sampler->watches.ceded;
 }
 
 static void sampler_interrupt(void *given)
@@ -316,6 +330,9 @@ static void sampler_interrupt(void *given)
         lwp_watches_frame_ended(&sampler->watches, &sampler->registers, self);
     else if (interrupt->debug == EXECUTION)
         sample_hit(self, sampler, interrupt->context);
+    else if (sampler_shares(sampler, interrupt->debug))
+        lwp_sharing_trap(&sampler->sharing, &sampler->registers, self, sampler->cache, &sampler->frames,
+                         interrupt->context);
     else
         lwp_watches_trap(&sampler->watches, &sampler->registers, self, sampler->cache, &sampler->frames,
                          (unsigned)interrupt->debug, interrupt->context);
@@ -323,7 +340,9 @@ static void sampler_interrupt(void *given)
     self->last_cpu_ns += took;
     took += lwp_timer_delivery_ns(sampler_kind);
     self->own_ns += took;
-    if (interrupt->debug != EXECUTION)
+    if (sampler_shares(sampler, interrupt->debug))
+        sampler->sharing.spent_ns += took;
+    else if (interrupt->debug != EXECUTION)
         sampler->watches.spent_ns += took;
 }
 
@@ -364,6 +383,8 @@ void lwp_sampler_handler(int signal, siginfo_t *info, void *ucontext)
     } else if (interrupt.sampler && interrupt.debug == EXECUTION && framed && !late) {
         lwp_watches_lose(&interrupt.sampler->watches, &interrupt.sampler->registers,
                          (unsigned)interrupt.sampler->watches.framed);
+    } else if (interrupt.sampler && watch && sampler_shares(interrupt.sampler, interrupt.debug)) {
+        lwp_sharing_lose(&interrupt.sampler->sharing, &interrupt.sampler->registers);
     } else if (interrupt.sampler && watch) {
         lwp_watches_lose(&interrupt.sampler->watches, &interrupt.sampler->registers, (unsigned)interrupt.debug);
     } else if (self && interrupt.debug < 0) {
@@ -417,11 +438,13 @@ bool lwp_sampler_attach(struct lwp_thread *self)
     sampler->base_period_ns = (uint64_t)(1e9 / frequency) - 2999; /* not round */
     sampler->period_ns = sampler->base_period_ns;
     lwp_watches_start(&sampler->watches, sampler_kind == LWP_TIMER_SIGTRAP ? sampler_options.verdicts : 0);
+    lwp_sharing_start(&sampler->sharing, self, sampler->watches.verdicts & LWPS_VERDICT_SHARING);
     self->random ^= (uint32_t)self->tid * 2654435761u;
     self->sampler = sampler;
     sampler->timer = sampler->cache ? lwp_timer_start(sampler_kind, self->tid, sampler->period_ns) : NULL;
     if (sampler->timer)
         return true;
+    lwp_sharing_forget(&sampler->sharing);
     self->sampler = NULL;
     lwp_code_cache_free(sampler->cache);
     munmap(sampler, sizeof *sampler);
@@ -444,6 +467,7 @@ void lwp_sampler_detach(struct lwp_thread *self)
     lwp_timer_stop(sampler->timer);
     sample_write_pending(self, sampler);
     lwp_watches_finish(&sampler->watches, self);
+    lwp_sharing_finish(&sampler->sharing, self);
     lwp_debug_close(&sampler->registers);
     sampler_release(self);
 }
@@ -454,6 +478,7 @@ void lwp_sampler_forget(struct lwp_thread *self)
     if (!sampler)
         return;
     lwp_timer_forget(sampler->timer);
+    lwp_sharing_forget(&sampler->sharing);
     lwp_debug_forget(&sampler->registers);
     sampler_release(self);
 }

@@ -83,9 +83,10 @@ struct pool {
 static struct pool pool_of(const struct lwp_watches *watches, bool loads)
 {
     bool both = watches->verdicts & STORES && watches->verdicts & LOADS;
+    unsigned count = watches->ceded ? LWP_WATCHES - 1 : LWP_WATCHES;
     if (!both)
-        return (struct pool){0, LWP_WATCHES};
-    return loads ? (struct pool){LWP_WATCHES - 1, 1} : (struct pool){0, LWP_WATCHES - 1};
+        return (struct pool){0, count};
+    return loads ? (struct pool){count - 1, 1} : (struct pool){0, count - 1};
 }
 
 void lwp_watches_start(struct lwp_watches *watches, uint8_t verdicts)
@@ -93,11 +94,21 @@ void lwp_watches_start(struct lwp_watches *watches, uint8_t verdicts)
     *watches = (struct lwp_watches){.verdicts = verdicts, .framed = -1};
 }
 
+/* The pools change: all but the first register's watch ends, since it is of the wrong one, or gone. */
+void lwp_watches_cede(struct lwp_watches *watches, struct lwp_debug_registers *registers, struct lwp_thread *self)
+{
+    for (unsigned i = 1; !watches->ceded && i < LWP_WATCHES; i++)
+        if (watches->at[i].state != LWP_WATCH_FREE)
+            watch_end(watches, registers, self, i, LWPS_WATCH_EVICTED);
+    watches->ceded = true;
+}
+
 void lwp_watches_choose(const struct lwp_watches *watches, uint32_t *random, unsigned *stores, unsigned *loads)
 {
     unsigned from = CHOOSE_LEAST + watch_random(random, CHOOSE_SPREAD);
-    *stores = watches->verdicts & STORES ? from : 0;
-    *loads = watches->verdicts & LOADS ? from : 0;
+    const bool sharing = watches->verdicts & LWPS_VERDICT_SHARING;
+    *stores = sharing || watches->verdicts & STORES ? from : 0;
+    *loads = sharing || watches->verdicts & LOADS ? from : 0;
 }
 
 /* ---- candidates ---- */
@@ -148,6 +159,8 @@ void lwp_watches_offer(struct lwp_watches *watches, struct lwp_thread *self, con
                        const struct lwp_walk_access *chosen, uint64_t time, uint64_t weight, bool affordable)
 {
     bool loads = !chosen->store;
+    if (!(watches->verdicts & (loads ? LOADS : STORES)))
+        return;
     struct lwp_watch watch = {.state = LWP_WATCH_RESERVED, .element = chosen->element};
     watch.record = (struct lwps_watch){
         .time = time,

@@ -40,12 +40,16 @@ struct lwp_watches {
     uint32_t
         since_room[LWP_WATCHES]; /* of each pool (by its first slot): candidates since it last had a free register */
     uint8_t verdicts;            /* what is looked for at all */
+    bool ceded;                  /* the last register is for others */
     int framed;                  /* the watch that has the fourth register, -1: none */
     uint64_t spent_ns;           /* by arming and traps */
 };
 
 /* `verdicts`: enum lwps_verdict mask; 0 watches nothing. */
 void lwp_watches_start(struct lwp_watches *watches, uint8_t verdicts);
+
+/* Gives up the last register for good. Before lwp_watches_begin_sample. */
+void lwp_watches_cede(struct lwp_watches *watches, struct lwp_debug_registers *registers, struct lwp_thread *self);
 
 /* How many stores and loads to come are looked at for a candidate; 0: that kind is not watched. */
 void lwp_watches_choose(const struct lwp_watches *watches, uint32_t *random, unsigned *stores, unsigned *loads);

@@ -1,0 +1,33 @@
+/* What the threads of this process accessed lately, each its own few samples, for the others to read. A slot has one
+ * writer; readers never wait and drop what changes under their eyes. Threads beyond LWP_BOARD_SLOTS are not shown. */
+#ifndef LWP_LIGHT_BOARD_H
+#define LWP_LIGHT_BOARD_H
+
+#include "format/record.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { LWP_BOARD_SLOTS = 64, LWP_BOARD_ENTRIES = 16, LWP_BOARD_LINE = 64 };
+
+struct lwp_board_entry {
+    uint64_t time;
+    uint64_t stored; /* weight of all stores that this thread has shown so far, this one among them */
+    uint32_t tid, context;
+    struct lwps_access access;
+};
+
+/* A slot for the calling thread, or -1: there are none left. */
+int lwp_board_join(uint32_t tid);
+void lwp_board_leave(int slot);
+
+/* By the slot's owner, in its signal handler. */
+void lwp_board_show(int slot, const struct lwp_board_entry *entry);
+
+/* An access by another thread since `since` to the line of `access`, one of the two a store; the latest. */
+bool lwp_board_beside(int slot, const struct lwps_access *access, uint64_t since, struct lwp_board_entry *found);
+
+/* The latest store of another thread since `since`; `turn` goes round the threads. Returns its slot, or -1. */
+int lwp_board_store(int slot, unsigned *turn, uint64_t since, struct lwp_board_entry *found);
+
+#endif

@@ -1,0 +1,58 @@
+/* What other threads do with the memory this one uses, and the other way round. See sharing.c for the model. All of it
+ * is the owning thread's, in its signal handler. */
+#ifndef LWP_LIGHT_SHARING_H
+#define LWP_LIGHT_SHARING_H
+
+#include "collector/light/board.h"
+#include "collector/light/debug_registers.h"
+#include "collector/light/frames.h"
+#include "collector/light/place.h"
+#include "collector/light/thread.h"
+#include "collector/light/walk.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { LWP_SHARING_REGISTER = 2 };
+
+struct lwp_sharing {
+    bool on;
+    bool together; /* another thread was seen: the register is ours from now on */
+    int slot;      /* on the board */
+    unsigned turn, samples;
+    uint64_t stored; /* weight of the stores shown */
+    uint64_t hit_time;
+    uint64_t spent_ns;
+    struct {
+        uint32_t tid;
+        uint64_t stored;
+    } tried[LWP_BOARD_SLOTS]; /* up to where each other thread's stores were stood for by a trial */
+    enum { LWP_TRIAL_NONE, LWP_TRIAL_RESERVED, LWP_TRIAL_OPEN } trial;
+    bool given_up;
+    uint64_t address, until;
+    uint8_t bytes;
+    int memory; /* watched_memory.h */
+    struct lwps_watch record;
+};
+
+void lwp_sharing_start(struct lwp_sharing *sharing, const struct lwp_thread *self, bool on);
+
+/* An access that this sample chose. */
+void lwp_sharing_see(struct lwp_sharing *sharing, struct lwp_thread *self, const struct lwp_frames *frames,
+                     const struct lwp_walk_access *chosen, uint64_t time, uint64_t weight);
+
+/* At each sample: ends a trial that took too long, chooses the next. */
+void lwp_sharing_choose(struct lwp_sharing *sharing, struct lwp_debug_registers *registers, struct lwp_thread *self,
+                        uint64_t time, bool affordable);
+/* At its very end: arms it. */
+void lwp_sharing_arm(struct lwp_sharing *sharing, struct lwp_debug_registers *registers, struct lwp_thread *self);
+
+void lwp_sharing_trap(struct lwp_sharing *sharing, struct lwp_debug_registers *registers, struct lwp_thread *self,
+                      struct lwp_code_cache *cache, struct lwp_frames *frames, void *ucontext);
+void lwp_sharing_lose(struct lwp_sharing *sharing, struct lwp_debug_registers *registers);
+
+/* The thread or the recording ends. */
+void lwp_sharing_finish(struct lwp_sharing *sharing, struct lwp_thread *self);
+void lwp_sharing_forget(struct lwp_sharing *sharing); /* in the child of a fork */
+
+#endif
