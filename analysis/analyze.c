@@ -5,6 +5,7 @@
 #include "analysis/elements.h"
 #include "analysis/findings.h"
 #include "analysis/json.h"
+#include "analysis/json_sharing.h"
 #include "analysis/load.h"
 #include "analysis/module_notes.h"
 #include "analysis/objects.h"
@@ -118,6 +119,7 @@ static int analyze_all(const char *const *dirs, size_t count, const char *out_pa
     struct lwp_splits splits;
     struct lwp_regroups regroups;
     struct lwp_redundancies redundancies;
+    struct lwp_together together;
     struct lwp_findings findings;
     char path[4096];
     if (!out_path) {
@@ -148,9 +150,11 @@ static int analyze_all(const char *const *dirs, size_t count, const char *out_pa
     lwp_split_advise(&profile, &splits);
     lwp_regroup_advise(&profile, &splits, &regroups);
     lwp_redundancy_find(&profile, &redundancies);
-    lwp_findings_rank(&profile, &splits, &regroups, &redundancies, &findings);
+    lwp_communication_find(&profile, &together.communication);
+    lwp_sharing_find(&profile, &together.sharings);
+    lwp_findings_rank(&profile, &splits, &regroups, &redundancies, &together.sharings, &findings);
     analyze_notes(&profile);
-    json_t *root = lwp_json_build(&profile, &splits, &regroups, &redundancies, &findings);
+    json_t *root = lwp_json_build(&profile, &splits, &regroups, &redundancies, &together, &findings);
     lwp_regroup_free(&regroups);
     lwp_log_progress(NULL);
     status = out_dir ? analyze_write_run(&profile, dirs, count, out_dir, err) : LWP_OK;

@@ -361,6 +361,7 @@ static int attribution_thread(void *to, const struct lwps_thread *record)
     struct lwp_attribution *self = to;
     self->stack_low = record->stack_low;
     self->stack_high = record->stack_high;
+    lwp_shared_begin(&self->shard->shared, lwp_space_number(self->space), record->tid, record->name);
     return 0;
 }
 
@@ -421,14 +422,30 @@ static uint32_t attribution_access_context(struct lwp_attribution *self, const s
                              lwp_resolver_spot(self->resolver, access->ip, time));
 }
 
+static void attribution_shared(struct lwp_attribution *self, const struct lwps_watch *record)
+{
+    uint64_t offset;
+    if (lwp_shared_is_trial(record)) {
+        lwp_shared_trial(&self->shard->shared, record);
+        return;
+    }
+    uint32_t object = attribution_object(self, &record->second, record->end_time, LWP_NONE, &offset);
+    lwp_shared_use(&self->shard->shared, record, object, offset,
+                   attribution_access_context(self, &record->second, record->second_context, record->end_time));
+}
+
 static int attribution_watch(void *to, const struct lwps_watch *record)
 {
     static const uint8_t bits[LWP_WATCHED_KINDS] = {LWPS_VERDICT_DEAD_STORE, LWPS_VERDICT_SILENT_STORE,
                                                     LWPS_VERDICT_SILENT_LOAD};
     struct lwp_attribution *self = to;
     uint64_t offset;
-    if (record->verdicts & LWPS_VERDICT_SHARING || self->file->other_unit)
+    if (self->file->other_unit)
         return 0;
+    if (record->verdicts & LWPS_VERDICT_SHARING) {
+        attribution_shared(self, record);
+        return 0;
+    }
     struct lwp_watched_verdict verdict = {
         .first = attribution_access_context(self, &record->first, record->first_context, record->time),
         .second = LWP_NONE,

@@ -4,6 +4,7 @@
 
 #include "analysis/redundancy.h"
 #include "analysis/regroup.h"
+#include "analysis/sharing.h"
 #include "analysis/split.h"
 
 struct lwp_finding {
@@ -17,9 +18,9 @@ struct lwp_findings {
     size_t count;
 };
 
-/* `regroups`, `redundancies` NULL: not looked at. */
+/* `regroups`, `redundancies`, `sharings` NULL: not looked at. */
 void lwp_findings_rank(struct lwp_profile *profile, const struct lwp_splits *splits,
                        const struct lwp_regroups *regroups, const struct lwp_redundancies *redundancies,
-                       struct lwp_findings *findings);
+                       const struct lwp_sharings *sharings, struct lwp_findings *findings);
 
 #endif

@@ -657,17 +657,22 @@ static void json_redundancies(struct json_tables *tables, const struct lwp_redun
     json_object_set_new(root, "redundancies", list);
 }
 
+static json_t *json_context_of(void *tables, uint32_t context)
+{
+    return json_context(tables, context);
+}
+
 json_t *lwp_json_build(struct lwp_profile *profile, const struct lwp_splits *splits,
                        const struct lwp_regroups *regroups, const struct lwp_redundancies *redundancies,
-                       const struct lwp_findings *findings)
+                       const struct lwp_together *together, const struct lwp_findings *findings)
 {
-    static const char *const unmeasured[] = {"communication", "sharing", "locality"};
+    static const char *const unmeasured[] = {"locality"};
     struct json_tables tables = {.profile = profile,
                                  .contexts = json_array(),
                                  .loops = json_array(),
                                  .context_ids = lwp_map_new(),
                                  .region_ids = lwp_map_new()};
-    lwp_profile_note(profile, "This version does not measure communication, false sharing and locality.");
+    lwp_profile_note(profile, "This version does not measure locality.");
     if (!profile->watched.origin_count)
         lwp_profile_note(profile,
                          "Redundant stores and loads were not looked for: not asked for (lwp collect --detect), or "
@@ -691,6 +696,10 @@ json_t *lwp_json_build(struct lwp_profile *profile, const struct lwp_splits *spl
     json_object_set_new(root, "splits", advice);
     json_regroups(&tables, regroups, root);
     json_redundancies(&tables, redundancies, root);
+    json_object_set_new(root, "communication",
+                        together ? lwp_json_communication(&together->communication) : json_null());
+    json_object_set_new(root, "sharing",
+                        together ? lwp_json_sharing(profile, together, json_context_of, &tables) : json_null());
     for (size_t i = 0; i < sizeof unmeasured / sizeof *unmeasured; i++)
         json_object_set_new(root, unmeasured[i], json_null());
     json_object_set_new(root, "findings", list);

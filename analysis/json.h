@@ -3,13 +3,14 @@
 #define LWP_ANALYSIS_JSON_H
 
 #include "analysis/findings.h"
+#include "analysis/json_sharing.h"
 #include "analysis/regroup.h"
 #include "analysis/redundancy.h"
 #include "analysis/split.h"
 
-/* Owned by the caller. `regroups` NULL: not looked at. */
+/* Owned by the caller. `regroups`, `together` NULL: not looked at. */
 json_t *lwp_json_build(struct lwp_profile *profile, const struct lwp_splits *splits,
                        const struct lwp_regroups *regroups, const struct lwp_redundancies *redundancies,
-                       const struct lwp_findings *findings);
+                       const struct lwp_together *together, const struct lwp_findings *findings);
 
 #endif

@@ -30,6 +30,7 @@ void lwp_profile_init(struct lwp_profile *profile)
 void lwp_profile_fini(struct lwp_profile *profile)
 {
     lwp_watched_free(&profile->watched);
+    lwp_shared_free(&profile->shared);
     lwp_streams_free(profile->stream_table);
     lwp_spots_free(profile->spots);
     pthread_mutex_destroy(&profile->lock);

@@ -7,6 +7,7 @@
 #include "analysis/code.h"
 #include "analysis/hot.h"
 #include "analysis/reservoir.h"
+#include "analysis/shared.h"
 #include "analysis/stride.h"
 #include "analysis/types.h"
 #include "analysis/walks.h"
@@ -139,6 +140,7 @@ struct lwp_profile {
 
     struct lwp_walks walks;
     struct lwp_watched watched;
+    struct lwp_shared shared;
 
     struct lwp_region *regions;
     size_t region_count, region_room;

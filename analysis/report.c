@@ -431,6 +431,58 @@ static void report_redundancies(const struct report *report)
     }
 }
 
+/* Its threads in the order of their bytes, then who reads what of whom, the largest parts. */
+static void report_sharing(const struct report *report)
+{
+    const json_t *sharing = json_object_get(report->root, "sharing"), *item, *site;
+    size_t i, k;
+    if (json_array_size(sharing))
+        report_say(report, "\nCache lines between threads\n");
+    json_array_foreach(sharing, i, item)
+    {
+        report_say(report, "  %5.1f %%  %s sharing of %s\n", 100 * report_number(item, "share"),
+                   report_text(item, "kind", "?"), report_text(item, "name", "unknown data"));
+        json_array_foreach(json_object_get(item, "sites"), k, site)
+        {
+            const json_t *offset = json_array_get(json_object_get(item, "offsets"), k);
+            report_say(report, "           thread %.0f  byte %" JSON_INTEGER_FORMAT " of the line  %s%s\n",
+                       report_number(site, "thread"), json_integer_value(offset), report_text(site, "field", ""),
+                       json_array_size(json_object_get(site, "stored")) ? "" : "  (reads only)");
+        }
+    }
+}
+
+enum { CELLS_SHOWN = 10 };
+
+static void report_communication(const struct report *report)
+{
+    const json_t *communication = json_object_get(report->root, "communication");
+    const json_t *region = json_array_get(json_object_get(communication, "regions"), 0);
+    const json_t *threads = json_object_get(communication, "threads"), *shares = json_object_get(region, "true");
+    size_t count = json_array_size(threads);
+    double below = 2;
+    for (int shown = 0; shown < CELLS_SHOWN; shown++) {
+        double best = 0;
+        for (size_t i = 0; i < count * count; i++) {
+            double share = json_number_value(json_array_get(json_array_get(shares, i / count), i % count));
+            if (share < below && share > best)
+                best = share;
+        }
+        if (best < 0.01)
+            return;
+        if (shown == 0)
+            report_say(report, "\nCommunication (share of what threads read of each other's stores)\n");
+        for (size_t i = 0; i < count * count; i++) {
+            if (json_number_value(json_array_get(json_array_get(shares, i / count), i % count)) != best)
+                continue;
+            const json_t *from = json_array_get(threads, i / count), *to = json_array_get(threads, i % count);
+            report_say(report, "  %5.1f %%  %s %.0f -> %s %.0f\n", 100 * best, report_text(from, "name", "thread"),
+                       report_number(from, "tid"), report_text(to, "name", "thread"), report_number(to, "tid"));
+        }
+        below = best;
+    }
+}
+
 static void report_findings(const struct report *report, bool brief)
 {
     const json_t *findings = json_object_get(report->root, "findings");
@@ -498,6 +550,8 @@ void lwp_report_print(FILE *out, json_t *root, const char *dir, bool brief, bool
     report_objects(&report);
     report_loops(&report);
     report_redundancies(&report);
+    report_sharing(&report);
+    report_communication(&report);
     report_findings(&report, false);
     if (json_array_size(notes)) {
         report_say(&report, "\nNotes\n");

@@ -175,6 +175,9 @@ void lwp_settle(struct lwp_profile *profile, struct lwp_shard *shard)
     profile->watched = shard->watched;
     shard->watched = (struct lwp_watched){0};
     lwp_watched_settle(&profile->watched, contexts, objects);
+    profile->shared = shard->shared;
+    shard->shared = (struct lwp_shared){0};
+    lwp_shared_settle(&profile->shared, contexts, objects);
     free(contexts);
     settle_streams(profile, shard, objects, regions);
     settle_object_sums(profile);

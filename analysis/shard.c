@@ -10,6 +10,7 @@ void lwp_shard_free(struct lwp_shard *shard)
     lwp_streams_free(&shard->streams);
     lwp_windows_free(&shard->windows);
     lwp_watched_free(&shard->watched);
+    lwp_shared_free(&shard->shared);
     free(shard->parts);
     *shard = (struct lwp_shard){0};
 }
@@ -41,6 +42,7 @@ void lwp_shard_merge(const struct lwp_profile *profile, struct lwp_shard *into, 
         lwp_sum_merge(&into->parts[i], &from->parts[i]);
     lwp_windows_merge(&into->windows, &from->windows);
     lwp_watched_merge(&into->watched, &from->watched);
+    lwp_shared_merge(&into->shared, &from->shared);
     lwp_sum_merge(&into->total, &from->total);
     lwp_sum_merge(&into->stalled, &from->stalled);
     into->unknown_weight += from->unknown_weight;

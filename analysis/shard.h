@@ -4,6 +4,7 @@
 #ifndef LWP_ANALYSIS_SHARD_H
 #define LWP_ANALYSIS_SHARD_H
 
+#include "analysis/shared.h"
 #include "analysis/streams.h"
 #include "analysis/watched.h"
 #include "analysis/windows.h"
@@ -13,6 +14,7 @@ struct lwp_shard {
     struct lwp_streams streams;
     struct lwp_windows windows;
     struct lwp_watched watched;
+    struct lwp_shared shared;
     struct lwp_sum *parts; /* of all samples by the code they fell on (spots.h) */
     size_t part_count;
     struct lwp_sum total, stalled;

@@ -3,6 +3,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
+enum { ENTRIES = LWP_BOARD_STORES + LWP_BOARD_LOADS, BESIDE = 8 };
+
 struct note {
     atomic_uint turn; /* odd: being written */
     struct lwp_board_entry entry;
@@ -10,12 +12,10 @@ struct note {
 
 struct slot {
     atomic_uint tid; /* 0: free */
-    atomic_uint count, last_store;
-    _Atomic uint64_t lines[LWP_BOARD_ENTRIES]; /* of the notes, so that most need not be read */
-    struct note notes[LWP_BOARD_ENTRIES];      /* the first half for stores, the other for loads */
+    atomic_uint stores, loads;
+    struct note notes[ENTRIES];      /* stores, then loads; each the oldest replaced by the newest */
+    _Atomic uint64_t lines[ENTRIES]; /* of the notes, so that most need not be read */
 } __attribute__((aligned(128)));
-
-enum { HALF = LWP_BOARD_ENTRIES / 2 };
 
 static struct slot slots[LWP_BOARD_SLOTS];
 static atomic_uint slots_used; /* no slot from here on was ever taken */
@@ -38,10 +38,10 @@ void lwp_board_leave(int slot)
 {
     if (slot < 0)
         return;
-    for (unsigned i = 0; i < LWP_BOARD_ENTRIES; i++)
+    for (unsigned i = 0; i < ENTRIES; i++)
         atomic_store(&slots[slot].lines[i], 0);
-    atomic_store(&slots[slot].last_store, 0);
-    atomic_store(&slots[slot].count, 0);
+    atomic_store(&slots[slot].stores, 0);
+    atomic_store(&slots[slot].loads, 0);
     atomic_store(&slots[slot].tid, 0);
 }
 
@@ -49,8 +49,8 @@ void lwp_board_show(int slot, const struct lwp_board_entry *entry)
 {
     struct slot *own = &slots[slot];
     bool store = entry->access.flags & LWPS_ACCESS_STORE;
-    unsigned count = atomic_fetch_add_explicit(&own->count, 1, memory_order_relaxed);
-    unsigned at = count % HALF + (store ? 0 : HALF);
+    unsigned count = atomic_load_explicit(store ? &own->stores : &own->loads, memory_order_relaxed);
+    unsigned at = store ? count % LWP_BOARD_STORES : LWP_BOARD_STORES + count % LWP_BOARD_LOADS;
     struct note *note = &own->notes[at];
     unsigned turn = atomic_load_explicit(&note->turn, memory_order_relaxed);
     atomic_store_explicit(&note->turn, turn | 1, memory_order_relaxed);
@@ -58,8 +58,7 @@ void lwp_board_show(int slot, const struct lwp_board_entry *entry)
     note->entry = *entry;
     atomic_store_explicit(&note->turn, (turn | 1) + 1, memory_order_release);
     atomic_store_explicit(&own->lines[at], entry->access.address / LWP_BOARD_LINE, memory_order_release);
-    if (store)
-        atomic_store_explicit(&own->last_store, at + 1, memory_order_release);
+    atomic_store_explicit(store ? &own->stores : &own->loads, count + 1, memory_order_release);
 }
 
 static bool note_read(struct note *note, struct lwp_board_entry *entry)
@@ -78,7 +77,9 @@ bool lwp_board_beside(int slot, const struct lwps_access *access, uint64_t since
     for (unsigned i = 0; i < used; i++) {
         if ((int)i == slot || !atomic_load_explicit(&slots[i].tid, memory_order_relaxed))
             continue;
-        for (unsigned k = 0; k < LWP_BOARD_ENTRIES; k++) {
+        unsigned stores = atomic_load_explicit(&slots[i].stores, memory_order_acquire);
+        for (unsigned n = 0; n < BESIDE + LWP_BOARD_LOADS; n++) {
+            unsigned k = n < BESIDE ? (stores - 1 - n) % LWP_BOARD_STORES : LWP_BOARD_STORES + n - BESIDE;
             struct lwp_board_entry entry;
             if (atomic_load_explicit(&slots[i].lines[k], memory_order_acquire) != line ||
                 !note_read(&slots[i].notes[k], &entry) || entry.access.address / LWP_BOARD_LINE != line)
@@ -93,15 +94,37 @@ bool lwp_board_beside(int slot, const struct lwps_access *access, uint64_t since
     return any;
 }
 
-int lwp_board_store(int slot, unsigned *turn, uint64_t since, struct lwp_board_entry *found)
+int lwp_board_other(int slot, unsigned *turn)
 {
     unsigned used = atomic_load_explicit(&slots_used, memory_order_acquire);
     for (unsigned i = 0; i < used; i++) {
         unsigned at = (*turn)++ % used;
-        unsigned last = atomic_load_explicit(&slots[at].last_store, memory_order_acquire);
-        if ((int)at != slot && last && note_read(&slots[at].notes[last - 1], found) && found->time >= since &&
-            atomic_load_explicit(&slots[at].tid, memory_order_relaxed) == found->tid)
+        if ((int)at != slot && atomic_load_explicit(&slots[at].tid, memory_order_relaxed) &&
+            atomic_load_explicit(&slots[at].stores, memory_order_acquire))
             return (int)at;
     }
     return -1;
+}
+
+bool lwp_board_store(int other, uint32_t tid, uint64_t stored, uint64_t since, uint32_t *random,
+                     struct lwp_board_entry *found, uint64_t *reached)
+{
+    struct slot *slot = &slots[other];
+    unsigned stores = atomic_load_explicit(&slot->stores, memory_order_acquire), seen = 0;
+    uint32_t now = atomic_load_explicit(&slot->tid, memory_order_relaxed);
+    *reached = now == tid ? stored : 0;
+    uint64_t after = *reached;
+    for (unsigned i = 0; i < LWP_BOARD_STORES && i < stores; i++) {
+        struct lwp_board_entry entry;
+        if (!note_read(&slot->notes[(stores - 1 - i) % LWP_BOARD_STORES], &entry) || entry.tid != now)
+            continue;
+        if (entry.stored <= after || entry.time < since)
+            break; /* those before are older still */
+        if (entry.stored > *reached)
+            *reached = entry.stored;
+        *random = *random * 1664525u + 1013904223u;
+        if ((uint64_t)(*random >> 4) * ++seen >> 28 == 0)
+            *found = entry;
+    }
+    return seen != 0;
 }

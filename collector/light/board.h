@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { LWP_BOARD_SLOTS = 64, LWP_BOARD_ENTRIES = 16, LWP_BOARD_LINE = 64 };
+enum { LWP_BOARD_SLOTS = 64, LWP_BOARD_STORES = 64, LWP_BOARD_LOADS = 8, LWP_BOARD_LINE = 64 };
 
 struct lwp_board_entry {
     uint64_t time;
@@ -27,7 +27,12 @@ void lwp_board_show(int slot, const struct lwp_board_entry *entry);
 /* An access by another thread since `since` to the line of `access`, one of the two a store; the latest. */
 bool lwp_board_beside(int slot, const struct lwps_access *access, uint64_t since, struct lwp_board_entry *found);
 
-/* The latest store of another thread since `since`; `turn` goes round the threads. Returns its slot, or -1. */
-int lwp_board_store(int slot, unsigned *turn, uint64_t since, struct lwp_board_entry *found);
+/* The next other thread in turn; -1: there is none. */
+int lwp_board_other(int slot, unsigned *turn);
+
+/* A store that the thread of slot `other` has shown since `since` and after it was at `stored` (0, when it is not
+ * `tid`), each as likely as the others. *reached: where it is now. False: none. */
+bool lwp_board_store(int other, uint32_t tid, uint64_t stored, uint64_t since, uint32_t *random,
+                     struct lwp_board_entry *found, uint64_t *reached);
 
 #endif

@@ -340,9 +340,13 @@ static void sampler_interrupt(void *given)
     self->last_cpu_ns += took;
     took += lwp_timer_delivery_ns(sampler_kind);
     self->own_ns += took;
-    if (sampler_shares(sampler, interrupt->debug))
+    if (sampler_shares(sampler, interrupt->debug)) {
         sampler->sharing.spent_ns += took;
-    else if (interrupt->debug != EXECUTION)
+        /* at once: a thread that mostly waits is hardly ever sampled */
+        lwp_sharing_choose(&sampler->sharing, &sampler->registers, self, clock_now(CLOCK_MONOTONIC),
+                           sampler_affords_watch(sampler, cpu));
+        lwp_sharing_arm(&sampler->sharing, &sampler->registers, self);
+    } else if (interrupt->debug != EXECUTION)
         sampler->watches.spent_ns += took;
 }
 

@@ -3,7 +3,8 @@
  * Beside: an own access to a line that another thread used within the last samples, one of the two a store, is written
  * down at once. No register is needed, and other bytes of the line count as well as the same: false sharing.
  *
- * Trials: a thread takes the latest store of each other thread in turn and watches those bytes itself until it uses
+ * Trials: a thread takes one of the stores that each other thread in turn has shown since the last time, any of them
+ * with the same chance (the latest is what this thread has just read), and watches those bytes itself until it uses
  * them, or has not for a while. Loading them, it is the reader of what was stored (`overlap` tells, `second` is the
  * load). A trial stands for all stores that the other thread showed since the last trial between these two: so the
  * weights of all trials of a pair add up to the weight of the writer's stores, and those that were read, to what was
@@ -21,8 +22,8 @@
 
 #include <ucontext.h>
 
-enum { TRIAL_SAMPLES = 4, ARM_NS = 3000 };
-static const uint64_t trial_ns = 15000000, beside_ns = 5000000, fresh_ns = 30000000;
+enum { TRIAL_SAMPLES = 2, ARM_NS = 3000 };
+static const uint64_t trial_ns = 15000000, beside_ns = 5000000, fresh_ns = 100000000;
 
 void lwp_sharing_start(struct lwp_sharing *sharing, const struct lwp_thread *self, bool on)
 {
@@ -110,29 +111,29 @@ void lwp_sharing_choose(struct lwp_sharing *sharing, struct lwp_debug_registers 
         else
             return;
     }
-    struct lwp_board_entry other;
-    int from =
-        affordable ? lwp_board_store(sharing->slot, &sharing->turn, time > fresh_ns ? time - fresh_ns : 0, &other) : -1;
+    int from = affordable ? lwp_board_other(sharing->slot, &sharing->turn) : -1;
     if (from < 0)
         return;
     if (!sharing->together) {
         sharing->together = true; /* whoever has the register gives it up at the next sample */
         return;
     }
-    if (sharing->tried[from].tid != other.tid || sharing->tried[from].stored > other.stored) {
-        sharing->tried[from].tid = other.tid;
-        sharing->tried[from].stored = 0;
-    }
-    uint64_t weight = other.stored - sharing->tried[from].stored;
+    struct lwp_board_entry other;
+    uint64_t reached;
+    if (!lwp_board_store(from, sharing->tried[from].tid, sharing->tried[from].stored,
+                         time > fresh_ns ? time - fresh_ns : 0, &self->random, &other, &reached))
+        return; /* nothing new */
+    uint64_t weight = reached - (sharing->tried[from].tid == other.tid ? sharing->tried[from].stored : 0);
     unsigned piece = 8;
     while (piece > other.access.bytes || other.access.address % piece)
         piece /= 2;
-    if (weight == 0 || piece == 0 || lwp_shared_has(other.access.address))
-        return; /* nothing new */
+    if (piece == 0 || lwp_shared_has(other.access.address))
+        return;
     sharing->memory = lwp_watched_enter(other.access.address);
     if (sharing->memory < 0)
         return;
-    sharing->tried[from].stored = other.stored;
+    sharing->tried[from].tid = other.tid;
+    sharing->tried[from].stored = reached;
     sharing->address = other.access.address;
     sharing->bytes = (uint8_t)piece;
     sharing->record = (struct lwps_watch){

@@ -1,0 +1,77 @@
+/* What threads were seen to do with each other's memory, added up while their records are read. */
+#ifndef LWP_ANALYSIS_SHARED_H
+#define LWP_ANALYSIS_SHARED_H
+
+#include "analysis/hot.h"
+#include "base/table.h"
+#include "format/record.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { LWP_SHARED_LINE = 64 };
+
+struct lwp_shared_thread {
+    uint32_t process, tid;
+    char name[32];
+};
+
+/* Stores of one thread that another one watched: what became of them there. */
+struct lwp_shared_cell {
+    uint32_t process, writer, reader;
+    struct lwp_sum read;   /* it loaded them next */
+    struct lwp_sum unread; /* it stored there itself, or did not use them for a while */
+    struct lwp_sum lost;   /* not known */
+};
+
+/* What one thread did on a cache line that others were using at the time. */
+struct lwp_shared_use {
+    uint32_t process, tid;
+    uint64_t line; /* address / LWP_SHARED_LINE */
+    uint32_t object;
+    int64_t offset;          /* of the line's start in the object */
+    uint64_t loaded, stored; /* bytes of the line, a bit each */
+    struct lwp_sum hits;
+    uint64_t overlaps;      /* hits where another thread's access was to the same bytes */
+    uint64_t spells, spell; /* so many separate times; the last one */
+    uint32_t context;       /* of most hits, innermost node the access itself */
+    uint64_t lead;          /* by so many */
+};
+
+/* Start from zero. */
+struct lwp_shared {
+    struct lwp_shared_thread *threads;
+    size_t thread_count, thread_room;
+    struct lwp_shared_cell *cells;
+    size_t cell_count, cell_room;
+    struct lwp_shared_use *uses;
+    size_t use_count, use_room;
+    struct lwp_table cell_index, use_index;
+    uint32_t process, tid; /* whose file is being read */
+    uint64_t records, refused;
+};
+
+/* What is added from now on was recorded by this thread. */
+void lwp_shared_begin(struct lwp_shared *shared, uint32_t process, uint32_t tid, const char *name);
+
+/* Whether the record is of a trial; else it is a use of a line. */
+static inline bool lwp_shared_is_trial(const struct lwps_watch *record)
+{
+    return record->end != LWPS_WATCH_DECIDED || record->second.source == LWPS_SOURCE_BREAKPOINT;
+}
+
+void lwp_shared_trial(struct lwp_shared *shared, const struct lwps_watch *record);
+
+/* `object`, `offset`: of the record's second access; `context`: where it is. */
+void lwp_shared_use(struct lwp_shared *shared, const struct lwps_watch *record, uint32_t object, uint64_t offset,
+                    uint32_t context);
+
+/* Adds `from` to `into` and frees it. */
+void lwp_shared_merge(struct lwp_shared *into, struct lwp_shared *from);
+
+/* contexts[old] and objects[old] are the new numbers; sorts. */
+void lwp_shared_settle(struct lwp_shared *shared, const uint32_t *contexts, const uint32_t *objects);
+void lwp_shared_free(struct lwp_shared *shared);
+
+#endif
