@@ -75,12 +75,12 @@ static void test_stores_fair(void **state)
 static void test_slots_end(void **state)
 {
     (void)state;
-    int slots[LWP_BOARD_SLOTS];
+    int taken[LWP_BOARD_SLOTS];
     for (unsigned i = 0; i < LWP_BOARD_SLOTS; i++)
-        assert_true((slots[i] = lwp_board_join(1000 + i)) >= 0);
+        assert_true((taken[i] = lwp_board_join(1000 + i)) >= 0);
     assert_int_equal(lwp_board_join(5), -1);
     for (unsigned i = 0; i < LWP_BOARD_SLOTS; i++)
-        lwp_board_leave(slots[i]);
+        lwp_board_leave(taken[i]);
 }
 
 int main(void)
