@@ -444,6 +444,10 @@ static int attribution_watch(void *to, const struct lwps_watch *record)
         return 0;
     if (record->verdicts & LWPS_VERDICT_SHARING) {
         attribution_shared(self, record);
+        if (record->end == LWPS_WATCH_DECIDED && record->overlap && record->second.flags & LWPS_ACCESS_LOAD &&
+            record->first.flags & LWPS_ACCESS_STORE)
+            lwp_watched_read_elsewhere(&self->shard->watched,
+                                       attribution_object(self, &record->second, record->end_time, LWP_NONE, &offset));
         return 0;
     }
     struct lwp_watched_verdict verdict = {

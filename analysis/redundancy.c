@@ -41,18 +41,28 @@ struct stratum {
     double observations;      /* so many equally weighted decisions would tell as much */
 };
 
+/* Whether a store that is dead for its own thread may be of use to another. */
+static bool redundancy_is_unknown(const struct lwp_watched *watched, const struct lwp_watched_pair *pair)
+{
+    return pair->kind == LWP_WATCHED_DEAD_STORE && lwp_watched_is_read_elsewhere(watched, pair->object);
+}
+
 static struct stratum redundancy_stratum(const struct lwp_watched *watched, size_t origin, size_t *pair)
 {
     const struct lwp_watched_origin *from = &watched->origins[origin];
     struct stratum stratum = {.origin = from};
     size_t at = *pair;
-    double squares = 0;
+    double squares = 0, unknown = 0;
     while (at < watched->pair_count && watched->pairs[at].first != from->first)
         at++;
     stratum.pairs = watched->pairs + at;
     for (; at < watched->pair_count && watched->pairs[at].kind == from->kind && watched->pairs[at].first == from->first;
          at++) {
         stratum.pair_count++;
+        if (redundancy_is_unknown(watched, &watched->pairs[at])) {
+            unknown += (double)watched->pairs[at].use.weight + (double)watched->pairs[at].waste.weight;
+            continue;
+        }
         stratum.use += (double)watched->pairs[at].use.weight;
         stratum.waste += (double)watched->pairs[at].waste.weight;
         stratum.close += (double)watched->pairs[at].close.weight;
@@ -65,8 +75,9 @@ static struct stratum redundancy_stratum(const struct lwp_watched *watched, size
     if (stratum.pair_count)
         *pair = at;
     uint64_t told = from->decided_weight + from->dropped_weight;
-    if (told)
-        stratum.weight = (double)from->sampled.weight * (double)from->decided_weight / (double)told;
+    if (told && decided > 0)
+        stratum.weight = (double)from->sampled.weight * (double)from->decided_weight / (double)told *
+                         (decided / (decided + unknown));
     return stratum;
 }
 
@@ -101,11 +112,11 @@ static void redundancy_kind(struct lwp_profile *profile, enum lwp_watched_kind k
         lwp_sum_merge(&sampled, &origin->sampled);
         total->candidates += origin->sampled.samples;
         total->decided += origin->decided;
-        if (!origin->decided)
-            unknown += (double)origin->sampled.weight;
         strata[count] = redundancy_stratum(watched, i, &pair);
-        weight += strata[count].weight;
-        count += strata[count].pair_count > 0;
+        if (strata[count].weight > 0)
+            weight += strata[count++].weight;
+        else if (origin->decided_weight || !origin->dropped_weight)
+            unknown += (double)origin->sampled.weight;
     }
     const struct lwp_tally all = lwp_sum_tally(&sampled);
     total->total = all.weight;
@@ -125,7 +136,7 @@ static void redundancy_kind(struct lwp_profile *profile, enum lwp_watched_kind k
         for (size_t k = 0; k < stratum->pair_count; k++) {
             const struct lwp_watched_pair *one = &stratum->pairs[k];
             double waste = (double)one->waste.weight + (double)one->close.weight, r = waste / decided;
-            if (waste <= 0)
+            if (waste <= 0 || redundancy_is_unknown(watched, one))
                 continue;
             found->items[found->count++] = (struct lwp_redundancy){
                 .kind = kind,

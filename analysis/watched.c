@@ -1,8 +1,8 @@
-/* Proportional attribution (Witch, 4.4.2). Few of the sampled accesses can be watched, and fewer where a watch takes long
- * to be decided. A decision therefore stands for all accesses sampled in its calling context since the one before
+/* Proportional attribution (Witch, 4.4.2). Few of the sampled accesses can be watched, and fewer where a watch takes
+ * long to be decided. A decision therefore stands for all accesses sampled in its calling context since the one before
  * (mu - eta). A piece of the access is watched, chosen at random, so that it stands for all its bytes. What is sampled
- * after the last decision of a context is dealt out in redundancy.c. Everything here is a sum of whole numbers: the order
- * of files does not matter. */
+ * after the last decision of a context is dealt out in redundancy.c. Everything here is a sum of whole numbers: the
+ * order of files does not matter. */
 #include "analysis/watched.h"
 
 #include "analysis/code.h"
@@ -76,6 +76,16 @@ void lwp_watched_add(struct lwp_watched *watched, const struct lwp_watched_verdi
         pair->bytes = verdict->bytes;
 }
 
+void lwp_watched_read_elsewhere(struct lwp_watched *watched, uint32_t object)
+{
+    uint32_t *at = lwp_table_at(&watched->read_index, object);
+    if (*at != LWP_TABLE_NONE)
+        return;
+    *at = (uint32_t)watched->read_count;
+    LWP_GROW(&watched->read_elsewhere, watched->read_count, &watched->read_room);
+    watched->read_elsewhere[watched->read_count++] = object;
+}
+
 void lwp_watched_merge(struct lwp_watched *into, struct lwp_watched *from)
 {
     for (size_t i = 0; i < from->origin_count; i++) {
@@ -95,12 +105,19 @@ void lwp_watched_merge(struct lwp_watched *into, struct lwp_watched *from)
         if (pair->bytes > to->bytes)
             to->bytes = pair->bytes;
     }
+    for (size_t i = 0; i < from->read_count; i++)
+        lwp_watched_read_elsewhere(into, from->read_elsewhere[i]);
     lwp_watched_free(from);
 }
 
 static int watched_compare(uint64_t a, uint64_t b)
 {
     return (a > b) - (a < b);
+}
+
+static int watched_number_compare(const void *a, const void *b)
+{
+    return watched_compare(*(const uint32_t *)a, *(const uint32_t *)b);
 }
 
 static int watched_origin_compare(const void *a, const void *b)
@@ -130,10 +147,20 @@ void lwp_watched_settle(struct lwp_watched *watched, const uint32_t *contexts, c
         if (pair->object != LWP_NONE)
             pair->object = objects[pair->object];
     }
+    for (size_t i = 0; i < watched->read_count; i++)
+        watched->read_elsewhere[i] = objects[watched->read_elsewhere[i]];
+    if (watched->read_count)
+        qsort(watched->read_elsewhere, watched->read_count, sizeof *watched->read_elsewhere, watched_number_compare);
     if (watched->origin_count)
         qsort(watched->origins, watched->origin_count, sizeof *watched->origins, watched_origin_compare);
     if (watched->pair_count)
         qsort(watched->pairs, watched->pair_count, sizeof *watched->pairs, watched_pair_compare);
+}
+
+bool lwp_watched_is_read_elsewhere(const struct lwp_watched *watched, uint32_t object)
+{
+    return watched->read_count && bsearch(&object, watched->read_elsewhere, watched->read_count,
+                                          sizeof *watched->read_elsewhere, watched_number_compare);
 }
 
 void lwp_watched_free(struct lwp_watched *watched)
@@ -141,6 +168,8 @@ void lwp_watched_free(struct lwp_watched *watched)
     lwp_table_free(&watched->origin_index);
     lwp_table_free(&watched->pair_index);
     lwp_table_free(&watched->object_index);
+    lwp_table_free(&watched->read_index);
+    free(watched->read_elsewhere);
     free(watched->origins);
     free(watched->pairs);
     *watched = (struct lwp_watched){0};

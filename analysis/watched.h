@@ -55,12 +55,22 @@ struct lwp_watched {
     struct lwp_watched_pair *pairs;
     size_t pair_count, pair_room;
     struct lwp_table origin_index, pair_index, object_index;
+    uint32_t *read_elsewhere; /* objects that a thread loaded from what another had stored; sorted when settled */
+    size_t read_count, read_room;
+    struct lwp_table read_index;
     uint32_t file;
 };
 
 /* What is added from now on was recorded one after the other by one thread. */
 void lwp_watched_begin(struct lwp_watched *watched);
 void lwp_watched_add(struct lwp_watched *watched, const struct lwp_watched_verdict *verdict);
+
+/* A thread was seen to load what another one had stored in the object: its stores are of use although their own thread
+ * never loads them. Which of them cannot be told. */
+void lwp_watched_read_elsewhere(struct lwp_watched *watched, uint32_t object);
+
+/* Once settled. */
+bool lwp_watched_is_read_elsewhere(const struct lwp_watched *watched, uint32_t object);
 
 /* Adds `from` to `into` and frees it. */
 void lwp_watched_merge(struct lwp_watched *into, struct lwp_watched *from);
