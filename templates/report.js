@@ -100,7 +100,8 @@ function gainBar(range, most) {
 
 function findingLink(finding) {
   const index = finding.refs && finding.refs[finding.kind];
-  return ['split', 'regroup'].includes(finding.kind) && Number.isInteger(index) ? `#${finding.kind}/${index}` : null;
+  if (finding.kind === 'sharing' || finding.kind === 'communication') return '#threads';
+  return ['split', 'regroup', 'redundancy'].includes(finding.kind) && Number.isInteger(index) ? `#${finding.kind}/${index}` : null;
 }
 
 /* What the advice is about: a split or a group of arrays. */
@@ -119,7 +120,7 @@ function findingCard(finding, rank, most) {
       split && partChips(split),
       advice && !split && el('p.chips', {'aria-label': 'the arrays'}, list(advice.names).slice(0, 12).map((name, i) => el('span.chip', null, groupMark({index: i, letter: groupLetter(i)}), ' ', clip(name, 30)))),
       el('p', null, prose(finding.next_step)),
-      link && el('p', null, el('a.button', {href: link}, 'See the layout and the new declaration'))),
+      link && el('p', null, el('a.button', {href: link}, split || advice ? 'See the layout and the new declaration' : 'See the evidence'))),
     el('dl.finding-numbers', null,
       el('div', null, el('dt', null, 'Expected, whole program'), el('dd.big', null, finding.expected_speedup ? times(finding.expected_speedup) : unknown()), el('dd.soft', null, saved(finding.expected_speedup)), gainBar(finding.expected_speedup, most)),
       el('div', null, el('dt', null, 'Share of the time today'), el('dd', null, shareBar(finding.share, object && object.share_ci)),
@@ -152,7 +153,7 @@ function viewFindings() {
   const few = !(run.samples >= 100);
   return [
     el('h1', null, findings.length ? `${plural(findings.length, 'thing', 'things')} to change in ${programName()}` : `No advice for ${programName()}`),
-    el('p.lead', null, findings.length ? 'Data structures that are laid out wrong for the loops that use them, largest expected gain first.' :
+    el('p.lead', null, findings.length ? 'Data structures that are laid out wrong for the loops that use them, and work that brings nothing: largest expected gain first.' :
       few ? `Only ${plural(run.samples, 'sample', 'samples')} were taken: too few to say anything. Run the program longer or on a larger input.` :
         `In ${plural(run.samples, 'sample', 'samples')} no data structure was found whose layout would make the program measurably faster.` +
         (unknownShare() > 0.1 ? ` But ${percent(unknownShare())} of the time went to data that could not be told.` : '')),
@@ -371,6 +372,9 @@ const VIEWS = {
   object: {under: 'objects', draw: viewObject, item: true},
   loops: {title: 'Loops', draw: viewLoops, menu: () => list(data.loops).length},
   loop: {under: 'loops', draw: viewLoop, item: true},
+  redundancies: {title: 'Redundancy', draw: viewRedundancies, menu: () => data.redundancies ? list(data.redundancies).length : null},
+  redundancy: {under: 'redundancies', draw: viewRedundancy, item: true},
+  threads: {title: 'Threads', draw: viewThreads, menu: () => null},
   run: {title: 'Run', draw: viewRun, menu: () => null},
 };
 

@@ -17,6 +17,7 @@ ASSET(asset_style, "report.css");
 ASSET(asset_base, "base.js");
 ASSET(asset_structure, "structure.js");
 ASSET(asset_group, "group.js");
+ASSET(asset_access, "access.js");
 ASSET(asset_report, "report.js");
 
 enum asset_part { ASSET_HTML, ASSET_STYLE, ASSET_SCRIPT, ASSET_PARTS };
@@ -28,7 +29,7 @@ static const struct {
 } asset_files[] = {
     {ASSET_HTML, "report.html", asset_html},   {ASSET_STYLE, "report.css", asset_style},
     {ASSET_SCRIPT, "base.js", asset_base},     {ASSET_SCRIPT, "structure.js", asset_structure},
-    {ASSET_SCRIPT, "group.js", asset_group},   {ASSET_SCRIPT, "report.js", asset_report},
+    {ASSET_SCRIPT, "group.js", asset_group},   {ASSET_SCRIPT, "access.js", asset_access},   {ASSET_SCRIPT, "report.js", asset_report},
 };
 
 static int asset_read(FILE *to, const char *folder, const char *name, struct lwp_error *err)

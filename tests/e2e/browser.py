@@ -77,7 +77,23 @@ def make_hostile(analysis):
     split["affinity"] = [{"a": a, "b": b, "value": 0.5} for a, b in zip(HOSTILE, HOSTILE[1:])]
     split["traffic"]["loops"] = [{"loop": 0, "before": 1, "after": 0.5}]
     group_arrays(analysis, tuple(HOSTILE[:4]))
+    watch_accesses(analysis, HOSTILE[0])
     analysis["findings"] = [dict(analysis["findings"][0], id=f"split-{i}", title=t, next_step=t) for i, t in enumerate(HOSTILE) if t]
+
+
+def watch_accesses(analysis, text):
+    """A dead store, and a cache line that two threads share."""
+    total = {"share": 0.4, "share_ci": [0.3, 0.5], "wasted": 4.0, "total": 10.0, "unit": "ns", "approximate": 0, "candidates": 900, "decided": 120, "undecided": 0}
+    analysis["redundancy_totals"] = {"dead_store": total, "silent_store": None, "silent_load": None, "computation": None, "register": None, "spatial": None}
+    analysis["redundancies"] = [{"kind": "dead_store", "approximate": 0, "share": 0.25, "share_ci": [0.2, 0.3], "amount": 2.5, "samples": 37, "first": 0, "second": 0, "object": 0,
+                                 "bytes": 8, "meaning": text, "remedy": text}]
+    analysis["communication"] = {"granularity_bytes": 8, "threads": [{"tid": 11, "name": text}, {"tid": 12, "name": None}], "others": 0, "unit": "share", "scaled": True, "watched": 50,
+                                 "decided": 40, "read_by_others": 0.1, "regions": [{"name": "whole program", "loop": None, "true": [[0, 0.75], [0.25, 0]],
+                                 "true_ci": [[[0, 0], [0.6, 0.9]], [[0.1, 0.4], [0, 0]]], "samples": [[0, 30], [10, 0]], "reuse": None, "crr": None, "homogeneity": None,
+                                 "balance_percent": None, "crd": None, "advice": []}]}
+    analysis["sharing"] = [{"object": 0, "name": text, "kind": "false", "line_offset": 64, "line_bytes": 64, "lines": 1, "fields": [text], "offsets": [8], "threads": [11, 12],
+                            "thread_count": 2, "share": 0.5, "share_ci": [0.4, 0.6], "samples": 300, "advice": text, "sites": [{"thread": 11, "object": 0, "field": text,
+                            "loaded": [], "stored": [{"offset": 8, "bytes": 8}], "context": 0, "samples": 300}]}]
 
 
 def export(folder, *options):
@@ -157,6 +173,8 @@ VIEWS = {
     "loop/3": ["Inside of", "compile with -g"],
     "loop/4": ["gone.c: not found on this machine"],
     "loop/5": ["/etc/passwd: not called like a source file"],
+    "redundancies": ["Not measured in this run"],
+    "threads": ["Not measured in this run"],
     "run": ["./particles --count 1000000 'it'\\''s one'", "timer", "2,040, of them 1,987 with an address", "1.42 %", "L3: 32.0 MiB", "/srv/app/particles", "00ff00ff", "status 0", "build-7"],
     "split/99": ["There is no such structure"],
     "loop/x": ["There is no such loop"],
@@ -285,7 +303,7 @@ def hostile(browser):
     file = export(folder, "--source=all")
     page = file.read_text()
     check(page.lower().count("</script") == 2, "the data ends its script element")
-    for view in ("findings", "split/0", "regroup/0", "objects", "object/0", "loops", "loop/0", "loop/3", "run"):
+    for view in ("findings", "split/0", "regroup/0", "objects", "object/0", "loops", "loop/0", "loop/3", "redundancies", "redundancy/0", "threads", "run"):
         browser.open(f"file://{file}#{view}")
         text = browser.text()
         check("cannot be drawn" not in text, f"hostile #{view}: {text[:300]}")
@@ -298,6 +316,27 @@ def hostile(browser):
     check("</script><script>window.bad = 1</script>" in browser.text(), "the hostile name is not shown as it is")
     check("\\u{202e}" in browser.text(), "a turned reading direction is not spelled out")
     browser.is_quiet("hostile", f"file://{file}")
+
+
+def accesses(browser):
+    def watched(analysis):
+        watch_accesses(analysis, "a plain word")
+        analysis["findings"].append({"id": "dead-store-0001", "kind": "redundancy", "title": "25 % of all stores are dead", "severity": "low", "share": 0.3, "expected_speedup": None,
+                                     "refs": {"redundancy": 0}, "next_step": "Store once."})
+    file = export(result("accesses", watched)[0])
+    for view, words in {"findings": ["25 % of all stores are dead", "unknown", "See the evidence"],
+                        "redundancies": ["Dead stores", "40.0 %", "95 % interval 30.0–50.0 %", "120 of 900 watched", "25.0 %", "37", "none was decided"],
+                        "redundancy/0": ["a plain word", "Stored in", "Overwritten in", "25.0 %"],
+                        "redundancy/9": ["There is no such pair"],
+                        "threads": ["75.0 %", "25.0 %", "false sharing", "stores 8–15", "a plain word", "12"]}.items():
+        browser.open(f"file://{file}#{view}")
+        text = browser.text()
+        for word in words:
+            check(word in text, f"accesses #{view}: '{word}' is not there: {text[:600]}")
+        check("cannot be drawn" not in text, f"accesses #{view}: {text[:200]}")
+        if view != "redundancy/9":
+            browser.shot("accesses-" + view.replace("/", "-"))
+    browser.is_quiet("accesses", f"file://{file}")
 
 
 def other_results(browser):
@@ -377,6 +416,7 @@ def main():
         regrouped(browser)
         reordered(browser)
         hostile(browser)
+        accesses(browser)
     finally:
         if browser:
             browser.driver.quit()
