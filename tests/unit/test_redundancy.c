@@ -95,6 +95,7 @@ static void test_mixed_density(void **state)
     lwp_watched_settle(&s.profile.watched, same, NULL);
     struct lwp_redundancies found;
     s.profile.context_count = 5;
+    free(s.profile.contexts);
     s.profile.contexts = calloc(5, sizeof *s.profile.contexts);
     for (int i = 0; i < 5; i++)
         s.profile.contexts[i].module = LWP_NONE;
@@ -144,6 +145,7 @@ static void test_interval(void **state)
         struct lwp_context_node nodes[5];
         for (int i = 0; i < 5; i++)
             nodes[i] = (struct lwp_context_node){.module = LWP_NONE};
+        free(s.profile.contexts);
         s.profile.contexts = nodes;
         struct lwp_redundancies found;
         lwp_redundancy_find(&s.profile, &found);
