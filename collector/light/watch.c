@@ -343,6 +343,8 @@ void lwp_watches_trap(struct lwp_watches *watches, struct lwp_debug_registers *r
     const struct lwp_place *place = lwp_place_find(cache, (uint64_t)machine[REG_RIP]);
     enum lwp_trap_kind kind = lwp_trap_find(cache, place, &after, flags, watch->address, watch->bytes, &trap);
     bool predicted = watch->state == LWP_WATCH_PREDICTED;
+    if (kind == LWP_TRAP_ACCESS && trap.partial)
+        return;
     if (predicted && (kind != LWP_TRAP_ACCESS || trap.ip != watch->record.first.ip)) {
         if (++watch->strays > STRAYS_MOST)
             watch_end(watches, registers, self, which, LWPS_WATCH_MISPREDICTED);

@@ -6,7 +6,7 @@
 
 #include "collector/light/insn.h"
 
-enum { RSP = 4, RSI = 6, RDI = 7, FLAG_DIRECTION = 0x400, STRING_GROUP = 64 };
+enum { RCX = 1, RSP = 4, RSI = 6, RDI = 7, FLAG_DIRECTION = 0x400, STRING_GROUP = 64 };
 
 static bool covers(uint64_t start, uint64_t length, uint64_t address, unsigned bytes)
 {
@@ -26,9 +26,20 @@ static enum lwp_trap_kind trap_take(struct lwp_trap *trap, const struct lwp_insn
     return LWP_TRAP_ACCESS;
 }
 
+/* Stopped at the instruction itself there is more to come; with the count used up there is none. Each step within the
+ * watched bytes stops: one pass over them is one access, and what they hold is only known at its end. */
+static bool trap_is_partial(const struct lwp_insn *insn, const struct lwp_registers *after, uint64_t flags, uint64_t at,
+                            uint64_t address, unsigned bytes)
+{
+    if (!after->value[RCX])
+        return false;
+    return flags & FLAG_DIRECTION ? at + insn->bytes > address : at < address + bytes;
+}
+
 /* A string instruction has passed the bytes that it touched last; fast ones go on for a group before they stop. */
-static enum lwp_trap_kind trap_string(const struct lwp_insn *insn, const struct lwp_registers *after, uint64_t flags,
-                                      uint64_t address, unsigned bytes, struct lwp_trap *trap)
+static enum lwp_trap_kind trap_string(const struct lwp_insn *insn, uint64_t stopped_at,
+                                      const struct lwp_registers *after, uint64_t flags, uint64_t address,
+                                      unsigned bytes, struct lwp_trap *trap)
 {
     for (int rdi = 1; rdi >= 0; rdi--) {
         unsigned reg = rdi ? RDI : RSI;
@@ -42,6 +53,7 @@ static enum lwp_trap_kind trap_string(const struct lwp_insn *insn, const struct 
         trap->bytes = (uint16_t)bytes;
         trap->store = rdi && insn->store;
         trap->load = !trap->store;
+        trap->partial = stopped_at == insn->ip && trap_is_partial(insn, after, flags, at, address, bytes);
         return LWP_TRAP_ACCESS;
     }
     return LWP_TRAP_UNKNOWN;
@@ -73,7 +85,7 @@ enum lwp_trap_kind lwp_trap_find(struct lwp_code_cache *cache, const struct lwp_
     if (!place->decoded)
         return LWP_TRAP_UNKNOWN;
     const struct lwp_insn *now = lwp_code_at(cache, place->ip, place->high);
-    if (now->rep_string && trap_string(now, after, flags, address, bytes, trap))
+    if (now->rep_string && trap_string(now, place->ip, after, flags, address, bytes, trap))
         return LWP_TRAP_ACCESS;
     if (place->syscall)
         return LWP_TRAP_KERNEL;
@@ -89,7 +101,7 @@ enum lwp_trap_kind lwp_trap_find(struct lwp_code_cache *cache, const struct lwp_
             continue;
         const struct lwp_insn *insn = lwp_code_at(cache, candidate[i], place->high);
         if (insn->rep_string) {
-            if (trap_string(insn, after, flags, address, bytes, trap))
+            if (trap_string(insn, place->ip, after, flags, address, bytes, trap))
                 return LWP_TRAP_ACCESS;
             continue;
         }

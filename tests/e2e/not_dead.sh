@@ -3,7 +3,7 @@
 set -u
 ${CC:-cc} -std=gnu11 -O2 -g -o "$TMP/not_dead" "$SRC/tests/programs/not_dead.c" || exit 1
 status=0
-for case in pipe pipe-unseen socket-unseen socket copy realloc reuse fork jump frame signal mapped; do
+for case in pipe pipe-unseen socket-unseen socket copy string realloc reuse fork jump frame signal mapped; do
     export LWP_WATCH_KERNEL=1
     case $case in *-unseen) LWP_WATCH_KERNEL=0 ;; esac # as where breakpoints do not see the kernel
     rm -rf "$TMP/result"

@@ -74,6 +74,22 @@ static void copy_case(long w)
     }
 }
 
+/* What large fills and copies are made of: an instruction that passes the bytes one by one. */
+static void string_case(long w)
+{
+    static char from[1024], to[1024];
+    void *at = from;
+    size_t n = sizeof from;
+    WORK(w);
+    __asm__ volatile("rep stosb" : "+D"(at), "+c"(n) : "a"(w) : "memory");
+    const void *source = from;
+    at = to;
+    n = sizeof to;
+    WORK(w);
+    __asm__ volatile("rep movsb" : "+D"(at), "+S"(source), "+c"(n) : : "memory");
+    for (size_t i = 0; i < sizeof to; i++) sum += ((volatile char *)to)[i];
+}
+
 static void realloc_case(long w)
 {
     volatile long *block = malloc(8 * sizeof *block);
@@ -157,7 +173,7 @@ enum { HONEST_LAST = __LINE__ };
 static const struct {
     const char *name;
     void (*pass)(long);
-} cases[] = {{"pipe", pipe_case},   {"socket", socket_case}, {"copy", copy_case}, {"realloc", realloc_case},
+} cases[] = {{"pipe", pipe_case},   {"socket", socket_case}, {"copy", copy_case}, {"string", string_case}, {"realloc", realloc_case},
              {"reuse", reuse_case}, {"fork", fork_case},     {"jump", jump_case}, {"frame", frame_case},
              {"signal", signal_case}, {"mapped", mapped_case}};
 
