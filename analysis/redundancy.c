@@ -47,13 +47,14 @@ static bool redundancy_is_unknown(const struct lwp_watched *watched, const struc
     return pair->kind == LWP_WATCHED_DEAD_STORE && lwp_watched_is_read_elsewhere(watched, pair->object);
 }
 
+/* Origins and pairs are in the same order: *pair goes along with the origin. */
 static struct stratum redundancy_stratum(const struct lwp_watched *watched, size_t origin, size_t *pair)
 {
     const struct lwp_watched_origin *from = &watched->origins[origin];
     struct stratum stratum = {.origin = from};
     size_t at = *pair;
     double squares = 0, unknown = 0;
-    while (at < watched->pair_count && watched->pairs[at].first != from->first)
+    while (at < watched->pair_count && watched->pairs[at].kind == from->kind && watched->pairs[at].first < from->first)
         at++;
     stratum.pairs = watched->pairs + at;
     for (; at < watched->pair_count && watched->pairs[at].kind == from->kind && watched->pairs[at].first == from->first;
@@ -72,8 +73,7 @@ static struct stratum redundancy_stratum(const struct lwp_watched *watched, size
     double decided = stratum.use + stratum.waste + stratum.close;
     if (squares > 0)
         stratum.observations = decided * decided / squares;
-    if (stratum.pair_count)
-        *pair = at;
+    *pair = at;
     uint64_t told = from->decided_weight + from->dropped_weight;
     if (told && decided > 0)
         stratum.weight = (double)from->sampled.weight * (double)from->decided_weight / (double)told *

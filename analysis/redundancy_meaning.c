@@ -26,10 +26,11 @@ static struct site meaning_site(struct lwp_profile *profile, uint32_t context)
     return site;
 }
 
-/* memset, bzero, calloc and the like, under whatever name the processor's version has. */
+/* memset, bzero, calloc and the like, under whatever name the processor's version has. Not any name with "fill" in it:
+ * the program's own may do more than fill. */
 static bool meaning_fills(const struct site *site)
 {
-    static const char *const names[] = {"memset", "bzero", "calloc", "fill"};
+    static const char *const names[] = {"memset", "bzero", "calloc", "std::fill", "std::__fill"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strstr(site->function, names[i]))
             return true;
