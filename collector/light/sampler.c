@@ -118,21 +118,35 @@ static void sample_offer(struct lwp_thread *self, struct sampler *sampler, const
                       sampler_affords_watch(sampler, cpu_ns));
 }
 
-/* What it is about to copy or fill is as good as so many accesses of 8 bytes: any of them may be watched. */
+/* Any step of what it is about to copy or fill may be watched; one step, since it would stop at each of several. */
 static void sample_choose_of_rep(struct lwp_thread *self, const struct lwp_registers *registers, uint64_t flags,
                                  const struct lwp_insn *insn, bool store, struct lwp_walk_choice *choice)
 {
-    enum { RCX = 1, RSI = 6, RDI = 7, FLAG_DIRECTION = 0x400, PIECE = 8 };
-    uint64_t pieces = registers->value[RCX] * insn->bytes / PIECE;
+    enum { RCX = 1, RSI = 6, RDI = 7, FLAG_DIRECTION = 0x400 };
+    uint64_t steps = registers->value[RCX];
     bool copies_or_fills = insn->store || !(insn->spoils >> RDI & 1); /* others compare and may end any time */
     choice->seen = 0;
-    if (!choice->from || flags & FLAG_DIRECTION || pieces == 0 || !(store ? insn->store : insn->load) || !copies_or_fills)
+    if (!choice->from || flags & FLAG_DIRECTION || steps == 0 || !(store ? insn->store : insn->load) || !copies_or_fills)
         return;
     self->random = self->random * 1664525u + 1013904223u;
     choice->access = (struct lwp_walk_access){
-        .ip = insn->ip, .bytes = PIECE, .load = !store, .store = store,
-        .address = registers->value[store ? RDI : RSI] + (self->random >> 4) % pieces * PIECE};
+        .ip = insn->ip, .bytes = insn->bytes, .load = !store, .store = store,
+        .address = registers->value[store ? RDI : RSI] + (uint64_t)(self->random >> 4) % steps * insn->bytes};
     choice->seen = 1;
+}
+
+/* While a register watches data a string instruction goes byte by byte, some 30 times as slow (Zen 5). That time is ours: it is
+ * paid for by watching nothing for a while. */
+static void sample_slowed(struct lwp_thread *self, struct sampler *sampler, const struct lwps_sample *sample, uint64_t cpu_ns)
+{
+    if (!lwp_watches_busy(&sampler->watches) && !lwp_sharing_busy(&sampler->sharing))
+        return;
+    sampler->watches.spent_ns += sample->weight;
+    self->own_ns += sample->weight;
+    if (sampler_affords_watch(sampler, cpu_ns))
+        return;
+    lwp_watches_give_up(&sampler->watches, &sampler->registers, self);
+    lwp_sharing_lose(&sampler->sharing, &sampler->registers);
 }
 
 /* Returns the instruction whose address only a breakpoint can tell, or 0. */
@@ -158,6 +172,7 @@ static uint64_t sample_take(struct lwp_thread *self, struct sampler *sampler, uc
     if (now.rep_string) {
         struct lwp_walk_choice store, load;
         sample_take_rep(self, frames, &registers, &now, sample);
+        sample_slowed(self, sampler, sample, cpu_ns);
         lwp_watches_choose(&sampler->watches, &self->random, &store.from, &load.from);
         sample_choose_of_rep(self, &registers, flags, &now, true, &store);
         sample_choose_of_rep(self, &registers, flags, &now, false, &load);
@@ -315,8 +330,8 @@ static void sampler_sample(const struct interrupt *interrupt, uint64_t cpu)
     /* last, since what a register waits for may be in a library that we use */
     if (sampler->waiting) {
         self->own_ns += BREAKPOINT_ARM_NS;
-        if (lwp_watches_framed(&sampler->watches) ||
-            !lwp_debug_arm(&sampler->registers, EXECUTION, LWP_DEBUG_EXECUTE, breakpoint, 0))
+        lwp_watches_give_frame(&sampler->watches, &sampler->registers, self);
+        if (!lwp_debug_arm(&sampler->registers, EXECUTION, LWP_DEBUG_EXECUTE, breakpoint, 0))
             sample_write_pending(self, sampler);
     }
     lwp_sharing_arm(&sampler->sharing, &sampler->registers, self);

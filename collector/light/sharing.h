@@ -49,6 +49,12 @@ void lwp_sharing_arm(struct lwp_sharing *sharing, struct lwp_debug_registers *re
 
 void lwp_sharing_trap(struct lwp_sharing *sharing, struct lwp_debug_registers *registers, struct lwp_thread *self,
                       struct lwp_code_cache *cache, struct lwp_frames *frames, void *ucontext);
+/* Whether its register watches. */
+static inline bool lwp_sharing_busy(const struct lwp_sharing *sharing)
+{
+    return sharing->trial == LWP_TRIAL_OPEN;
+}
+
 void lwp_sharing_lose(struct lwp_sharing *sharing, struct lwp_debug_registers *registers);
 
 /* The thread or the recording ends. */

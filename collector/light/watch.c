@@ -225,6 +225,27 @@ void lwp_watches_end_sample(struct lwp_watches *watches, struct lwp_debug_regist
         lwp_debug_disarm(registers, LWP_WATCH_FRAME);
 }
 
+void lwp_watches_give_frame(struct lwp_watches *watches, struct lwp_debug_registers *registers, struct lwp_thread *self)
+{
+    if (lwp_watches_framed(watches))
+        watch_end(watches, registers, self, (unsigned)watches->framed, LWPS_WATCH_EVICTED);
+}
+
+bool lwp_watches_busy(const struct lwp_watches *watches)
+{
+    for (unsigned i = 0; i < LWP_WATCHES; i++)
+        if (watches->at[i].state == LWP_WATCH_PREDICTED || watches->at[i].state == LWP_WATCH_OPEN)
+            return true;
+    return false;
+}
+
+void lwp_watches_give_up(struct lwp_watches *watches, struct lwp_debug_registers *registers, struct lwp_thread *self)
+{
+    for (unsigned i = 0; i < LWP_WATCHES; i++)
+        if (watches->at[i].state != LWP_WATCH_FREE)
+            watch_end(watches, registers, self, i, LWPS_WATCH_EVICTED);
+}
+
 void lwp_watches_frame_ended(struct lwp_watches *watches, struct lwp_debug_registers *registers,
                              struct lwp_thread *self)
 {

@@ -70,9 +70,19 @@ static inline bool lwp_watches_framed(const struct lwp_watches *watches)
     return watches->framed >= 0;
 }
 
+/* Gives the fourth register back: an address that a sample waits for comes first. */
+void lwp_watches_give_frame(struct lwp_watches *watches, struct lwp_debug_registers *registers,
+                            struct lwp_thread *self);
+
 /* The frame returned. */
 void lwp_watches_frame_ended(struct lwp_watches *watches, struct lwp_debug_registers *registers,
                              struct lwp_thread *self);
+
+/* Whether any register watches data. */
+bool lwp_watches_busy(const struct lwp_watches *watches);
+
+/* Ends all watches in favour of none. */
+void lwp_watches_give_up(struct lwp_watches *watches, struct lwp_debug_registers *registers, struct lwp_thread *self);
 
 /* Register `which` stopped the thread. */
 void lwp_watches_trap(struct lwp_watches *watches, struct lwp_debug_registers *registers, struct lwp_thread *self,
