@@ -246,6 +246,8 @@ void lwp_insn_decode(struct lwp_insn *insn, uint64_t ip, unsigned room)
             /* push, pop, call and string operations have hidden ones: not followed, but string ones are marked */
             if (operand->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN || string) {
                 if (string) {
+                    uint8_t base = insn_register(operand->mem.base); /* Zydis does not say that it moves on, for all */
+                    insn->spoils |= (uint16_t)(base <= 15 ? 1u << base : 0u);
                     insn->load |= (operand->actions & ZYDIS_OPERAND_ACTION_MASK_READ) != 0;
                     insn->store |= written;
                     insn->bytes = operand->size / 8;
