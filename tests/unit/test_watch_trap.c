@@ -23,9 +23,9 @@ enum { BYTES = 8, ROOM = 4096, TRAPS_MOST = 64 };
 
 /* Called with rdi: the watched bytes, rsi: what may be stored there. `at_` is the instruction of interest. */
 #define PIECE(name, before, insn, after)                                                                               \
-    __asm__(".pushsection .text\n\t.globl run_" #name "\n\t.globl at_" #name "\n\t.type run_" #name ", @function\n"      \
-            "run_" #name ":\n\t.cfi_startproc\n\t" before "\nat_" #name ":\n\t" insn "\n\tnop\n\t" after                 \
-            "\n\tret\n\t.cfi_endproc\n\t.size run_" #name ", .-run_" #name "\n\t.popsection");                           \
+    __asm__(".pushsection .text\n\t.globl run_" #name "\n\t.globl at_" #name "\n\t.type run_" #name ", @function\n"    \
+            "run_" #name ":\n\t.cfi_startproc\n\t" before "\nat_" #name ":\n\t" insn "\n\tnop\n\t" after               \
+            "\n\tret\n\t.cfi_endproc\n\t.size run_" #name ", .-run_" #name "\n\t.popsection");                         \
     void run_##name(void *, uint64_t);                                                                                 \
     extern const char at_##name[]
 
@@ -81,8 +81,8 @@ static void on_trap(int signal, siginfo_t *info, void *ucontext)
     struct trapped *trapped = &traps.at[traps.count++ % TRAPS_MOST];
     trapped->trap = (struct lwp_trap){0};
     const struct lwp_place *place = lwp_place_find(traps.cache, (uint64_t)machine[REG_RIP]);
-    trapped->kind = lwp_trap_find(traps.cache, place, &after, (uint64_t)machine[REG_EFL], (uint64_t)watched, BYTES,
-                                  &trapped->trap);
+    trapped->kind =
+        lwp_trap_find(traps.cache, place, &after, (uint64_t)machine[REG_EFL], (uint64_t)watched, BYTES, &trapped->trap);
     ioctl(traps.event, PERF_EVENT_IOC_ENABLE, 0);
 }
 
@@ -123,7 +123,10 @@ static const struct expected {
     unsigned what, bytes;
     int offset; /* from the watched bytes */
 } expected[] = {
-#define EXPECT(piece, ...) {#piece, run_##piece, at_##piece, __VA_ARGS__}
+#define EXPECT(piece, ...)                                                                                             \
+    {                                                                                                                  \
+#piece, run_##piece, at_##piece, __VA_ARGS__                                                                   \
+    }
     EXPECT(store, STORE, 8, 0),
     EXPECT(store_byte, STORE, 1, 3),
     EXPECT(load, LOAD, 4, 4),
@@ -195,11 +198,13 @@ static void test_strings(void **state)
         assert_in_range(traps.count, 1, TRAPS_MOST);
         for (unsigned k = 0; k < traps.count; k++) {
             const struct lwp_trap *trap = &traps.at[k].trap;
+            bool last = k == traps.count - 1; /* one pass over the bytes is one access */
             if (traps.at[k].kind == LWP_TRAP_ACCESS && trap->ip == (uint64_t)strings[i].at &&
-                what_of(trap) == strings[i].what)
+                what_of(trap) == strings[i].what && trap->partial == !last)
                 continue;
-            print_error("%s, stop %u of %u: kind %d, at %+ld, what %u\n", strings[i].name, k + 1, traps.count,
-                        traps.at[k].kind, (long)(trap->ip - (uint64_t)strings[i].at), what_of(trap));
+            print_error("%s, stop %u of %u: kind %d, at %+ld, what %u, partial %d\n", strings[i].name, k + 1,
+                        traps.count, traps.at[k].kind, (long)(trap->ip - (uint64_t)strings[i].at), what_of(trap),
+                        trap->partial);
             wrong++;
         }
     }
