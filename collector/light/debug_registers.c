@@ -76,13 +76,14 @@ bool lwp_debug_arm(struct lwp_debug_registers *registers, unsigned which, enum l
     bool set = registers->at[which].open
                    ? ioctl(registers->at[which].fd, PERF_EVENT_IOC_MODIFY_ATTRIBUTES, &attributes) == 0
                    : register_open(registers, which, &attributes);
-    registers->at[which].armed = set;
+    registers->at[which].armed = registers->at[which].open; /* also when refused: the kernel switches on again what it
+                                                               could not change */
     registers->at[which].data = set && kind != LWP_DEBUG_EXECUTE;
     if (set) {
         registers->refusals = 0;
         return true;
     }
-    lwp_debug_disarm(registers, which); /* the kernel switches on again what it could not change */
+    lwp_debug_disarm(registers, which);
     if (registers->refusals < REFUSALS_MOST)
         registers->refusals++;
     return false;
@@ -90,7 +91,7 @@ bool lwp_debug_arm(struct lwp_debug_registers *registers, unsigned which, enum l
 
 void lwp_debug_disarm(struct lwp_debug_registers *registers, unsigned which)
 {
-    if (registers->at[which].open)
+    if (registers->at[which].armed)
         ioctl(registers->at[which].fd, PERF_EVENT_IOC_DISABLE, 0);
     registers->at[which].armed = registers->at[which].data = false;
 }
