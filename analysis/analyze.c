@@ -5,7 +5,6 @@
 #include "analysis/elements.h"
 #include "analysis/findings.h"
 #include "analysis/json.h"
-#include "analysis/json_sharing.h"
 #include "analysis/load.h"
 #include "analysis/module_notes.h"
 #include "analysis/objects.h"

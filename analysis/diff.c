@@ -11,7 +11,6 @@
 #include "analysis/diff.h"
 
 #include "analysis/diff_internal.h"
-#include "base/utf8.h"
 #include "config.h"
 
 #include <math.h>
@@ -22,14 +21,6 @@ enum { ROWS_LISTED = 500 };
 
 static const double noise = 0.03, z95 = 1.96;
 
-json_t *lwp_diff_text(const char *text)
-{
-    char *clean = text ? lwp_utf8_clean(text) : NULL;
-    json_t *value = clean ? json_string(clean) : json_null();
-    free(clean);
-    return value;
-}
-
 json_t *lwp_diff_real(double value)
 {
     return isfinite(value) ? json_real(round(value * 1e6) / 1e6) : json_null();
@@ -38,11 +29,6 @@ json_t *lwp_diff_real(double value)
 json_t *lwp_diff_known(double value)
 {
     return value >= 0 ? lwp_diff_real(value) : json_null();
-}
-
-json_t *lwp_diff_count(uint64_t value)
-{
-    return value ? json_integer((json_int_t)(value < INT64_MAX ? value : INT64_MAX)) : json_null();
 }
 
 json_t *lwp_diff_pair(double low, double high)
@@ -131,8 +117,8 @@ const char *lwp_diff_verdict(struct lwp_diff *diff, struct lwp_diff_ratio got, d
 static json_t *diff_finding_json(const json_t *finding)
 {
     double low, high;
-    return json_pack("{s:o,s:o,s:o}", "id", lwp_diff_text(lwp_diff_string(finding, "id")), "title",
-                     lwp_diff_text(lwp_diff_string(finding, "title")), "expected_speedup",
+    return json_pack("{s:o,s:o,s:o}", "id", lwp_json_text(lwp_diff_string(finding, "id")), "title",
+                     lwp_json_text(lwp_diff_string(finding, "title")), "expected_speedup",
                      lwp_diff_promise(finding, &low, &high) ? lwp_diff_pair(low, high) : json_null());
 }
 
@@ -216,7 +202,7 @@ static bool diff_promised(const struct lwp_diff *diff, double *low, double *high
         any = true;
         saved_low += 1 - 1 / from;
         saved_high += 1 - 1 / to;
-        json_array_append_new(followed, lwp_diff_text(lwp_diff_string(advised->finding, "id")));
+        json_array_append_new(followed, lwp_json_text(lwp_diff_string(advised->finding, "id")));
     }
     *low = 1 / (1 - fmin(0.98, saved_low));
     *high = 1 / (1 - fmin(0.98, saved_high));
@@ -228,7 +214,7 @@ static json_t *diff_doubts_json(const struct lwp_diff_doubts *doubts)
     json_t *list = json_array();
     for (size_t i = 0; i < doubts->count; i++)
         json_array_append_new(list, json_pack("{s:s,s:b,s:o}", "kind", doubts->list[i].kind, "serious",
-                                              doubts->list[i].serious, "text", lwp_diff_text(doubts->list[i].text)));
+                                              doubts->list[i].serious, "text", lwp_json_text(doubts->list[i].text)));
     return list;
 }
 
@@ -274,21 +260,21 @@ static json_t *diff_program(struct lwp_diff *diff)
                      lwp_diff_pair(cpu.low, cpu.high), "wall_ratio", lwp_diff_known(wall.value), "wall_ratio_ci",
                      lwp_diff_pair(wall.low, wall.high), "promised", promised ? lwp_diff_pair(low, high) : json_null(),
                      "followed", followed, "control", diff_control_json(&diff->doubts), "verdict", verdict, "sentence",
-                     lwp_diff_text(sentence));
+                     lwp_json_text(sentence));
 }
 
 static json_t *diff_run_json(const struct lwp_diff_side *side)
 {
     json_t *command = json_object_get(side->run, "command");
     json_t *json = json_object();
-    json_object_set_new(json, "result", lwp_diff_text(side->label));
+    json_object_set_new(json, "result", lwp_json_text(side->label));
     json_object_set_new(json, "command", json_is_array(command) ? json_deep_copy(command) : json_array());
-    json_object_set_new(json, "host", lwp_diff_text(lwp_diff_string(side->run, "host")));
-    json_object_set_new(json, "cpu", lwp_diff_text(lwp_diff_string(json_object_get(side->run, "machine"), "cpu")));
-    json_object_set_new(json, "engine", *side->engine ? lwp_diff_text(side->engine) : json_null());
-    json_object_set_new(json, "weight_unit", *side->unit ? lwp_diff_text(side->unit) : json_null());
+    json_object_set_new(json, "host", lwp_json_text(lwp_diff_string(side->run, "host")));
+    json_object_set_new(json, "cpu", lwp_json_text(lwp_diff_string(json_object_get(side->run, "machine"), "cpu")));
+    json_object_set_new(json, "engine", *side->engine ? lwp_json_text(side->engine) : json_null());
+    json_object_set_new(json, "weight_unit", *side->unit ? lwp_json_text(side->unit) : json_null());
     json_object_set_new(json, "runs", json_integer(side->runs));
-    json_object_set_new(json, "threads", lwp_diff_count(side->threads));
+    json_object_set_new(json, "threads", lwp_json_known(side->threads));
     json_object_set_new(json, "samples", json_integer((json_int_t)(side->samples & INT64_MAX)));
     json_object_set_new(json, "cpu_s", lwp_diff_known(side->cpu_s));
     json_object_set_new(json, "wall_s", lwp_diff_known(side->wall_s));

@@ -3,6 +3,7 @@
 #define LWP_ANALYSIS_DIFF_INTERNAL_H
 
 #include "analysis/diff_doubts.h"
+#include "analysis/json_value.h"
 
 struct lwp_diff {
     struct lwp_diff_side before, after;
@@ -17,11 +18,9 @@ struct lwp_diff_ratio {
     double value, low, high;
 };
 
-/* JSON values; null for what is not known (NULL, negative, zero counts). */
-json_t *lwp_diff_text(const char *text);
+/* JSON values; null for what is not known (negative). */
 json_t *lwp_diff_real(double value);
 json_t *lwp_diff_known(double value);
-json_t *lwp_diff_count(uint64_t value);
 json_t *lwp_diff_pair(double low, double high);
 const char *lwp_diff_string(const json_t *object, const char *key);
 

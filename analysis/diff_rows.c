@@ -55,9 +55,9 @@ static json_t *diff_side_json(const struct lwp_diff_side *side, const uint32_t *
     json_object_set_new(json, "waiting_s", lwp_diff_known(lwp_diff_seconds(side, sum.share)));
     json_object_set_new(json, "loops_s", lwp_diff_known(lwp_diff_seconds(side, sum.time_share)));
     json_object_set_new(json, "samples", json_integer((json_int_t)(sum.samples & INT64_MAX)));
-    json_object_set_new(json, "element_bytes", lwp_diff_count(sum.element_bytes));
-    json_object_set_new(json, "elements", lwp_diff_count(sum.elements));
-    json_object_set_new(json, "bytes", lwp_diff_count(sum.bytes));
+    json_object_set_new(json, "element_bytes", lwp_json_known(sum.element_bytes));
+    json_object_set_new(json, "elements", lwp_json_known(sum.elements));
+    json_object_set_new(json, "bytes", lwp_json_known(sum.bytes));
     json_object_set_new(json, "lines_per_element", lwp_diff_known(lines));
     return json;
 }
@@ -66,10 +66,10 @@ static json_t *diff_part_json(const struct lwp_diff_side *side, const struct lwp
 {
     json_t *fields = json_array();
     for (size_t f = 0; f < part->field_count; f++)
-        json_array_append_new(fields, lwp_diff_text(part->fields[f].name));
-    return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "name", lwp_diff_text(part->name), "type",
-                     lwp_diff_text(part->type), "allocated_in", lwp_diff_text(part->site), "element_bytes",
-                     lwp_diff_count(part->element_bytes), "fields", fields, "share", lwp_diff_real(part->share),
+        json_array_append_new(fields, lwp_json_text(part->fields[f].name));
+    return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "name", lwp_json_text(part->name), "type",
+                     lwp_json_text(part->type), "allocated_in", lwp_json_text(part->site), "element_bytes",
+                     lwp_json_known(part->element_bytes), "fields", fields, "share", lwp_diff_real(part->share),
                      "waiting_s", lwp_diff_known(lwp_diff_seconds(side, part->share)), "group",
                      group == -2   ? json_null()
                      : group == -1 ? json_string("cold")
@@ -186,8 +186,8 @@ static json_t *diff_loop_side(const struct lwp_diff_side *side, uint32_t index, 
     if (index == LWP_DIFF_NONE)
         return json_null();
     const struct lwp_diff_loop *loop = &side->loops[index];
-    return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "file", lwp_diff_text(loop->file), "first_line",
-                     lwp_diff_count(loop->first_line), "last_line", lwp_diff_count(loop->last_line), "share",
+    return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "file", lwp_json_text(loop->file), "first_line",
+                     lwp_json_known(loop->first_line), "last_line", lwp_json_known(loop->last_line), "share",
                      lwp_diff_real(loop->share), "seconds", lwp_diff_known(lwp_diff_seconds(side, loop->share)),
                      "waiting_share", lwp_diff_real(fmin(1, waiting)), "lines_per_element", lwp_diff_known(lines));
 }
@@ -272,15 +272,15 @@ json_t *lwp_diff_row_json(struct lwp_diff *diff, const struct lwp_diff_row *row)
     for (size_t i = 0; i < count; i++) {
         const struct lwp_diff_loop *old = &diff->before.loops[loops[i].loop];
         json_array_append_new(
-            list, json_pack("{s:o,s:o,s:o}", "function", lwp_diff_text(old->function), "before",
+            list, json_pack("{s:o,s:o,s:o}", "function", lwp_json_text(old->function), "before",
                             diff_loop_side(&diff->before, loops[i].loop, loops[i].before, loops[i].lines[0]), "after",
                             diff_loop_side(&diff->after, old->match, loops[i].after, loops[i].lines[1])));
     }
     json_t *json = json_object();
-    json_object_set_new(json, "name", lwp_diff_text(first->name));
-    json_object_set_new(json, "type", lwp_diff_text(first->type));
-    json_object_set_new(json, "kind", lwp_diff_text(first->kind));
-    json_object_set_new(json, "allocated_in", lwp_diff_text(first->site));
+    json_object_set_new(json, "name", lwp_json_text(first->name));
+    json_object_set_new(json, "type", lwp_json_text(first->type));
+    json_object_set_new(json, "kind", lwp_json_text(first->kind));
+    json_object_set_new(json, "allocated_in", lwp_json_text(first->site));
     json_object_set_new(json, "status", json_string(diff_statuses[row->status]));
     json_object_set_new(json, "before",
                         diff_side_json(&diff->before, row->before, row->before_count, diff_lines(loops, count, false)));
@@ -289,12 +289,12 @@ json_t *lwp_diff_row_json(struct lwp_diff *diff, const struct lwp_diff_row *row)
     json_object_set_new(json, "whole", diff_parts_json(&diff->before, row->before, row->before_count, NULL));
     json_object_set_new(json, "parts", diff_parts_json(&diff->after, row->after, row->after_count, advised));
     json_object_set_new(json, "loops", list);
-    json_object_set_new(json, "finding", lwp_diff_text(advised ? lwp_diff_string(advised->finding, "id") : NULL));
+    json_object_set_new(json, "finding", lwp_json_text(advised ? lwp_diff_string(advised->finding, "id") : NULL));
     json_object_set_new(json, "promised", promised ? lwp_diff_pair(low, high) : json_null());
     json_object_set_new(json, "arrived", lwp_diff_known(ratio.value));
     json_object_set_new(json, "arrived_ci", ratio.value >= 0 ? lwp_diff_pair(ratio.low, ratio.high) : json_null());
-    json_object_set_new(json, "verdict", lwp_diff_text(verdict));
-    json_object_set_new(json, "sentence", lwp_diff_text(sentence));
+    json_object_set_new(json, "verdict", lwp_json_text(verdict));
+    json_object_set_new(json, "sentence", lwp_json_text(sentence));
     return json;
 }
 

@@ -2,11 +2,18 @@
 #ifndef LWP_ANALYSIS_JSON_H
 #define LWP_ANALYSIS_JSON_H
 
+#include "analysis/communication.h"
 #include "analysis/findings.h"
-#include "analysis/json_sharing.h"
-#include "analysis/regroup.h"
 #include "analysis/redundancy.h"
+#include "analysis/regroup.h"
+#include "analysis/sharing.h"
 #include "analysis/split.h"
+
+/* What threads do to each other. */
+struct lwp_together {
+    struct lwp_communication communication;
+    struct lwp_sharings sharings;
+};
 
 /* Owned by the caller. `regroups`, `together` NULL: not looked at. */
 json_t *lwp_json_build(struct lwp_profile *profile, const struct lwp_splits *splits,

@@ -1,27 +1,7 @@
-#include "analysis/json_sharing.h"
-
-#include "base/utf8.h"
+/* "communication" and "sharing" of analysis.json. */
+#include "analysis/json_parts.h"
 
 #include <math.h>
-#include <stdlib.h>
-
-static json_t *json_text(const char *text)
-{
-    char *clean = text ? lwp_utf8_clean(text) : NULL;
-    json_t *value = clean ? json_string(clean) : json_null();
-    free(clean);
-    return value;
-}
-
-static json_t *json_part(double value)
-{
-    return json_real(isfinite(value) ? round(value * 1e6) / 1e6 : 0);
-}
-
-static json_t *json_between(const struct lwp_share *share)
-{
-    return json_pack("[o,o]", json_part(share->low), json_part(share->high));
-}
 
 json_t *lwp_json_communication(const struct lwp_communication *found)
 {
@@ -31,13 +11,13 @@ json_t *lwp_json_communication(const struct lwp_communication *found)
     for (size_t i = 0; i < found->count; i++) {
         const struct lwp_shared_thread *thread = found->threads[i];
         json_array_append_new(threads, thread ? json_pack("{s:I,s:o}", "tid", (json_int_t)thread->tid, "name",
-                                                          json_text(thread->name[0] ? thread->name : NULL))
+                                                          lwp_json_text(thread->name[0] ? thread->name : NULL))
                                               : json_pack("{s:n,s:s}", "tid", "name", "others"));
         json_t *share_row = json_array(), *between_row = json_array(), *sample_row = json_array();
         for (size_t k = 0; k < found->count; k++) {
             const struct lwp_communication_cell *cell = &found->cells[i * found->count + k];
-            json_array_append_new(share_row, json_part(cell->share.value));
-            json_array_append_new(between_row, json_between(&cell->share));
+            json_array_append_new(share_row, lwp_json_share(cell->share.value));
+            json_array_append_new(between_row, lwp_json_interval(&cell->share));
             json_array_append_new(sample_row, json_integer((json_int_t)cell->samples));
         }
         json_array_append_new(shares, share_row);
@@ -49,15 +29,8 @@ json_t *lwp_json_communication(const struct lwp_communication *found)
                                "balance_percent", "crd", "advice");
     return json_pack("{s:i,s:o,s:I,s:s,s:b,s:I,s:I,s:o,s:[o]}", "granularity_bytes", 8, "threads", threads, "others",
                      (json_int_t)found->others, "unit", "share", "scaled", 1, "watched", (json_int_t)found->trials,
-                     "decided", (json_int_t)found->decided, "read_by_others", json_part(fmin(1, found->read)),
+                     "decided", (json_int_t)found->decided, "read_by_others", lwp_json_share(fmin(1, found->read)),
                      "regions", region);
-}
-
-static json_t *json_object_id(const struct lwp_profile *profile, uint32_t object)
-{
-    return object != LWP_NONE && profile->objects[object].reported != LWP_NONE
-               ? json_integer(profile->objects[object].reported)
-               : json_null();
 }
 
 /* The runs of bytes in a mask. */
@@ -76,42 +49,42 @@ static json_t *json_bytes(uint64_t mask)
     return list;
 }
 
-static json_t *json_sharing(const struct lwp_profile *profile, const struct lwp_sharing *item,
-                            json_t *(*context)(void *to, uint32_t context), void *to)
+static json_t *json_sharing(struct lwp_json_tables *tables, const struct lwp_sharing *item)
 {
+    const struct lwp_profile *profile = tables->profile;
     json_t *fields = json_array(), *offsets = json_array(), *threads = json_array(), *sites = json_array();
     for (size_t i = 0; i < item->use_count; i++) {
         const struct lwp_shared_use *use = item->uses[i].use;
         uint64_t mask = use->loaded | use->stored;
-        json_array_append_new(fields, json_text(item->uses[i].field));
+        json_array_append_new(fields, lwp_json_text(item->uses[i].field));
         json_array_append_new(offsets, json_integer(mask ? __builtin_ctzll(mask) : 0));
         json_array_append_new(threads, json_integer(use->tid));
-        json_array_append_new(sites,
-                              json_pack("{s:i,s:o,s:o,s:o,s:o,s:o,s:I}", "thread", (int)use->tid, "object",
-                                        json_object_id(profile, use->object), "field", json_text(item->uses[i].field),
-                                        "loaded", json_bytes(use->loaded), "stored", json_bytes(use->stored), "context",
-                                        use->context == LWP_NONE ? json_null() : context(to, use->context), "samples",
-                                        (json_int_t)use->hits.samples));
+        json_array_append_new(
+            sites, json_pack("{s:i,s:o,s:o,s:o,s:o,s:o,s:I}", "thread", (int)use->tid, "object",
+                             lwp_json_object(tables, use->object), "field", lwp_json_text(item->uses[i].field),
+                             "loaded", json_bytes(use->loaded), "stored", json_bytes(use->stored), "context",
+                             use->context == LWP_NONE ? json_null() : lwp_json_context(tables, use->context), "samples",
+                             (json_int_t)use->hits.samples));
     }
     const struct lwp_shared_use *first = item->uses[0].use;
     bool placed = item->object != LWP_NONE && profile->objects[item->object].kind != LWP_OBJECT_UNKNOWN;
     return json_pack("{s:o,s:o,s:s,s:o,s:i,s:I,s:o,s:o,s:o,s:I,s:o,s:o,s:I,s:o,s:o}", "object",
-                     json_object_id(profile, item->object), "name",
-                     json_text(lwp_sharing_object(profile, item->object)), "kind", item->is_false ? "false" : "true",
-                     "line_offset", placed ? json_integer((json_int_t)first->offset) : json_null(), "line_bytes",
-                     LWP_SHARED_LINE, "lines", (json_int_t)item->lines, "fields", fields, "offsets", offsets, "threads",
-                     threads, "thread_count", (json_int_t)item->threads, "share", json_part(item->share.value),
-                     "share_ci", json_between(&item->share), "samples", (json_int_t)item->hits.samples, "sites", sites,
-                     "advice", json_text(item->advice));
+                     lwp_json_object(tables, item->object), "name",
+                     lwp_json_text(lwp_sharing_object(profile, item->object)), "kind",
+                     item->is_false ? "false" : "true", "line_offset",
+                     placed ? json_integer((json_int_t)first->offset) : json_null(), "line_bytes", LWP_SHARED_LINE,
+                     "lines", (json_int_t)item->lines, "fields", fields, "offsets", offsets, "threads", threads,
+                     "thread_count", (json_int_t)item->threads, "share", lwp_json_share(item->share.value), "share_ci",
+                     lwp_json_interval(&item->share), "samples", (json_int_t)item->hits.samples, "sites", sites,
+                     "advice", lwp_json_text(item->advice));
 }
 
-json_t *lwp_json_sharing(const struct lwp_profile *profile, const struct lwp_together *together,
-                         json_t *(*context)(void *to, uint32_t context), void *to)
+json_t *lwp_json_sharing(struct lwp_json_tables *tables, const struct lwp_together *together)
 {
     if (!together->communication.measured)
         return json_null();
     json_t *list = json_array();
     for (size_t i = 0; i < together->sharings.count; i++)
-        json_array_append_new(list, json_sharing(profile, &together->sharings.items[i], context, to));
+        json_array_append_new(list, json_sharing(tables, &together->sharings.items[i]));
     return list;
 }

@@ -1,0 +1,46 @@
+/* "redundancy_totals" and "redundancies" of analysis.json. */
+#include "analysis/json_parts.h"
+
+#include <math.h>
+
+static json_t *json_redundancy_total(const struct lwp_redundancy_total *total, const char *unit)
+{
+    if (!total->measured)
+        return json_null();
+    return json_pack("{s:o,s:o,s:o,s:o,s:s,s:o,s:o,s:o,s:o}", "share", lwp_json_share(total->share.value), "share_ci",
+                     lwp_json_interval(&total->share), "wasted", json_real(round(total->wasted)), "total",
+                     json_real(round(total->total)), "unit", unit, "approximate",
+                     lwp_json_share(total->wasted > 0 ? total->close / total->wasted : 0), "candidates",
+                     lwp_json_count(total->candidates), "decided", lwp_json_count(total->decided), "undecided",
+                     lwp_json_share(total->undecided));
+}
+
+static json_t *json_redundancy(struct lwp_json_tables *tables, const struct lwp_redundancy *item)
+{
+    const struct lwp_watched_pair *pair = item->pair;
+    return json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:s,s:s}", "kind", lwp_redundancy_kind(item->kind),
+                     "approximate", lwp_json_share(item->close), "share", lwp_json_share(item->share.value), "share_ci",
+                     lwp_json_interval(&item->share), "amount", json_real(round(item->amount)), "samples",
+                     lwp_json_count(item->samples), "first", lwp_json_context(tables, pair->first), "second",
+                     lwp_json_context(tables, pair->second), "object", lwp_json_object(tables, pair->object), "bytes",
+                     lwp_json_known(pair->bytes), "meaning", item->meaning, "remedy", item->remedy);
+}
+
+/* null where nothing was watched: by choice, or since it was not possible. */
+void lwp_json_redundancies(struct lwp_json_tables *tables, const struct lwp_redundancies *found, json_t *root)
+{
+    static const char *const later[] = {"computation", "register", "spatial"};
+    static const char *const units[] = {"unknown", "ns", "cycles", "cycles", "events"};
+    bool measured = tables->profile->watched.origin_count > 0;
+    uint8_t unit = tables->profile->weight_unit;
+    json_t *totals = measured ? json_object() : json_null(), *list = measured ? json_array() : json_null();
+    for (unsigned kind = 0; measured && kind < LWP_WATCHED_KINDS; kind++)
+        json_object_set_new(totals, lwp_redundancy_kind((enum lwp_watched_kind)kind),
+                            json_redundancy_total(&found->totals[kind], units[unit < 5 ? unit : 0]));
+    for (size_t i = 0; measured && i < sizeof later / sizeof *later; i++)
+        json_object_set_new(totals, later[i], json_null());
+    for (size_t i = 0; measured && i < found->count; i++)
+        json_array_append_new(list, json_redundancy(tables, &found->items[i]));
+    json_object_set_new(root, "redundancy_totals", totals);
+    json_object_set_new(root, "redundancies", list);
+}

@@ -1,0 +1,42 @@
+#include "analysis/json_value.h"
+
+#include "analysis/code.h"
+#include "base/utf8.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+json_t *lwp_json_text(const char *text)
+{
+    if (!text)
+        return json_null();
+    char *clean = lwp_utf8_clean(text);
+    json_t *value = clean ? json_string(clean) : json_null();
+    free(clean);
+    return value;
+}
+
+json_t *lwp_json_share(double value)
+{
+    return json_real(isfinite(value) ? round(value * 1e6) / 1e6 : 0);
+}
+
+json_t *lwp_json_count(uint64_t value)
+{
+    return json_integer((json_int_t)(value > INT64_MAX ? INT64_MAX : value));
+}
+
+json_t *lwp_json_known(uint64_t value)
+{
+    return value ? lwp_json_count(value) : json_null();
+}
+
+json_t *lwp_json_id(uint32_t id)
+{
+    return id == LWP_NONE ? json_null() : json_integer(id);
+}
+
+json_t *lwp_json_interval(const struct lwp_share *share)
+{
+    return json_pack("[o,o]", lwp_json_share(share->low), lwp_json_share(share->high));
+}

@@ -1,0 +1,17 @@
+/* JSON of single values. All names come from the profiled program: they are made valid UTF-8 and are otherwise as they
+ * were. Each call returns a new reference. */
+#ifndef LWP_ANALYSIS_JSON_VALUE_H
+#define LWP_ANALYSIS_JSON_VALUE_H
+
+#include "analysis/hot.h"
+
+#include <jansson.h>
+
+json_t *lwp_json_text(const char *text);                  /* NULL: null */
+json_t *lwp_json_share(double value);                     /* six digits; not finite: 0 */
+json_t *lwp_json_interval(const struct lwp_share *share); /* [low, high] */
+json_t *lwp_json_count(uint64_t value);
+json_t *lwp_json_known(uint64_t value); /* 0: null */
+json_t *lwp_json_id(uint32_t id);       /* LWP_NONE: null */
+
+#endif
