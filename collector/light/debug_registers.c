@@ -2,6 +2,7 @@
 #include "collector/light/debug_registers.h"
 
 #include "collector/env.h"
+#include "collector/light/process.h"
 #include "collector/light/timer.h"
 
 #include <fcntl.h>
@@ -12,9 +13,24 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { SIGNAL_DATA = 0x6c777062, FD_MIN = 200, REFUSALS_MOST = 8, RETRY_EVERY = 1024 };
+enum { SIGNAL_DATA = 0x6c777062, FD_MIN = 200, REFUSALS_MOST = 8, RETRY_EVERY = 1024, FDS_MOST = 1 << 16 };
 
 static bool registers_see_kernel;
+static uint64_t registers_given_up;               /* ns */
+static uint64_t registers_open[FDS_MOST / 64]; /* a bit for each descriptor of ours; whoever clears it closes it */
+
+static bool register_claim(int fd)
+{
+    uint64_t bit = (uint64_t)1 << fd % 64;
+    return __atomic_fetch_and(&registers_open[fd / 64], ~bit, __ATOMIC_SEQ_CST) & bit;
+}
+
+/* The program may have closed our descriptor and reused its number: the ioctl fails on its files. */
+static void register_close(int fd)
+{
+    if (register_claim(fd) && ioctl(fd, PERF_EVENT_IOC_DISABLE, 0) == 0)
+        close(fd);
+}
 
 static struct perf_event_attr register_attributes(unsigned which, enum lwp_debug_kind kind, uint64_t address,
                                                   unsigned bytes)
@@ -43,9 +59,18 @@ static bool register_open(struct lwp_debug_registers *registers, unsigned which,
         fd = low;
     else
         close(low);
+    if (fd >= FDS_MOST) {
+        close(fd);
+        return false;
+    }
     registers->at[which].fd = fd;
     registers->at[which].open = true;
-    return true;
+    __atomic_fetch_or(&registers_open[fd / 64], (uint64_t)1 << fd % 64, __ATOMIC_SEQ_CST);
+    if (lwp_debug_given_up()) { /* meanwhile */
+        register_close(fd);
+        registers->at[which].open = false;
+    }
+    return registers->at[which].open;
 }
 
 void lwp_debug_init(void)
@@ -69,6 +94,8 @@ bool lwp_debug_sees_kernel(void)
 bool lwp_debug_arm(struct lwp_debug_registers *registers, unsigned which, enum lwp_debug_kind kind, uint64_t address,
                    unsigned bytes)
 {
+    if (lwp_debug_given_up())
+        return false;
     if (registers->refusals >= REFUSALS_MOST && ++registers->refusals % RETRY_EVERY)
         return false;
     /* changed and enabled in one go: an event whose new attributes are not `disabled` starts at once */
@@ -91,7 +118,7 @@ bool lwp_debug_arm(struct lwp_debug_registers *registers, unsigned which, enum l
 
 void lwp_debug_disarm(struct lwp_debug_registers *registers, unsigned which)
 {
-    if (registers->at[which].armed)
+    if (registers->at[which].armed && !lwp_debug_given_up())
         ioctl(registers->at[which].fd, PERF_EVENT_IOC_DISABLE, 0);
     registers->at[which].armed = registers->at[which].data = false;
 }
@@ -99,9 +126,8 @@ void lwp_debug_disarm(struct lwp_debug_registers *registers, unsigned which)
 void lwp_debug_close(struct lwp_debug_registers *registers)
 {
     for (unsigned i = 0; i < LWP_DEBUG_REGISTERS; i++)
-        /* the program may have closed our descriptor and reused its number: the ioctl fails on its files */
-        if (registers->at[i].open && ioctl(registers->at[i].fd, PERF_EVENT_IOC_DISABLE, 0) == 0)
-            close(registers->at[i].fd);
+        if (registers->at[i].open)
+            register_close(registers->at[i].fd);
     *registers = (struct lwp_debug_registers){0};
 }
 
@@ -109,9 +135,25 @@ void lwp_debug_forget(struct lwp_debug_registers *registers)
 {
     uint64_t id;
     for (unsigned i = 0; i < LWP_DEBUG_REGISTERS; i++)
-        if (registers->at[i].open && ioctl(registers->at[i].fd, PERF_EVENT_IOC_ID, &id) == 0)
+        if (registers->at[i].open && register_claim(registers->at[i].fd) &&
+            ioctl(registers->at[i].fd, PERF_EVENT_IOC_ID, &id) == 0)
             close(registers->at[i].fd);
     *registers = (struct lwp_debug_registers){0};
+}
+
+void lwp_debug_give_up(void)
+{
+    uint64_t ours = 0;
+    __atomic_compare_exchange_n(&registers_given_up, &ours, lwp_clock(CLOCK_MONOTONIC), false, __ATOMIC_SEQ_CST,
+                                __ATOMIC_SEQ_CST);
+    for (unsigned i = 0; i < FDS_MOST / 64; i++)
+        for (uint64_t open; (open = __atomic_load_n(&registers_open[i], __ATOMIC_SEQ_CST));)
+            register_close((int)(i * 64 + (unsigned)__builtin_ctzll(open)));
+}
+
+uint64_t lwp_debug_given_up(void)
+{
+    return __atomic_load_n(&registers_given_up, __ATOMIC_SEQ_CST);
 }
 
 int lwp_debug_sender(int signal, const siginfo_t *info)

@@ -35,6 +35,10 @@ void lwp_debug_disarm(struct lwp_debug_registers *registers, unsigned which);
 void lwp_debug_close(struct lwp_debug_registers *registers);
 void lwp_debug_forget(struct lwp_debug_registers *registers); /* in the child of a fork: the events are the parent's */
 
+/* Any thread: all registers of all threads go, and none is armed again in this process, nor in children of a fork. */
+void lwp_debug_give_up(void);
+uint64_t lwp_debug_given_up(void); /* when, CLOCK_MONOTONIC ns; 0: they are ours */
+
 /* Which register sent the signal, or -1. */
 int lwp_debug_sender(int signal, const siginfo_t *info);
 

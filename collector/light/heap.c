@@ -7,6 +7,7 @@
 #include "collector/light/heap_life.h"
 
 #include "collector/light/blocks.h"
+#include "collector/light/ours.h"
 #include "collector/light/pools.h"
 #include "collector/light/process.h"
 #include "collector/light/sites.h"
@@ -336,13 +337,6 @@ EXPORT void *valloc(size_t size)
     return block;
 }
 
-/* Called from this library: its sample files and perf's pages. */
-static bool heap_is_ours(const void *caller)
-{
-    extern const char __ehdr_start[] __attribute__((visibility("hidden"))), _end[] __attribute__((visibility("hidden")));
-    return (uintptr_t)caller >= (uintptr_t)__ehdr_start && (uintptr_t)caller < (uintptr_t)_end;
-}
-
 /* ---- mappings; the loader may ask for some before dlsym works ---- */
 
 static void heap_note_mapping(void *block, size_t size, int protection, const uint64_t *frame)
@@ -366,7 +360,7 @@ EXPORT void *mmap(void *address, size_t size, int protection, int flags, int fd,
                             : (void *)syscall(SYS_mmap, address, size, protection, flags, fd, offset);
     if (block == MAP_FAILED)
         return block;
-    if (flags & MAP_SHARED && !heap_is_ours(__builtin_return_address(0)))
+    if (flags & MAP_SHARED && !lwp_is_ours(__builtin_return_address(0))) /* not sample files and perf's pages */
         lwp_shared_add((uint64_t)block, size);
     heap_note_mapping(block, size, protection, FRAME);
     return block;

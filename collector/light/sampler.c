@@ -13,6 +13,7 @@
 #include "collector/light/debugger.h"
 #include "collector/light/frames.h"
 #include "collector/light/modules.h"
+#include "collector/light/own_breakpoints.h"
 #include "collector/light/process.h"
 #include "collector/light/sharing.h"
 #include "collector/light/system_calls.h"
@@ -104,6 +105,8 @@ static void sample_take_rep(struct lwp_thread *self, const struct lwp_frames *fr
 
 static bool sampler_affords_watch(const struct sampler *sampler, uint64_t cpu_ns)
 {
+    if (lwp_debug_given_up())
+        return false;
     double allowed = WATCH_CREDIT_NS + (double)cpu_ns * sampler_options.max_overhead * watch_part;
     return (double)(sampler->watches.spent_ns + sampler->sharing.spent_ns) < allowed;
 }
@@ -305,6 +308,10 @@ static void sampler_sample(const struct interrupt *interrupt, uint64_t cpu)
     struct lwp_thread *self = interrupt->self;
     struct sampler *sampler = interrupt->sampler;
     sample_write_pending(self, sampler);
+    if (lwp_debug_given_up()) { /* what needs no register goes on */
+        lwp_watches_give_up(&sampler->watches, &sampler->registers, self);
+        sampler->watches.verdicts &= LWPS_VERDICT_SHARING;
+    }
     if (sampler->sharing.together && !sampler->watches.ceded)
         lwp_watches_cede(&sampler->watches, &sampler->registers, self);
     lwp_watches_begin_sample(&sampler->watches, &sampler->registers, self);
@@ -464,6 +471,7 @@ bool lwp_sampler_init(const struct lwp_sampler_options *options, char *note, uns
     lwp_debugger_start();
     lwp_debug_init();
     lwp_system_calls_start();
+    lwp_own_breakpoints_start();
     if (sampler_kind == LWP_TIMER_NONE) {
         snprintf(note, note_bytes, "no timer can sample here: perf_event_open and timer_create were both refused");
         return false;

@@ -1,0 +1,7 @@
+/* The program's own hardware breakpoints, which come before ours. */
+#ifndef LWP_LIGHT_OWN_BREAKPOINTS_H
+#define LWP_LIGHT_OWN_BREAKPOINTS_H
+
+void lwp_own_breakpoints_start(void);
+
+#endif
