@@ -10,6 +10,7 @@
 #include "collector/import/image.h"
 #include "collector/import/perf_file.h"
 #include "collector/launch/run_json.h"
+#include "collector/perf/record.h"
 #include "format/paths.h"
 #include "format/writer.h"
 
@@ -298,49 +299,9 @@ static void import_settle(struct import_thread *thread)
 
 /* ---- samples ---- */
 
-static uint8_t import_source(uint64_t value)
+static void import_on_sample(void *to, const struct lwp_perf_event *event, const struct lwp_perf_sample *from)
 {
-    union perf_mem_data_src source = {.val = value};
-    uint64_t level = source.mem_lvl, where = LWPS_LEVEL_UNKNOWN;
-    if (level & PERF_MEM_LVL_L1)
-        where = LWPS_LEVEL_L1;
-    else if (level & PERF_MEM_LVL_LFB)
-        where = LWPS_LEVEL_BUFFER;
-    else if (level & PERF_MEM_LVL_L2)
-        where = LWPS_LEVEL_L2;
-    else if (level & (PERF_MEM_LVL_L3 | PERF_MEM_LVL_REM_CCE1 | PERF_MEM_LVL_REM_CCE2))
-        where = LWPS_LEVEL_L3;
-    else if (level & (PERF_MEM_LVL_LOC_RAM | PERF_MEM_LVL_REM_RAM1 | PERF_MEM_LVL_REM_RAM2))
-        where = LWPS_LEVEL_MEMORY;
-    else if (level & (PERF_MEM_LVL_IO | PERF_MEM_LVL_UNC))
-        where = LWPS_LEVEL_OTHER;
-    bool remote = source.mem_remote || level & (PERF_MEM_LVL_REM_RAM1 | PERF_MEM_LVL_REM_RAM2 | PERF_MEM_LVL_REM_CCE1 |
-                                                PERF_MEM_LVL_REM_CCE2);
-    uint64_t tlb = LWPS_TLB_UNKNOWN;
-    if (source.mem_dtlb & (PERF_MEM_TLB_WK | PERF_MEM_TLB_OS | PERF_MEM_TLB_MISS))
-        tlb = LWPS_TLB_WALK;
-    else if (source.mem_dtlb & PERF_MEM_TLB_L2)
-        tlb = LWPS_TLB_L2;
-    else if (source.mem_dtlb & PERF_MEM_TLB_L1)
-        tlb = LWPS_TLB_L1;
-    return (uint8_t)(where | (remote ? LWPS_LEVEL_REMOTE : 0) |
-                     (source.mem_snoop & PERF_MEM_SNOOP_HITM ? LWPS_LEVEL_MODIFIED : 0) | tlb << LWPS_TLB_SHIFT |
-                     (source.mem_lock & PERF_MEM_LOCK_LOCKED ? LWPS_LEVEL_LOCKED : 0));
-}
-
-static uint64_t import_weight(struct import *import, const struct lwp_perf_sample *from)
-{
-    uint64_t events = from->period ? from->period : 1, weight;
-    if (import->unit != LWPS_WEIGHT_CYCLES)
-        return events;
-    import->stores_without_latency += from->weight == 0;
-    if (__builtin_mul_overflow(from->weight ? from->weight : 1, events, &weight))
-        return UINT64_MAX >> 16;
-    return weight;
-}
-
-static void import_on_sample(void *to, const struct lwp_perf_sample *from)
-{
+    (void)event;
     struct import *import = to;
     if (!from->user) {
         import->imported->kernel++;
@@ -352,26 +313,11 @@ static void import_on_sample(void *to, const struct lwp_perf_sample *from)
     if (!thread)
         return;
     import_settle(thread);
-    struct lwps_sample sample = {.time = from->time, .ip = from->ip, .weight = import_weight(import, from)};
+    struct lwps_sample sample;
+    lwp_perf_record(from, import->unit, &sample);
     sample.context = lwps_paths_intern(&thread->paths, from->callers, from->caller_count);
-    if (from->has_address) {
-        union perf_mem_data_src source = {.val = from->data_source};
-        struct lwps_access *access = &sample.access[0];
-        *access = (struct lwps_access){.ip = from->ip,
-                                       .address = from->address,
-                                       .flags = LWPS_ACCESS_KNOWN | LWPS_ACCESS_WEIGHTED,
-                                       .source = LWPS_SOURCE_HARDWARE};
-        if (source.mem_op & PERF_MEM_OP_LOAD)
-            access->flags |= LWPS_ACCESS_LOAD;
-        if (source.mem_op & PERF_MEM_OP_STORE)
-            access->flags |= LWPS_ACCESS_STORE;
-        if (from->has_data_source)
-            access->level = import_source(from->data_source);
-        sample.kind = access->flags & LWPS_ACCESS_STORE && !(access->flags & LWPS_ACCESS_LOAD) ? LWPS_SAMPLE_STORE
-                                                                                               : LWPS_SAMPLE_STALL;
-        sample.access_count = 1;
-        import->imported->with_address++;
-    }
+    import->stores_without_latency += from->weight == 0;
+    import->imported->with_address += from->has_address;
     lwps_put_sample(&thread->file, &sample);
     process->samples++;
     import->imported->samples++;
@@ -425,10 +371,10 @@ struct import_events {
     char names[256];
 };
 
-static void import_look(void *to, const struct lwp_perf_sample *sample)
+static void import_look(void *to, const struct lwp_perf_event *event, const struct lwp_perf_sample *sample)
 {
     struct import_events *events = to;
-    const struct perf_event_attr *attr = &sample->event->attr;
+    const struct perf_event_attr *attr = &event->attr;
     bool clock = attr->type == PERF_TYPE_SOFTWARE &&
                  (attr->config == PERF_COUNT_SW_CPU_CLOCK || attr->config == PERF_COUNT_SW_TASK_CLOCK);
     events->clocks_only = (!events->any || events->clocks_only) && clock;
@@ -436,7 +382,7 @@ static void import_look(void *to, const struct lwp_perf_sample *sample)
     if (!events->any || sample->time < events->first_time)
         events->first_time = sample->time;
     events->any = true;
-    const char *name = sample->event->name ? sample->event->name : "an event without a name";
+    const char *name = event->name ? event->name : "an event without a name";
     size_t used = strlen(events->names);
     if (!strstr(events->names, name) && used + strlen(name) + 3 < sizeof events->names)
         snprintf(events->names + used, sizeof events->names - used, "%s%s", used ? ", " : "", name);

@@ -7,7 +7,6 @@
 #include "collector/import/perf_file.h"
 
 #include "base/hash.h"
-#include "collector/import/perf_sample.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -347,9 +346,8 @@ static void perf_sample(struct perf_file *file, uint16_t misc, struct perf_bytes
         file->about->bad_records++;
         return;
     }
-    sample.event = event;
     if (file->visitor->sample)
-        file->visitor->sample(file->to, &sample);
+        file->visitor->sample(file->to, event, &sample);
 }
 
 static void perf_attr_record(struct perf_file *file, struct perf_bytes from)

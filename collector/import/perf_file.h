@@ -5,8 +5,8 @@
 #define LWP_IMPORT_PERF_FILE_H
 
 #include "base/error.h"
+#include "collector/perf/sample.h"
 
-#include <linux/perf_event.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -34,24 +34,13 @@ struct lwp_perf_task { /* comm, fork, exit */
     bool exec;        /* comm: the process became another program */
 };
 
-struct lwp_perf_sample {
-    const struct lwp_perf_event *event;
-    uint32_t pid, tid;
-    uint64_t time, ip, address, period;
-    uint64_t weight;      /* latency in cycles; 0: not recorded */
-    uint64_t data_source; /* union perf_mem_data_src; 0: not recorded */
-    bool has_address, has_weight, has_data_source, exact_ip, user;
-    const uint64_t *callers; /* user space return addresses, innermost first, without ip */
-    uint32_t caller_count;
-};
-
 /* Strings and arrays are valid during the call only. */
 struct lwp_perf_visitor {
     void (*mapping)(void *to, const struct lwp_perf_mapping *mapping);
     void (*comm)(void *to, const struct lwp_perf_task *task);
     void (*fork)(void *to, const struct lwp_perf_task *task);
     void (*exit)(void *to, const struct lwp_perf_task *task);
-    void (*sample)(void *to, const struct lwp_perf_sample *sample);
+    void (*sample)(void *to, const struct lwp_perf_event *event, const struct lwp_perf_sample *sample);
     void (*lost)(void *to, uint64_t records);
     void (*throttled)(void *to);
 };

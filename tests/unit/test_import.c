@@ -227,8 +227,9 @@ struct seen {
     uint8_t build_id_bytes;
 };
 
-static void on_sample(void *to, const struct lwp_perf_sample *sample)
+static void on_sample(void *to, const struct lwp_perf_event *event, const struct lwp_perf_sample *sample)
 {
+    (void)event;
     struct seen *seen = to;
     if (seen->count < 8) {
         seen->samples[seen->count] = *sample;

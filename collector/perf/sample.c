@@ -1,6 +1,6 @@
 /* The fields of a sample stand in the order of PERF_RECORD_SAMPLE in perf_event.h, each there or not by a bit of the
  * event's sample_type. */
-#include "collector/import/perf_sample.h"
+#include "collector/perf/sample.h"
 
 #include <string.h>
 
