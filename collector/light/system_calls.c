@@ -7,9 +7,11 @@
 #include "collector/light/watched_memory.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <sys/socket.h>
 #include <sys/types.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 static uint64_t calls_low, calls_high; /* the C library */
 
@@ -34,10 +36,39 @@ static void call_uses(const void *buffer, size_t bytes)
         lwp_watched_forget(buffer, bytes, LWPS_WATCH_KERNEL);
 }
 
-static void call_uses_all(const struct iovec *parts, int count)
+/* Through the kernel: the program's pointers may be bad ones, which is for the call to find. */
+static bool call_copy(void *to, const void *from, size_t bytes)
 {
-    for (int i = 0; i < count && !lwp_debug_sees_kernel(); i++)
-        call_uses(parts[i].iov_base, parts[i].iov_len);
+    int saved = errno;
+    struct iovec here = {to, bytes}, there = {(void *)from, bytes};
+    bool good = process_vm_readv(getpid(), &here, 1, &there, 1, 0) == (ssize_t)bytes;
+    errno = saved;
+    return good;
+}
+
+static void call_uses_all(const struct iovec *parts, size_t count)
+{
+    enum { PARTS_MOST = 1024, CHUNK = 16 }; /* more are refused */
+    struct iovec copy[CHUNK];
+    if (lwp_debug_sees_kernel() || count > PARTS_MOST)
+        return;
+    for (size_t i = 0; i < count; i++) {
+        size_t left = count - i < CHUNK ? count - i : CHUNK;
+        if (i % CHUNK == 0 && !call_copy(copy, parts + i, left * sizeof *copy))
+            return;
+        call_uses(copy[i % CHUNK].iov_base, copy[i % CHUNK].iov_len);
+    }
+}
+
+static void call_uses_message(const struct msghdr *message)
+{
+    struct msghdr copy;
+    if (lwp_debug_sees_kernel() || !call_copy(&copy, message, sizeof copy))
+        return;
+    call_uses(message, sizeof copy);
+    call_uses(copy.msg_name, copy.msg_namelen);
+    call_uses(copy.msg_control, copy.msg_controllen);
+    call_uses_all(copy.msg_iov, copy.msg_iovlen);
 }
 
 /* `uses`: a statement about the parameters. The next definition is asked for once; a race asks twice for the same. */
@@ -58,8 +89,10 @@ CALL(ssize_t, pread64, (int fd, void *buffer, size_t bytes, off64_t at), (fd, bu
 CALL(ssize_t, pwrite, (int fd, const void *buffer, size_t bytes, off_t at), (fd, buffer, bytes, at), call_uses(buffer, bytes))
 CALL(ssize_t, pwrite64, (int fd, const void *buffer, size_t bytes, off64_t at), (fd, buffer, bytes, at),
      call_uses(buffer, bytes))
-CALL(ssize_t, readv, (int fd, const struct iovec *parts, int count), (fd, parts, count), call_uses_all(parts, count))
-CALL(ssize_t, writev, (int fd, const struct iovec *parts, int count), (fd, parts, count), call_uses_all(parts, count))
+CALL(ssize_t, readv, (int fd, const struct iovec *parts, int count), (fd, parts, count),
+     call_uses_all(parts, (size_t)count))
+CALL(ssize_t, writev, (int fd, const struct iovec *parts, int count), (fd, parts, count),
+     call_uses_all(parts, (size_t)count))
 CALL(ssize_t, send, (int fd, const void *buffer, size_t bytes, int flags), (fd, buffer, bytes, flags),
      call_uses(buffer, bytes))
 CALL(ssize_t, recv, (int fd, void *buffer, size_t bytes, int flags), (fd, buffer, bytes, flags), call_uses(buffer, bytes))
@@ -69,6 +102,6 @@ CALL(ssize_t, sendto,
 CALL(ssize_t, recvfrom, (int fd, void *buffer, size_t bytes, int flags, struct sockaddr *from, socklen_t *from_bytes),
      (fd, buffer, bytes, flags, from, from_bytes), call_uses(buffer, bytes))
 CALL(ssize_t, sendmsg, (int fd, const struct msghdr *message, int flags), (fd, message, flags),
-     call_uses_all(message->msg_iov, (int)message->msg_iovlen))
+     call_uses_message(message))
 CALL(ssize_t, recvmsg, (int fd, struct msghdr *message, int flags), (fd, message, flags),
-     call_uses_all(message->msg_iov, (int)message->msg_iovlen))
+     call_uses_message(message))
