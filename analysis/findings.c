@@ -195,7 +195,7 @@ static const char *finding_at(struct lwp_profile *profile, uint32_t context)
 /* From the functions on both paths: lines move. */
 static const char *finding_redundancy_id(struct lwp_profile *profile, const struct lwp_redundancy *item)
 {
-    const uint32_t ends[] = {item->pair->first, item->pair->second};
+    const uint32_t ends[] = {item->first, item->second};
     uint64_t hash = 0;
     for (size_t i = 0; i < 2; i++)
         for (uint32_t at = ends[i]; at; at = profile->contexts[at].parent) {

@@ -15,15 +15,31 @@ static json_t *json_redundancy_total(const struct lwp_redundancy_total *total, c
                      lwp_json_share(total->undecided));
 }
 
+/* The call paths that are counted in beside the pair's own. */
+static json_t *json_others(struct lwp_json_tables *tables, const struct lwp_redundancy *item)
+{
+    json_t *others = json_array();
+    for (size_t i = 0; i < item->other_count; i++) {
+        const struct lwp_redundancy_path *path = &item->others[i];
+        json_array_append_new(others,
+                              json_pack("{s:o,s:o,s:o,s:o,s:o}", "first", lwp_json_context(tables, path->pair->first),
+                                        "second", lwp_json_context(tables, path->pair->second), "object",
+                                        lwp_json_object(tables, path->pair->object), "share",
+                                        lwp_json_share(path->share), "samples", lwp_json_count(path->samples)));
+    }
+    return others;
+}
+
 static json_t *json_redundancy(struct lwp_json_tables *tables, const struct lwp_redundancy *item)
 {
     const struct lwp_watched_pair *pair = item->pair;
-    return json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:s,s:s}", "kind", lwp_redundancy_kind(item->kind),
+    return json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:s,s:s}", "kind", lwp_redundancy_kind(item->kind),
                      "approximate", lwp_json_share(item->close), "share", lwp_json_share(item->share.value), "share_ci",
                      lwp_json_interval(&item->share), "amount", json_real(round(item->amount)), "samples",
                      lwp_json_count(item->samples), "first", lwp_json_context(tables, pair->first), "second",
-                     lwp_json_context(tables, pair->second), "object", lwp_json_object(tables, pair->object), "bytes",
-                     lwp_json_known(pair->bytes), "meaning", item->meaning, "remedy", item->remedy);
+                     lwp_json_context(tables, pair->second), "others", json_others(tables, item), "object",
+                     lwp_json_object(tables, pair->object), "bytes", lwp_json_known(pair->bytes), "meaning",
+                     item->meaning, "remedy", item->remedy);
 }
 
 /* null where nothing was watched: by choice, or since it was not possible. */

@@ -7,8 +7,11 @@
  *     Var p = (sum W_c p_c^2 - p^2) / n + sum W_c^2 p_c (1 - p_c) / m_c
  * (double sampling for stratification: Cochran, Sampling Techniques, chapter 12), n and m_c being numbers of equally
  * weighted observations (Kish), and p_c moved by half an observation, since few decisions that agree do not make sure.
+ * A pair is the same sum over the contexts it was seen in that differ in nothing but how their threads began.
  */
 #include "analysis/redundancy.h"
+
+#include "analysis/thread_roots.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -95,14 +98,103 @@ static struct lwp_share redundancy_share(double value, double variance)
     return (struct lwp_share){value, fmax(0, value - half), fmin(1, value + half)};
 }
 
-static void redundancy_kind(struct lwp_profile *profile, enum lwp_watched_kind kind, struct lwp_redundancies *found)
+/* What one pair of contexts has of all waste of its kind. */
+struct part {
+    uint32_t first, second; /* without what their threads began with */
+    uint64_t object;        /* the same for blocks allocated on the same path, again without that */
+    const struct lwp_watched_pair *pair;
+    const struct stratum *stratum;
+    double waste;
+};
+
+static uint64_t part_object(struct lwp_profile *profile, const struct lwp_thread_roots *roots, uint32_t index)
 {
-    const struct lwp_watched *watched = &profile->watched;
-    struct lwp_redundancy_total *total = &found->totals[kind];
-    struct stratum *strata = lwp_arena_alloc(profile->arena, watched->origin_count + 1, sizeof *strata);
+    const struct lwp_object *object = index == LWP_NONE ? NULL : &profile->objects[index];
+    if (!object || !object->context)
+        return index;
+    return lwp_hash_mix(lwp_hash_mix(object->kind, object->pool_size),
+                        lwp_thread_roots_cut(profile, roots, object->context));
+}
+
+static int part_compare_alike(const struct part *x, const struct part *y)
+{
+    if (x->first != y->first)
+        return x->first < y->first ? -1 : 1;
+    if (x->second != y->second)
+        return x->second < y->second ? -1 : 1;
+    return (x->object > y->object) - (x->object < y->object);
+}
+
+static double part_amount(const struct part *part)
+{
+    double decided = part->stratum->use + part->stratum->waste + part->stratum->close;
+    return part->stratum->weight * part->waste / decided;
+}
+
+static int part_compare(const void *a, const void *b)
+{
+    const struct part *x = a, *y = b;
+    int alike = part_compare_alike(x, y);
+    if (alike)
+        return alike;
+    double p = part_amount(x), q = part_amount(y);
+    return p != q ? (p < q) - (p > q) : (x->pair > y->pair) - (x->pair < y->pair);
+}
+
+/* One item of parts that are alike, the largest first; `weight`: of all strata, `n`: candidates in them. */
+static struct lwp_redundancy redundancy_item(struct lwp_profile *profile, const struct part *parts, size_t count,
+                                             double weight, double n)
+{
+    struct lwp_redundancy_path *paths = lwp_arena_alloc(profile->arena, count, sizeof *paths);
+    struct lwp_redundancy item = {.kind = parts->pair->kind,
+                                  .pair = parts->pair,
+                                  .others = paths + 1,
+                                  .other_count = count - 1,
+                                  .first = parts->first,
+                                  .second = parts->second};
+    double share = 0, squares = 0, within = 0, waste = 0, close = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct lwp_watched_pair *pair = parts[i].pair;
+        double all = parts[i].stratum->weight / weight, amount = part_amount(&parts[i]), r = amount / weight / all;
+        paths[i] = (struct lwp_redundancy_path){pair, amount / weight, pair->waste.samples + pair->close.samples};
+        item.amount += amount;
+        item.samples += paths[i].samples;
+        share += all * r;
+        squares += all * r * r;
+        within += redundancy_within(all, r, parts[i].stratum->observations);
+        waste += parts[i].waste;
+        close += (double)pair->close.weight;
+    }
+    item.share = redundancy_share(share, (squares - share * share) / n + within);
+    item.close = close / waste;
+    return item;
+}
+
+static size_t redundancy_parts(struct lwp_profile *profile, const struct lwp_thread_roots *roots,
+                               const struct stratum *stratum, struct part *parts)
+{
+    size_t count = 0;
+    for (size_t k = 0; k < stratum->pair_count; k++) {
+        const struct lwp_watched_pair *pair = &stratum->pairs[k];
+        double waste = (double)pair->waste.weight + (double)pair->close.weight;
+        if (waste > 0 && !redundancy_is_unknown(&profile->watched, pair))
+            parts[count++] = (struct part){.first = lwp_thread_roots_cut(profile, roots, pair->first),
+                                           .second = lwp_thread_roots_cut(profile, roots, pair->second),
+                                           .object = part_object(profile, roots, pair->object),
+                                           .pair = pair,
+                                           .stratum = stratum,
+                                           .waste = waste};
+    }
+    return count;
+}
+
+/* The strata of a kind, in `strata`; counts what they hold, and what is unknown. */
+static size_t redundancy_strata(const struct lwp_watched *watched, enum lwp_watched_kind kind, struct stratum *strata,
+                                struct lwp_redundancy_total *total, struct lwp_tally *all)
+{
     struct lwp_sum sampled = {0};
-    size_t count = 0, pair = 0, first = found->count;
-    double weight = 0, unknown = 0;
+    size_t count = 0, pair = 0;
+    double unknown = 0;
     while (pair < watched->pair_count && watched->pairs[pair].kind != kind)
         pair++;
     for (size_t i = 0; i < watched->origin_count; i++) {
@@ -114,17 +206,32 @@ static void redundancy_kind(struct lwp_profile *profile, enum lwp_watched_kind k
         total->decided += origin->decided;
         strata[count] = redundancy_stratum(watched, i, &pair);
         if (strata[count].weight > 0)
-            weight += strata[count++].weight;
+            count++;
         else if (origin->decided_weight || !origin->dropped_weight)
             unknown += (double)origin->sampled.weight;
     }
-    const struct lwp_tally all = lwp_sum_tally(&sampled);
-    total->total = all.weight;
-    total->undecided = all.weight > 0 ? unknown / all.weight : 0;
+    *all = lwp_sum_tally(&sampled);
+    total->total = all->weight;
+    total->undecided = all->weight > 0 ? unknown / all->weight : 0;
+    return count;
+}
+
+static void redundancy_kind(struct lwp_profile *profile, const struct lwp_thread_roots *roots,
+                            enum lwp_watched_kind kind, struct lwp_redundancies *found)
+{
+    const struct lwp_watched *watched = &profile->watched;
+    struct lwp_redundancy_total *total = &found->totals[kind];
+    struct stratum *strata = lwp_arena_alloc(profile->arena, watched->origin_count + 1, sizeof *strata);
+    struct part *parts = lwp_arena_alloc(profile->arena, watched->pair_count + 1, sizeof *parts);
+    struct lwp_tally all;
+    size_t count = redundancy_strata(watched, kind, strata, total, &all), part_count = 0, first = found->count;
+    double weight = 0;
+    for (size_t i = 0; i < count; i++)
+        weight += strata[i].weight;
     if (weight <= 0)
         return;
     total->measured = true;
-    double n = all.weight * all.weight / all.squares, p = 0, squares = 0, within = 0, close = 0;
+    double n = all.weight * all.weight / all.squares, p = 0, squares = 0, within = 0;
     for (size_t i = 0; i < count; i++) {
         const struct stratum *stratum = &strata[i];
         double decided = stratum->use + stratum->waste + stratum->close, part = stratum->weight / weight;
@@ -132,25 +239,17 @@ static void redundancy_kind(struct lwp_profile *profile, enum lwp_watched_kind k
         p += part * q;
         squares += part * q * q;
         within += redundancy_within(part, q, stratum->observations);
-        close += stratum->close / decided * stratum->weight;
-        for (size_t k = 0; k < stratum->pair_count; k++) {
-            const struct lwp_watched_pair *one = &stratum->pairs[k];
-            double waste = (double)one->waste.weight + (double)one->close.weight, r = waste / decided;
-            if (waste <= 0 || redundancy_is_unknown(watched, one))
-                continue;
-            found->items[found->count++] = (struct lwp_redundancy){
-                .kind = kind,
-                .pair = one,
-                .amount = stratum->weight * r,
-                .close = (double)one->close.weight / waste,
-                .samples = one->waste.samples + one->close.samples,
-                .share = redundancy_share(part * r, part * r * r * (1 - part) / n +
-                                                        redundancy_within(part, r, stratum->observations))};
-        }
+        total->close += stratum->close / decided * stratum->weight;
+        part_count += redundancy_parts(profile, roots, stratum, parts + part_count);
     }
     total->share = redundancy_share(p, (squares - p * p) / n + within);
     total->wasted = p * weight;
-    total->close = close;
+    qsort(parts, part_count, sizeof *parts, part_compare);
+    for (size_t i = 0, end; i < part_count; i = end) {
+        for (end = i + 1; end < part_count && part_compare_alike(&parts[i], &parts[end]) == 0; end++)
+            ;
+        found->items[found->count++] = redundancy_item(profile, parts + i, end - i, weight, n);
+    }
     qsort(found->items + first, found->count - first, sizeof *found->items, redundancy_compare);
     size_t kept = first;
     while (kept < found->count && kept - first < PAIRS_LISTED && found->items[kept].share.value >= share_listed)
@@ -160,10 +259,13 @@ static void redundancy_kind(struct lwp_profile *profile, enum lwp_watched_kind k
 
 void lwp_redundancy_find(struct lwp_profile *profile, struct lwp_redundancies *found)
 {
+    struct lwp_thread_roots roots;
     *found = (struct lwp_redundancies){0};
     found->items = lwp_arena_alloc(profile->arena, profile->watched.pair_count + 1, sizeof *found->items);
+    lwp_thread_roots_find(profile, &roots);
     for (unsigned kind = 0; kind < LWP_WATCHED_KINDS; kind++)
-        redundancy_kind(profile, (enum lwp_watched_kind)kind, found);
+        redundancy_kind(profile, &roots, (enum lwp_watched_kind)kind, found);
+    lwp_thread_roots_free(&roots);
     for (size_t i = 0; i < found->count; i++)
         lwp_redundancy_explain(profile, &found->items[i]);
 }

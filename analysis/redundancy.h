@@ -13,9 +13,19 @@ struct lwp_redundancy_total {
     uint64_t candidates, decided;
 };
 
+/* A pair of full call paths that an item counts in. */
+struct lwp_redundancy_path {
+    const struct lwp_watched_pair *pair;
+    double share; /* of all decided accesses of the kind */
+    uint64_t samples;
+};
+
 struct lwp_redundancy {
     enum lwp_watched_kind kind;
-    const struct lwp_watched_pair *pair;
+    const struct lwp_watched_pair *pair;      /* the largest of them */
+    const struct lwp_redundancy_path *others; /* those alike but for how their threads began, the largest first */
+    size_t other_count;
+    uint32_t first, second; /* their contexts without how the threads began */
     struct lwp_share share; /* of all decided accesses of the kind */
     double amount;          /* wasted, in the weight's unit */
     double close;           /* share of it where values are only about the same */

@@ -6,7 +6,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "analysis/contexts.h"
 #include "analysis/redundancy.h"
+#include "analysis/thread_roots.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -161,8 +163,89 @@ static void test_interval(void **state)
     assert_true(inside > 0.92 * ROUNDS && inside < 0.99 * ROUNDS);
 }
 
+/* run() is called by main() in one thread and is what others start with; main() also calls work() itself. */
+struct threads {
+    uint32_t main, started, direct; /* contexts of an access in work() */
+};
+
+static struct threads threads_make(struct lwp_profile *profile)
+{
+    uint32_t library = lwp_code_module(profile->code, "/nowhere/libc.so.6", NULL, 0);
+    uint32_t program = lwp_code_module(profile->code, "/nowhere/program", NULL, 0);
+    enum { START = 1, MAIN = 2, RUN = 3, WORK = 4, CLONE = 5, START_THREAD = 6, START_MAIN = 7, ACCESS = 8 };
+    uint32_t at_start = lwp_contexts_child(profile, 0, program, START, false);
+    uint32_t in_library = lwp_contexts_child(profile, at_start, library, START_MAIN, false);
+    uint32_t in_main = lwp_contexts_child(profile, in_library, program, MAIN, false);
+    uint32_t clone = lwp_contexts_child(profile, 0, library, CLONE, false);
+    uint32_t thread = lwp_contexts_child(profile, clone, library, START_THREAD, false);
+    struct threads made = {0};
+    uint32_t above[] = {lwp_contexts_child(profile, in_main, program, RUN, false),
+                        lwp_contexts_child(profile, thread, program, RUN, false), in_main};
+    uint32_t *contexts[] = {&made.main, &made.started, &made.direct};
+    for (int i = 0; i < 3; i++)
+        *contexts[i] = lwp_contexts_child(profile, lwp_contexts_child(profile, above[i], program, WORK, false), program,
+                                          ACCESS, false);
+    return made;
+}
+
+static void test_thread_roots(void **state)
+{
+    (void)state;
+    struct lwp_profile profile;
+    struct lwp_thread_roots roots;
+    lwp_profile_init(&profile);
+    struct threads at = threads_make(&profile);
+    lwp_thread_roots_find(&profile, &roots);
+    uint32_t cut = lwp_thread_roots_cut(&profile, &roots, at.main);
+    assert_int_equal(cut, lwp_thread_roots_cut(&profile, &roots, at.started));
+    assert_int_equal(profile.contexts[cut].depth, 3);
+    assert_int_equal(lwp_thread_roots_cut(&profile, &roots, at.direct), at.direct);
+    assert_int_equal(lwp_thread_roots_cut(&profile, &roots, 0), 0);
+    lwp_thread_roots_free(&roots);
+    lwp_profile_fini(&profile);
+}
+
+/* One third of the main thread's stores are dead and half of another thread's: one pair, with the interval of the
+ * whole. */
+static void test_pairs_of_threads(void **state)
+{
+    (void)state;
+    struct lwp_profile profile;
+    struct lwp_redundancies found;
+    lwp_profile_init(&profile);
+    struct threads at = threads_make(&profile);
+    lwp_watched_begin(&profile.watched);
+    for (int i = 0; i < 60; i++)
+        for (int thread = 0; thread < 2; thread++) {
+            struct lwp_watched_verdict verdict = {.kind = LWP_WATCHED_DEAD_STORE, .object = LWP_NONE, .weight = 1000};
+            verdict.first = verdict.second = thread ? at.started : at.main;
+            verdict.outcome = i % (thread ? 2 : 3) ? LWP_WATCHED_USE : LWP_WATCHED_WASTE;
+            lwp_watched_add(&profile.watched, &verdict);
+        }
+    uint32_t *same = malloc(profile.context_count * sizeof *same);
+    for (uint32_t i = 0; i < profile.context_count; i++)
+        same[i] = i;
+    lwp_watched_settle(&profile.watched, same, NULL);
+    free(same);
+    lwp_redundancy_find(&profile, &found);
+    assert_int_equal(found.count, 1);
+    const struct lwp_redundancy *item = &found.items[0];
+    const struct lwp_share *total = &found.totals[LWP_WATCHED_DEAD_STORE].share;
+    assert_true(item->share.value > 5.0 / 12 - 1e-9 && item->share.value < 5.0 / 12 + 1e-9);
+    assert_true(item->share.low > total->low - 1e-9 && item->share.low < total->low + 1e-9);
+    assert_true(item->share.high > total->high - 1e-9 && item->share.high < total->high + 1e-9);
+    assert_int_equal(item->samples, 50);
+    assert_int_equal(item->pair->first, at.started);
+    assert_int_equal(item->other_count, 1);
+    assert_int_equal(item->others[0].pair->first, at.main);
+    assert_int_equal(item->others[0].samples, 20);
+    assert_int_equal(item->first, item->second);
+    lwp_profile_fini(&profile);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_mixed_density), cmocka_unit_test(test_interval)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_mixed_density), cmocka_unit_test(test_interval),
+                                       cmocka_unit_test(test_thread_roots), cmocka_unit_test(test_pairs_of_threads)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
