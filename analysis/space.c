@@ -3,12 +3,13 @@
  * In: modules, blocks and pools as recorded. Blocks that began at one address are kept together, by time; over the
  * addresses lies an implicit balanced tree with the furthest end below each node, so that a program which allocates
  * and frees one buffer ten million times costs a binary search and no scan. Where the blocks of one address overlap no
- * others, which is nearly everywhere, the plain binary search is enough.
+ * others, which is nearly everywhere, a look into a directory of addresses is enough.
  * Out: (module, address in its file) for code, (object, offset) for data.
  * Limits: a block that ends by another record than its own is not seen; of several blocks over one address the one
  * that began last is taken. Clocks of two threads are one clock, so a block is visible a moment before its record. */
 #include "analysis/space.h"
 
+#include "analysis/directory.h"
 #include "analysis/resolve.h"
 #include "base/table.h"
 
@@ -19,8 +20,6 @@ enum {
     VISITS_MAX = 4096,
     CONTEXTS_PER_FILE_MAX = 1 << 22,
     POOLS_MAX = 1 << 22,
-    CACHE_PAGES = 1 << 14,
-    PAGE_BITS = 12,
     MODULES_COMPARED = 4096
 };
 
@@ -82,7 +81,8 @@ struct lwp_space {
     uint32_t *events; /* in order: twice a block's index, and one more at its end */
     size_t event_count, event_room;
     struct space_start *starts;
-    uint64_t *addresses; /* of starts[]: close together for the search */
+    uint64_t *addresses;            /* of starts[]: close together for the search */
+    struct lwp_directory directory; /* of starts[] */
     size_t start_count, start_room;
 };
 
@@ -109,6 +109,7 @@ void lwp_space_free(struct lwp_space *space)
     free(space->events);
     free(space->starts);
     free(space->addresses);
+    lwp_directory_free(&space->directory);
     lwp_table_free(&space->block_index);
     free(space);
 }
@@ -390,6 +391,20 @@ static void space_mark_shared(struct lwp_space *space)
     free(open);
 }
 
+static void space_directory(struct lwp_space *space)
+{
+    space->addresses = malloc((space->start_count + 1) * sizeof *space->addresses);
+    uint64_t *ends = malloc((space->start_count + 1) * sizeof *ends);
+    if (!space->addresses || !ends)
+        abort();
+    for (size_t i = 0; i < space->start_count; i++) {
+        space->addresses[i] = space->starts[i].address;
+        ends[i] = space->starts[i].furthest;
+    }
+    lwp_directory_build(&space->directory, space->addresses, ends, space->start_count);
+    free(ends);
+}
+
 void lwp_space_ready(struct lwp_space *space, struct lwp_resolver *resolver)
 {
     lwp_resolver_enter(resolver, space);
@@ -413,11 +428,7 @@ void lwp_space_ready(struct lwp_space *space, struct lwp_resolver *resolver)
         if (block->address + block->size > start->furthest)
             start->furthest = block->address + block->size;
     }
-    space->addresses = malloc((space->start_count + 1) * sizeof *space->addresses);
-    if (!space->addresses)
-        abort();
-    for (size_t i = 0; i < space->start_count; i++)
-        space->addresses[i] = space->starts[i].address;
+    space_directory(space);
     space_reach(space, 0, space->start_count);
     space_mark_shared(space);
     for (size_t i = 0; i < space->start_count; i++) {
@@ -508,22 +519,32 @@ static const struct space_block *space_block_search(const struct lwp_space *spac
     return best;
 }
 
-/* The last start not beyond each address, or the first start. */
+/* The last of the starts in a granule that is not beyond the address, or the first of them. */
+static uint32_t space_start_at(const struct lwp_space *space, const struct lwp_directory_slot *slot, uint64_t address)
+{
+    uint32_t low = slot->first, high = slot->last;
+    while (low < high) {
+        uint32_t middle = high - (high - low) / 2;
+        if (space->addresses[middle] <= address)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
 void lwp_space_hints(const struct lwp_space *space, const uint64_t *addresses, size_t count, uint32_t *hints)
 {
     for (size_t i = 0; i < count; i++)
-        hints[i] = 0;
-    /* All searches take the same steps: their loads do not depend on each other. */
-    for (size_t left = space->start_count; left > 1;) {
-        size_t half = left / 2;
-        for (size_t i = 0; i < count; i++)
-            hints[i] += space->addresses[hints[i] + half] <= addresses[i] ? (uint32_t)half : 0;
-        left -= half;
-    }
-    for (size_t i = 0; i < count && space->start_count; i++)
+        lwp_directory_prefetch(&space->directory, addresses[i]);
+    for (size_t i = 0; i < count; i++) {
+        const struct lwp_directory_slot *slot = lwp_directory_at(&space->directory, addresses[i]);
+        hints[i] = slot ? space_start_at(space, slot, addresses[i]) : (uint32_t)space->start_count;
         __builtin_prefetch(&space->starts[hints[i]]);
-    for (size_t i = 0; i < count && space->start_count; i++)
-        __builtin_prefetch(&space->blocks[space->starts[hints[i]].first]);
+    }
+    for (size_t i = 0; i < count; i++)
+        if (hints[i] < space->start_count)
+            __builtin_prefetch(&space->blocks[space->starts[hints[i]].first]);
 }
 
 static const struct space_block *space_block_at(const struct lwp_space *space, uint32_t at, uint64_t address,
