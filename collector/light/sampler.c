@@ -321,7 +321,7 @@ static void sampler_sample(const struct interrupt *interrupt, uint64_t cpu)
     sampler->waiting = true;
     /* A thread that did not run for a while slept, or was stopped by somebody who now has the process. */
     uint64_t gap = sampler->pending.time - sampler->last_ns, ran = cpu - self->last_cpu_ns;
-    sampler->debugged = sampler->last_ns && gap > ran + STOPPED_NS && lwp_debugger_came();
+    sampler->debugged = sampler->last_ns && gap > ran + STOPPED_NS && lwp_debugger_is_here();
     sampler->last_ns = sampler->pending.time;
     uint64_t breakpoint = 0;
     if (!lwp_timer_is_late(interrupt->info))
@@ -467,8 +467,11 @@ bool lwp_sampler_init(const struct lwp_sampler_options *options, char *note, uns
     sampler_options = *options;
     if (!lwp_insn_init())
         snprintf(note, note_bytes, "libZydis could not be loaded: samples carry no addresses");
+    if (lwp_debugger_is_here()) {
+        snprintf(note, note_bytes, "a debugger runs this process: nothing was sampled");
+        return false;
+    }
     sampler_kind = lwp_timer_probe(options->timer);
-    lwp_debugger_start();
     lwp_debug_init();
     lwp_system_calls_start();
     lwp_own_breakpoints_start();
@@ -484,6 +487,8 @@ bool lwp_sampler_init(const struct lwp_sampler_options *options, char *note, uns
 
 bool lwp_sampler_attach(struct lwp_thread *self)
 {
+    if (lwp_debugger_is_here())
+        return false;
     struct sampler *sampler = mmap(NULL, sizeof *sampler, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (sampler == MAP_FAILED)
         return false;

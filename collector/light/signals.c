@@ -52,7 +52,7 @@ static void signals_mask_as_theirs(const struct sigaction *theirs, const ucontex
 static void signals_pass_on(int signal, siginfo_t *info, void *context)
 {
     struct sigaction theirs = signals_theirs;
-    if (signal == SIGTRAP && info->si_code > 0 && theirs.sa_handler == SIG_DFL && lwp_debugger_came())
+    if (signal == SIGTRAP && info->si_code > 0 && theirs.sa_handler == SIG_DFL && lwp_debugger_is_here())
         return; /* a debugger's own, passed on with ours */
     if (signals_blocked && info->si_code <= 0) { /* sent, not trapped: waits */
         signals_pending = true;
