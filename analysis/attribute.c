@@ -290,6 +290,7 @@ static void attribution_sample(struct lwp_attribution *self, const struct lwps_s
     }
     lwp_windows_sample(&shard->windows, walk, walk_count, time);
     lwp_sum_add(&shard->total, sample->weight);
+    lwp_shared_sample(&shard->shared, sample->time, sample->weight);
     if (weighted)
         lwp_sum_add(&shard->stalled, sample->weight);
     else if (sample->kind != LWPS_SAMPLE_COMPUTE)
@@ -442,7 +443,12 @@ static int attribution_watch(void *to, const struct lwps_watch *record)
     uint64_t offset;
     if (self->file->other_unit)
         return 0;
+    bool own = record->first_tid == 0;
+    if (own && record->verdicts & (LWPS_VERDICT_DEAD_STORE | LWPS_VERDICT_SHARING)) /* each store has one such */
+        lwp_shared_store(&self->shard->shared, record);
     if (record->verdicts & LWPS_VERDICT_SHARING) {
+        if (own)
+            return 0;
         attribution_shared(self, record);
         if (record->end == LWPS_WATCH_DECIDED && record->overlap && record->second.flags & LWPS_ACCESS_LOAD &&
             record->first.flags & LWPS_ACCESS_STORE)

@@ -1,12 +1,16 @@
-/* A trial watches, in one thread, bytes that another thread stored, and stands for all stores of that thread since the
- * pair's last trial. So a cell of the matrix is the sum of the trials that ended with a load, scaled up by those of the
- * pair whose end is not known. Stores are sampled by CPU time: cells are weights, and only their shares are told. */
+/* A cell of the matrix is the weight of the writer's stores that the reader read, as transfers.c estimates it from what
+ * was watched. Stores are sampled by CPU time: cells are weights, and only their shares are told. Their intervals come
+ * from estimates without an eighth of the records each (delete-a-group jackknife, 7 degrees of freedom), and are never
+ * narrower than so many trials allow that all ended alike: a pair that was hardly tried may be anything. */
 #include "analysis/communication.h"
 
 #include "base/arena.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+static const double t_quantile = 2.365; /* Student, 7 degrees of freedom, 95 % */
 
 bool lwp_communication_measured(const struct lwp_profile *profile)
 {
@@ -15,12 +19,6 @@ bool lwp_communication_measured(const struct lwp_profile *profile)
     const char *detect = json_string_value(json_object_get(json_object_get(profile->run, "options"), "detect"));
     return detect && (strstr(detect, "sharing") || strstr(detect, "communication")) && profile->engine == 1 &&
            profile->shared.thread_count == profile->process_count && profile->process_count > 0;
-}
-
-static double cell_amount(const struct lwp_shared_cell *cell)
-{
-    double told = (double)cell->read.weight + (double)cell->unread.weight;
-    return told > 0 ? (double)cell->read.weight * (told + (double)cell->lost.weight) / told : 0;
 }
 
 static int thread_find(const struct lwp_shared *shared, uint32_t process, uint32_t tid)
@@ -52,8 +50,53 @@ static int ranked_compare(const void *a, const void *b)
     return (x->thread > y->thread) - (x->thread < y->thread);
 }
 
+/* A pair of threads, or of a row's and a column's threads together. */
+struct pair {
+    int writer, reader; /* index among the threads, -1: not known there */
+    struct lwp_transfer_estimate estimate;
+    uint64_t reads;
+};
+
+static struct pair pair_of(const struct lwp_shared *shared, uint32_t process, uint32_t writer, uint32_t reader)
+{
+    static const uint64_t none[LWP_TRANSFER_PARTS];
+    struct pair pair = {.writer = thread_find(shared, process, writer), .reader = thread_find(shared, process, reader)};
+    lwp_transfers_estimate(&shared->transfers, process, writer, reader,
+                           pair.writer < 0 ? none : shared->threads[pair.writer].sampled, &pair.estimate);
+    return pair;
+}
+
+static void pair_add(struct pair *to, const struct pair *from)
+{
+    for (unsigned k = 0; k < LWP_TRANSFER_ESTIMATES; k++)
+        to->estimate.amount[k] += from->estimate.amount[k];
+    to->estimate.stored += from->estimate.stored;
+    to->estimate.told += from->estimate.told;
+    to->reads += from->reads;
+}
+
+/* Its part of all. */
+static struct lwp_share pair_share(const struct pair *pair, const struct pair *all)
+{
+    const double *amount = pair->estimate.amount, *total = all->estimate.amount;
+    struct lwp_share share = {0, 0, 1};
+    if (total[LWP_TRANSFER_ALL] <= 0)
+        return share;
+    share.value = amount[LWP_TRANSFER_ALL] / total[LWP_TRANSFER_ALL];
+    double variance = 0;
+    for (unsigned k = 0; k < LWP_TRANSFER_PARTS; k++) {
+        double apart = (total[k] > 0 ? amount[k] / total[k] : 0) - share.value;
+        variance += apart * apart * (LWP_TRANSFER_PARTS - 1) / LWP_TRANSFER_PARTS;
+    }
+    double alike = pair->estimate.stored / total[LWP_TRANSFER_ALL] / (double)(pair->estimate.told + 2);
+    double half = t_quantile * sqrt(variance + alike * alike);
+    share.low = fmax(0, share.value - half);
+    share.high = fmin(1, share.value + half);
+    return share;
+}
+
 /* The row of each thread: the busiest have one of their own. */
-static int *communication_rows(struct lwp_profile *profile, struct lwp_communication *found)
+static int *communication_rows(struct lwp_profile *profile, struct lwp_communication *found, const struct pair *pairs)
 {
     const struct lwp_shared *shared = &profile->shared;
     struct ranked *ranked = lwp_arena_alloc(profile->arena, shared->thread_count + 1, sizeof *ranked);
@@ -64,14 +107,12 @@ static int *communication_rows(struct lwp_profile *profile, struct lwp_communica
         rows[i] = -1;
     }
     for (size_t i = 0; i < shared->cell_count; i++) {
-        const struct lwp_shared_cell *cell = &shared->cells[i];
-        int from = thread_find(shared, cell->process, cell->writer),
-            to = thread_find(shared, cell->process, cell->reader);
+        int from = pairs[i].writer, to = pairs[i].reader;
         if (from < 0 || to < 0)
             continue;
         seen[from] = seen[to] = true;
-        ranked[from].amount += cell_amount(cell);
-        ranked[to].amount += cell_amount(cell);
+        ranked[from].amount += pairs[i].estimate.amount[LWP_TRANSFER_ALL];
+        ranked[to].amount += pairs[i].estimate.amount[LWP_TRANSFER_ALL];
     }
     size_t wanted = 0;
     for (size_t i = 0; i < shared->thread_count; i++)
@@ -97,6 +138,42 @@ static int *communication_rows(struct lwp_profile *profile, struct lwp_communica
     return rows;
 }
 
+static struct pair *communication_pairs(struct lwp_profile *profile, struct lwp_communication *found)
+{
+    const struct lwp_shared *shared = &profile->shared;
+    struct pair *pairs = lwp_arena_alloc(profile->arena, shared->cell_count + 1, sizeof *pairs);
+    for (size_t i = 0; i < shared->cell_count; i++) {
+        const struct lwp_shared_cell *cell = &shared->cells[i];
+        pairs[i] = pair_of(shared, cell->process, cell->writer, cell->reader);
+        pairs[i].reads = cell->read;
+        found->trials += cell->read + cell->unread + cell->lost;
+        found->decided += cell->read + cell->unread;
+    }
+    return pairs;
+}
+
+/* Two threads of one process that were never tried with each other: as much as the writer stored may have been read.
+ * (Of threads that are told together, only pairs that were tried count.) */
+static void cells_untried(const struct lwp_shared *shared, const struct lwp_communication *found, struct pair *cells)
+{
+    for (size_t i = 0; i < found->count * found->count && !found->others; i++) {
+        const struct lwp_shared_thread *writer = found->threads[i / found->count],
+                                       *reader = found->threads[i % found->count];
+        if (writer != reader && writer->process == reader->process && cells[i].estimate.told == 0)
+            cells[i].estimate.stored = pair_of(shared, writer->process, writer->tid, reader->tid).estimate.stored;
+    }
+}
+
+/* Weight of the stores of all threads in the matrix. */
+static double communication_stored(const struct lwp_shared *shared, const int *rows)
+{
+    double stored = 0;
+    for (size_t i = 0; i < shared->thread_count; i++)
+        if (rows[i] >= 0)
+            stored += pair_of(shared, shared->threads[i].process, shared->threads[i].tid, 0).estimate.stored;
+    return stored;
+}
+
 void lwp_communication_find(struct lwp_profile *profile, struct lwp_communication *found)
 {
     const struct lwp_shared *shared = &profile->shared;
@@ -107,35 +184,26 @@ void lwp_communication_find(struct lwp_profile *profile, struct lwp_communicatio
                          "collect --detect), or not possible with this engine.");
         return;
     }
-    const int *rows = communication_rows(profile, found);
+    const struct pair *pairs = communication_pairs(profile, found);
+    const int *rows = communication_rows(profile, found, pairs);
     found->cells = lwp_arena_alloc(profile->arena, found->count * found->count + 1, sizeof *found->cells);
-    struct lwp_tally *tallies = lwp_arena_alloc(profile->arena, found->count * found->count + 1, sizeof *tallies),
-                     all = {0};
-    double watched = 0;
+    struct pair *cells = lwp_arena_alloc(profile->arena, found->count * found->count + 1, sizeof *cells), all = {0};
     for (size_t i = 0; i < shared->cell_count; i++) {
-        const struct lwp_shared_cell *cell = &shared->cells[i];
-        int from = thread_find(shared, cell->process, cell->writer),
-            to = thread_find(shared, cell->process, cell->reader);
-        found->trials += cell->read.samples + cell->unread.samples + cell->lost.samples;
-        found->decided += cell->read.samples + cell->unread.samples;
-        watched += (double)cell->read.weight + (double)cell->unread.weight + (double)cell->lost.weight;
-        if (from < 0 || to < 0)
+        if (pairs[i].writer < 0 || pairs[i].reader < 0)
             continue;
-        double amount = cell_amount(cell), scale = cell->read.weight ? amount / (double)cell->read.weight : 0;
-        struct lwp_tally tally = {
-            .weight = amount, .squares = (double)cell->read.squares * scale * scale, .samples = cell->read.samples};
-        lwp_tally_merge(&tallies[(size_t)rows[from] * found->count + (size_t)rows[to]], &tally);
-        lwp_tally_merge(&all, &tally);
+        pair_add(&cells[(size_t)rows[pairs[i].writer] * found->count + (size_t)rows[pairs[i].reader]], &pairs[i]);
+        pair_add(&all, &pairs[i]);
     }
+    cells_untried(shared, found, cells);
     for (size_t i = 0; i < found->count * found->count; i++) {
-        found->cells[i].samples = tallies[i].samples;
-        if (all.weight > 0)
-            found->cells[i].share = lwp_share_of(&tallies[i], &all);
+        found->cells[i].samples = cells[i].reads;
+        found->cells[i].share = pair_share(&cells[i], &all);
     }
-    found->read = watched > 0 ? all.weight / watched : 0;
+    double stored = communication_stored(shared, rows);
+    found->read = stored > 0 ? fmin(1, all.estimate.amount[LWP_TRANSFER_ALL] / stored) : 0;
     if (found->trials)
         lwp_profile_note(profile,
-                         "Communication is scaled up from %llu stores that were watched in other threads, one at a "
+                         "Communication is scaled up from %llu stores that were watched in other threads, a few at a "
                          "time; of %llu it is known what became of them.",
                          (unsigned long long)found->trials, (unsigned long long)found->decided);
 }

@@ -17,7 +17,7 @@ struct lwp_communication {
     const struct lwp_shared_thread **threads; /* by process and number; NULL: the others together */
     struct lwp_communication_cell *cells;     /* count * count, row: writer */
     size_t others;                            /* threads that the last row and column stand for, 0: none */
-    double read;                              /* part of the watched stores that another thread read */
+    double read;                              /* part of what these threads stored that another one read */
     uint64_t trials, decided;                 /* stores watched in another thread; those with a known end */
 };
 

@@ -45,6 +45,13 @@ static struct lwp_shared_cell *shared_cell(struct lwp_shared *shared, uint32_t p
     return cell;
 }
 
+void lwp_shared_store(struct lwp_shared *shared, const struct lwps_watch *record)
+{
+    if (record->first.home != LWPS_HOME_STACK && record->end != LWPS_WATCH_FOREIGN)
+        lwp_transfers_store(&shared->transfers, shared->process, shared->tid, record->first.address, record->time,
+                            record->weight);
+}
+
 void lwp_shared_trial(struct lwp_shared *shared, const struct lwps_watch *record)
 {
     shared->records++;
@@ -53,8 +60,13 @@ void lwp_shared_trial(struct lwp_shared *shared, const struct lwps_watch *record
         return;
     bool decided = record->end == LWPS_WATCH_DECIDED;
     bool read = decided && record->overlap && record->second.flags & LWPS_ACCESS_LOAD;
-    bool unread = decided || record->end == LWPS_WATCH_EVICTED;
-    lwp_sum_add(read ? &cell->read : unread ? &cell->unread : &cell->lost, record->weight);
+    bool unread = !read && (decided || record->end == LWPS_WATCH_EVICTED);
+    cell->read += read;
+    cell->unread += unread;
+    cell->lost += !read && !unread;
+    if (read || unread)
+        lwp_transfers_trial(&shared->transfers, shared->process, record->first_tid, shared->tid, record->first.address,
+                            record->time, read);
 }
 
 static uint64_t shared_mask(const struct lwps_access *access)
@@ -123,9 +135,9 @@ void lwp_shared_merge(struct lwp_shared *into, struct lwp_shared *from)
         struct lwp_shared_cell *to = shared_cell(into, cell->process, cell->writer, cell->reader);
         if (!to)
             continue;
-        lwp_sum_merge(&to->read, &cell->read);
-        lwp_sum_merge(&to->unread, &cell->unread);
-        lwp_sum_merge(&to->lost, &cell->lost);
+        to->read += cell->read;
+        to->unread += cell->unread;
+        to->lost += cell->lost;
     }
     for (size_t i = 0; i < from->use_count; i++) {
         const struct lwp_shared_use *use = &from->uses[i];
@@ -135,6 +147,7 @@ void lwp_shared_merge(struct lwp_shared *into, struct lwp_shared *from)
         else if (to) /* a thread's number was used twice in one process: rare */
             lwp_sum_merge(&to->hits, &use->hits);
     }
+    lwp_transfers_merge(&into->transfers, &from->transfers);
     into->records += from->records;
     into->refused += from->refused;
     lwp_shared_free(from);
@@ -182,6 +195,7 @@ void lwp_shared_settle(struct lwp_shared *shared, const uint32_t *contexts, cons
         qsort(shared->cells, shared->cell_count, sizeof *shared->cells, shared_cell_compare);
     if (shared->use_count)
         qsort(shared->uses, shared->use_count, sizeof *shared->uses, shared_use_compare);
+    lwp_transfers_settle(&shared->transfers);
 }
 
 void lwp_shared_free(struct lwp_shared *shared)
@@ -191,5 +205,6 @@ void lwp_shared_free(struct lwp_shared *shared)
     free(shared->threads);
     free(shared->cells);
     free(shared->uses);
+    lwp_transfers_free(&shared->transfers);
     *shared = (struct lwp_shared){0};
 }

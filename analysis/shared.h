@@ -3,6 +3,7 @@
 #define LWP_ANALYSIS_SHARED_H
 
 #include "analysis/hot.h"
+#include "analysis/transfers.h"
 #include "base/table.h"
 #include "format/record.h"
 
@@ -15,14 +16,15 @@ enum { LWP_SHARED_LINE = 64 };
 struct lwp_shared_thread {
     uint32_t process, tid;
     char name[32];
+    uint64_t sampled[LWP_TRANSFER_PARTS]; /* weight of its samples */
 };
 
 /* Stores of one thread that another one watched: what became of them there. */
 struct lwp_shared_cell {
     uint32_t process, writer, reader;
-    struct lwp_sum read;   /* it loaded them next */
-    struct lwp_sum unread; /* it stored there itself, or did not use them for a while */
-    struct lwp_sum lost;   /* not known */
+    uint64_t read;   /* it loaded them next */
+    uint64_t unread; /* it stored there itself, or did not use them for a while */
+    uint64_t lost;   /* not known */
 };
 
 /* What one thread did on a cache line that others were using at the time. */
@@ -48,12 +50,23 @@ struct lwp_shared {
     struct lwp_shared_use *uses;
     size_t use_count, use_room;
     struct lwp_table cell_index, use_index;
+    struct lwp_transfers transfers;
     uint32_t process, tid; /* whose file is being read */
     uint64_t records, refused;
 };
 
 /* What is added from now on was recorded by this thread. */
 void lwp_shared_begin(struct lwp_shared *shared, uint32_t process, uint32_t tid, const char *name);
+
+/* One of its samples. */
+static inline void lwp_shared_sample(struct lwp_shared *shared, uint64_t time, uint64_t weight)
+{
+    if (shared->thread_count)
+        shared->threads[shared->thread_count - 1].sampled[lwp_transfers_part(time)] += weight;
+}
+
+/* A store that one of its samples chose; all of them, watched or not. */
+void lwp_shared_store(struct lwp_shared *shared, const struct lwps_watch *record);
 
 /* Whether the record is of a trial; else it is a use of a line. */
 static inline bool lwp_shared_is_trial(const struct lwps_watch *record)

@@ -1,0 +1,63 @@
+/* How much of what one thread stored another one read, from the stores it was sampled at and from the few that were
+ * watched in the other thread. See transfers.c for the model. */
+#ifndef LWP_ANALYSIS_TRANSFERS_H
+#define LWP_ANALYSIS_TRANSFERS_H
+
+#include "base/table.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Everything is kept in so many parts, each with a random part of the records: how far estimates from all parts but one
+ * are apart tells how sure they are (delete-a-group jackknife). The last estimate of several is from all parts. */
+enum { LWP_TRANSFER_PARTS = 8, LWP_TRANSFER_ALL = LWP_TRANSFER_PARTS, LWP_TRANSFER_ESTIMATES };
+
+/* The part of what was recorded for the sample at this time. */
+unsigned lwp_transfers_part(uint64_t time);
+
+/* Stores of a thread to a page. */
+struct lwp_transfer_stores {
+    uint32_t process, writer;
+    uint64_t page;
+    uint64_t weight[LWP_TRANSFER_PARTS]; /* settled: with all that comes before it in the array */
+};
+
+/* What another thread was seen to do with some of them. */
+struct lwp_transfer_trials {
+    uint32_t process, writer, reader;
+    uint64_t page;
+    uint32_t told[LWP_TRANSFER_PARTS], read[LWP_TRANSFER_PARTS]; /* told: with a known end */
+};
+
+/* Start from zero. */
+struct lwp_transfers {
+    struct lwp_transfer_stores *stores; /* settled: by process, writer, page */
+    size_t store_count, store_room;
+    struct lwp_transfer_trials *trials; /* settled: by process, writer, reader, page */
+    size_t trial_count, trial_room;
+    struct lwp_table store_index, trial_index;
+};
+
+void lwp_transfers_store(struct lwp_transfers *transfers, uint32_t process, uint32_t writer, uint64_t address,
+                         uint64_t time, uint64_t weight);
+void lwp_transfers_trial(struct lwp_transfers *transfers, uint32_t process, uint32_t writer, uint32_t reader,
+                         uint64_t address, uint64_t time, bool read);
+
+/* Adds `from` to `into` and frees it. */
+void lwp_transfers_merge(struct lwp_transfers *into, struct lwp_transfers *from);
+void lwp_transfers_settle(struct lwp_transfers *transfers);
+void lwp_transfers_free(struct lwp_transfers *transfers);
+
+struct lwp_transfer_estimate {
+    double amount[LWP_TRANSFER_ESTIMATES]; /* weight of the writer's stores that the reader read next */
+    double stored;                         /* of all of them */
+    uint64_t told;                         /* trials that this rests on */
+};
+
+/* Once settled. `sampled`: the weight of all samples of the writer by their part: the CPU time it took is known exactly,
+ * so that only the fraction of it that was spent on stores varies. */
+void lwp_transfers_estimate(const struct lwp_transfers *transfers, uint32_t process, uint32_t writer, uint32_t reader,
+                            const uint64_t sampled[LWP_TRANSFER_PARTS], struct lwp_transfer_estimate *estimate);
+
+#endif
