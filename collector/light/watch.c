@@ -277,6 +277,7 @@ static void trap_open(struct lwp_watch *watch, const struct lwp_trap *trap)
 {
     watch->old_known = watch->now_known = watch_read(watch->address, watch->bytes, &watch->old);
     watch->now = watch->old;
+    watch->left = (uint8_t)((1u << watch->bytes) - 1);
     watch->strays = 0;
     watch->state = LWP_WATCH_OPEN;
     if (!watch->element)
@@ -288,26 +289,55 @@ static bool range_holds(uint64_t start, uint64_t bytes, uint64_t inner, uint64_t
     return start <= inner && start + bytes >= inner + inner_bytes;
 }
 
-/* Whether a store settles what became of the first access. It must cover the watched piece, and not just reach into the
- * first one: copies of odd lengths are made of stores that overlap. */
-static bool trap_settles(const struct lwp_watch *watch, const struct lwp_trap *trap)
+/* The watched bytes that an access touches, as a mask; all when its address is not known. */
+static uint8_t trap_reaches(const struct lwp_watch *watch, const struct lwp_trap *trap)
 {
-    const struct lwps_access *first = &watch->record.first;
-    if (!trap->address)
-        return true;
-    return range_holds(trap->address, trap->bytes, watch->address, watch->bytes) &&
-           (range_holds(trap->address, trap->bytes, first->address, first->bytes) ||
-            range_holds(first->address, first->bytes, trap->address, trap->bytes));
+    uint8_t mask = 0;
+    for (unsigned i = 0; i < watch->bytes; i++)
+        if (!trap->address || range_holds(trap->address, trap->bytes, watch->address + i, 1))
+            mask |= (uint8_t)(1u << i);
+    return mask;
 }
 
-/* A load waits for the next load; stores in between only change what that will find. */
+/* A store that just reaches into the first one takes nothing away: copies of odd lengths are made of stores that overlap. */
+static bool trap_overwrites(const struct lwp_watch *watch, const struct lwp_trap *trap)
+{
+    const struct lwps_access *first = &watch->record.first;
+    return trap->store && (!trap->address || range_holds(trap->address, trap->bytes, first->address, first->bytes) ||
+                           range_holds(first->address, first->bytes, trap->address, trap->bytes));
+}
+
+/* A load waits for the next load. A store waits for the load of a byte that is still its own, or until others have
+ * overwritten all of them. */
+static bool trap_settles(struct lwp_watch *watch, const struct lwp_trap *trap)
+{
+    uint8_t reached = trap_reaches(watch, trap);
+    if (watch->record.verdicts & LOADS)
+        return trap->load;
+    if (trap->load && watch->record.verdicts & LWPS_VERDICT_DEAD_STORE && reached & watch->left)
+        return true;
+    if (trap_overwrites(watch, trap))
+        watch->left &= (uint8_t)~reached;
+    return !watch->left;
+}
+
 static bool trap_passes(struct lwp_watch *watch, const struct lwp_trap *trap)
 {
-    bool settles = trap->load || (!(watch->record.verdicts & LOADS) && trap_settles(watch, trap));
-    if (settles || ++watch->strays > STRAYS_MOST)
+    if (trap_settles(watch, trap) || ++watch->strays > STRAYS_MOST)
         return false;
     watch->now_known = watch_read(watch->address, watch->bytes, &watch->now);
     return true;
+}
+
+/* The value found, but for the bytes that were not looked at: those count as they were. */
+static uint64_t trap_value(const struct lwp_watch *watch, const struct lwp_trap *trap)
+{
+    uint8_t reached = trap_reaches(watch, trap);
+    uint64_t value = watch->old;
+    for (unsigned i = 0; i < watch->bytes; i++)
+        if (!(watch->record.verdicts & LOADS) || reached >> i & 1)
+            value = (value & ~((uint64_t)0xff << 8 * i)) | (watch->now & (uint64_t)0xff << 8 * i);
+    return value;
 }
 
 /* Decides what it can. Returns the verdicts that are still open. */
@@ -331,7 +361,7 @@ static uint8_t trap_decide(struct lwp_watch *watch, struct lwp_thread *self, con
     if (!(open & LOADS && trap->store)) /* else what it loaded is what was there before it stored */
         watch->now_known = watch_read(watch->address, watch->bytes, &watch->now);
     if (watch->old_known && watch->now_known)
-        record.value = (uint8_t)lwp_value_compare(watch->old, watch->now, watch->bytes,
+        record.value = (uint8_t)lwp_value_compare(watch->old, trap_value(watch, trap), watch->bytes,
                                                   watch->element ? watch->element : trap->element);
     if (!(open & LOADS) && !trap->store) /* what was stored is used; the next store tells whether it was silent */
         decided &= LWPS_VERDICT_DEAD_STORE;
@@ -347,53 +377,89 @@ static bool frames_hold(const struct lwp_frames *frames, uint64_t cfa)
     return false;
 }
 
+struct stop {
+    enum lwp_trap_kind kind;
+    struct lwp_trap trap;
+    struct lwp_frames *frames; /* room for them */
+    void *ucontext;
+};
+
+static void watch_stopped(struct lwp_watches *watches, struct lwp_debug_registers *registers, struct lwp_thread *self,
+                          unsigned which, const struct stop *stop)
+{
+    struct lwp_watch *watch = &watches->at[which];
+    bool predicted = watch->state == LWP_WATCH_PREDICTED, accessed = stop->kind == LWP_TRAP_ACCESS;
+    if (accessed && stop->trap.partial)
+        return;
+    if (predicted && (!accessed || stop->trap.ip != watch->record.first.ip)) {
+        if (++watch->strays > STRAYS_MOST)
+            watch_end(watches, registers, self, which, LWPS_WATCH_MISPREDICTED);
+        return;
+    }
+    if (!accessed) {
+        watch_end(watches, registers, self, which,
+                  stop->kind == LWP_TRAP_KERNEL ? LWPS_WATCH_KERNEL : LWPS_WATCH_UNKNOWN);
+        return;
+    }
+    if (predicted) {
+        trap_open(watch, &stop->trap);
+        bool only_silent = watch->record.verdicts == LWPS_VERDICT_SILENT_STORE;
+        if (only_silent && !lwp_debug_arm(registers, which, LWP_DEBUG_WRITE, watch->address, watch->bytes))
+            watch_end(watches, registers, self, which, LWPS_WATCH_NOT_WATCHED);
+        return;
+    }
+    if (trap_passes(watch, &stop->trap))
+        return;
+    lwp_frames_take(stop->frames, stop->ucontext);
+    if (watch->frame && !frames_hold(stop->frames, watch->frame)) { /* left by longjmp or an exception */
+        watch_end(watches, registers, self, which, LWPS_WATCH_FRAME_DIED);
+        return;
+    }
+    watch->record.verdicts = trap_decide(watch, self, stop->frames, &stop->trap);
+    if (!watch->record.verdicts)
+        watch_end(watches, registers, self, which, 0);
+    else if (!lwp_debug_arm(registers, which, LWP_DEBUG_WRITE, watch->address, watch->bytes))
+        watch_end(watches, registers, self, which, LWPS_WATCH_NOT_WATCHED);
+}
+
+/* Of the registers that one instruction sets off only one is told, since the kernel keeps one SIGTRAP. */
+static void watch_stopped_too(struct lwp_watches *watches, struct lwp_debug_registers *registers,
+                              struct lwp_thread *self, unsigned which, const struct stop *stop)
+{
+    const struct lwp_watch *told = &watches->at[which];
+    uint64_t low = stop->trap.address ? stop->trap.address : told->address;
+    uint64_t high = low + (stop->trap.address ? stop->trap.bytes : told->bytes);
+    for (unsigned i = 0; i < LWP_WATCHES; i++) {
+        const struct lwp_watch *watch = &watches->at[i];
+        bool armed = watch->state == LWP_WATCH_PREDICTED || watch->state == LWP_WATCH_OPEN;
+        bool sees = stop->trap.store || watch->record.verdicts != LWPS_VERDICT_SILENT_STORE;
+        if (i == which || !armed || !sees || watch->address >= high || watch->address + watch->bytes <= low)
+            continue;
+        if (stop->trap.string) /* it may have stopped there before, or will again */
+            watch_end(watches, registers, self, i, LWPS_WATCH_UNKNOWN);
+        else
+            watch_stopped(watches, registers, self, i, stop);
+    }
+}
+
 void lwp_watches_trap(struct lwp_watches *watches, struct lwp_debug_registers *registers, struct lwp_thread *self,
                       struct lwp_code_cache *cache, struct lwp_frames *frames, unsigned which, void *ucontext)
 {
-    struct lwp_watch *watch = &watches->at[which];
+    const struct lwp_watch *watch = &watches->at[which];
     enum lwps_watch_end lost = watch_is_lost(watch);
     if (watch->state == LWP_WATCH_FREE || lost) {
         watch_end(watches, registers, self, which, lost);
         return;
     }
     const greg_t *machine = ((const ucontext_t *)ucontext)->uc_mcontext.gregs;
+    struct stop stop = {.frames = frames, .ucontext = ucontext};
     struct lwp_registers after;
-    struct lwp_trap trap;
     lwp_registers_take(&after, ucontext);
-    uint64_t flags = (uint64_t)machine[REG_EFL];
     const struct lwp_place *place = lwp_place_find(cache, (uint64_t)machine[REG_RIP]);
-    enum lwp_trap_kind kind = lwp_trap_find(cache, place, &after, flags, watch->address, watch->bytes, &trap);
-    bool predicted = watch->state == LWP_WATCH_PREDICTED;
-    if (kind == LWP_TRAP_ACCESS && trap.partial)
-        return;
-    if (predicted && (kind != LWP_TRAP_ACCESS || trap.ip != watch->record.first.ip)) {
-        if (++watch->strays > STRAYS_MOST)
-            watch_end(watches, registers, self, which, LWPS_WATCH_MISPREDICTED);
-        return;
-    }
-    if (kind != LWP_TRAP_ACCESS) {
-        watch_end(watches, registers, self, which, kind == LWP_TRAP_KERNEL ? LWPS_WATCH_KERNEL : LWPS_WATCH_UNKNOWN);
-        return;
-    }
-    if (predicted) {
-        trap_open(watch, &trap);
-        bool only_silent = watch->record.verdicts == LWPS_VERDICT_SILENT_STORE;
-        if (only_silent && !lwp_debug_arm(registers, which, LWP_DEBUG_WRITE, watch->address, watch->bytes))
-            watch_end(watches, registers, self, which, LWPS_WATCH_NOT_WATCHED);
-        return;
-    }
-    if (trap_passes(watch, &trap))
-        return;
-    lwp_frames_take(frames, ucontext);
-    if (watch->frame && !frames_hold(frames, watch->frame)) { /* left by longjmp or an exception */
-        watch_end(watches, registers, self, which, LWPS_WATCH_FRAME_DIED);
-        return;
-    }
-    watch->record.verdicts = trap_decide(watch, self, frames, &trap);
-    if (!watch->record.verdicts)
-        watch_end(watches, registers, self, which, 0);
-    else if (!lwp_debug_arm(registers, which, LWP_DEBUG_WRITE, watch->address, watch->bytes))
-        watch_end(watches, registers, self, which, LWPS_WATCH_NOT_WATCHED);
+    stop.kind = lwp_trap_find(cache, place, &after, (uint64_t)machine[REG_EFL], watch->address, watch->bytes, &stop.trap);
+    if (stop.kind == LWP_TRAP_ACCESS)
+        watch_stopped_too(watches, registers, self, which, &stop);
+    watch_stopped(watches, registers, self, which, &stop);
 }
 
 void lwp_watches_finish(struct lwp_watches *watches, struct lwp_thread *self)

@@ -26,6 +26,7 @@ struct lwp_watch {
     uint64_t address; /* of the watched piece of the access */
     uint8_t bytes;
     uint8_t element; /* bytes of a floating point number; 0: none */
+    uint8_t left;    /* mask of the bytes that no store has overwritten since the first access */
     uint8_t strays;  /* accesses seen that neither begin nor decide */
     uint8_t give_up; /* enum lwps_watch_end: a trap could not be looked at */
     bool old_known, now_known;

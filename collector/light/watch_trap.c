@@ -51,6 +51,7 @@ static enum lwp_trap_kind trap_string(const struct lwp_insn *insn, uint64_t stop
             continue;
         trap_take(trap, insn, address);
         trap->bytes = (uint16_t)bytes;
+        trap->string = true;
         trap->store = rdi && insn->store;
         trap->load = !trap->store;
         trap->partial = stopped_at == insn->ip && trap_is_partial(insn, after, flags, at, address, bytes);

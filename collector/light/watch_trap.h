@@ -18,6 +18,7 @@ struct lwp_trap {
     uint64_t ip, address; /* address 0: the instruction overwrote a register it is made of */
     uint16_t bytes;
     bool load, store, vector, floating;
+    bool string;     /* one pass of a string instruction over the watched bytes, `address` and `bytes` are those */
     bool partial;    /* a string instruction within the watched bytes: it stops there again before it is through */
     uint8_t element; /* bytes of one floating point number; 0: not floating point */
 };

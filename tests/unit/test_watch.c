@@ -68,12 +68,15 @@ const struct lwp_place *lwp_place_find(struct lwp_code_cache *cache, uint64_t ip
     return NULL;
 }
 
+static struct lwp_trap next_trap; /* ip 0: none that can be told */
+
 enum lwp_trap_kind lwp_trap_find(struct lwp_code_cache *cache, const struct lwp_place *place,
                                  const struct lwp_registers *after, uint64_t flags, uint64_t address, unsigned bytes,
                                  struct lwp_trap *trap)
 {
-    (void)cache, (void)place, (void)after, (void)flags, (void)address, (void)bytes, (void)trap;
-    return LWP_TRAP_UNKNOWN;
+    (void)cache, (void)place, (void)after, (void)flags, (void)address, (void)bytes;
+    *trap = next_trap;
+    return next_trap.ip ? LWP_TRAP_ACCESS : LWP_TRAP_UNKNOWN;
 }
 
 /* ---- the reservoir (4.4.1) ---- */
@@ -129,6 +132,87 @@ static void test_pieces(void **state)
             assert_int_equal(watch.address % watch.bytes, 0);
             assert_true(watch.address >= address && watch.address + watch.bytes <= address + bytes);
         }
+}
+
+/* ---- stops ---- */
+
+enum { STORE_IP = 1, OTHER_IP = 2, LOAD_IP = 3 };
+
+static struct subject {
+    struct lwp_watches watches;
+    struct lwp_debug_registers registers;
+    struct lwp_thread self;
+    struct lwp_frames frames;
+} subject;
+static uint64_t cell[4] __attribute__((aligned(32)));
+
+static void offer(uint64_t *address, bool store)
+{
+    const struct lwp_walk_access access = {
+        .ip = store ? STORE_IP : LOAD_IP, .address = (uint64_t)address, .bytes = 8, .load = !store, .store = store};
+    lwp_watches_offer(&subject.watches, &subject.self, &subject.frames, &access, 1, 1, true);
+    lwp_watches_end_sample(&subject.watches, &subject.registers, &subject.self);
+}
+
+static void stop(unsigned which, uint64_t ip, const void *address, unsigned bytes)
+{
+    ucontext_t context = {0};
+    next_trap = (struct lwp_trap){.ip = ip, .address = (uint64_t)address, .bytes = (uint16_t)bytes,
+                                  .load = ip == LOAD_IP, .store = ip != LOAD_IP};
+    lwp_watches_trap(&subject.watches, &subject.registers, &subject.self, NULL, &subject.frames, which, &context);
+}
+
+static unsigned state(unsigned which)
+{
+    return subject.watches.at[which].state;
+}
+
+static void subject_start(uint8_t verdicts)
+{
+    subject = (struct subject){0};
+    lwp_watches_start(&subject.watches, verdicts);
+}
+
+/* One instruction sets off two registers, the kernel tells of one. */
+static void test_two_at_once(void **unused)
+{
+    (void)unused;
+    subject_start(LWPS_VERDICT_DEAD_STORE);
+    offer(&cell[0], true);
+    offer(&cell[0], true);
+    offer(&cell[1], true);
+    stop(1, STORE_IP, &cell[0], 8);
+    assert_int_equal(state(0), LWP_WATCH_OPEN);
+    assert_int_equal(state(1), LWP_WATCH_OPEN);
+    assert_int_equal(state(2), LWP_WATCH_PREDICTED);
+    stop(2, STORE_IP, &cell[1], 8);
+    stop(0, OTHER_IP, &cell[0], 16); /* wide enough for all three */
+    for (unsigned i = 0; i < LWP_WATCHES; i++)
+        assert_int_equal(state(i), LWP_WATCH_FREE);
+    lwp_watches_finish(&subject.watches, &subject.self);
+}
+
+/* What overwrites a store may come in parts; a load of the parts that are no longer its own is no use of it. */
+static void test_parts(void **unused)
+{
+    (void)unused;
+    char *bytes = (char *)&cell[0];
+    subject_start(LWPS_VERDICT_DEAD_STORE);
+    offer(&cell[0], true);
+    stop(0, STORE_IP, bytes, 8);
+    stop(0, OTHER_IP, bytes, 4);
+    stop(0, LOAD_IP, bytes + 2, 2);
+    assert_int_equal(state(0), LWP_WATCH_OPEN);
+    stop(0, OTHER_IP, bytes + 4, 4);
+    assert_int_equal(state(0), LWP_WATCH_FREE); /* dead */
+    offer(&cell[0], true);
+    stop(0, STORE_IP, bytes, 8);
+    stop(0, OTHER_IP, bytes + 4, 8); /* reaches into it */
+    stop(0, OTHER_IP, bytes, 4);
+    assert_int_equal(state(0), LWP_WATCH_OPEN);
+    stop(0, LOAD_IP, bytes + 4, 1);
+    assert_int_equal(state(0), LWP_WATCH_FREE); /* of use */
+    lwp_watches_finish(&subject.watches, &subject.self);
 }
 
 /* ---- memory that goes away ---- */
@@ -198,6 +282,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reservoir),
         cmocka_unit_test(test_pieces),
+        cmocka_unit_test(test_two_at_once),
+        cmocka_unit_test(test_parts),
         cmocka_unit_test(test_forget),
         cmocka_unit_test(test_values),
     };
