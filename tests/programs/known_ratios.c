@@ -2,7 +2,7 @@
  *
  *     known_ratios CASE SECONDS THREADS
  *
- * prints what is true of the case: "KIND SHARE FIRST SECOND" a line, KIND the verdict, SHARE of all stores or loads, and
+ * works for so many seconds of CPU time on each core that it uses (0: four passes), and prints what is true of the case: "KIND SHARE FIRST SECOND" a line, KIND the verdict, SHARE of all stores or loads, and
  * the source lines of the pair of which there is most ("- -": no pair, the share is of all pairs together).
  *
  * Samples come by time, so a store's share is that of the time spent around it: WORK makes every store cost the same,
@@ -10,13 +10,19 @@
  * thread has its own arrays. Loads of a loop's own variables do not exist: they are in registers. */
 #include <math.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
-enum { SMALL = 512, LARGE = 1 << 20, THREADS_MAX = 64 };
+#ifndef SMALL
+#define SMALL 512
+#define LARGE (1 << 20)
+#endif
+enum { THREADS_MAX = 64 };
 
 struct arrays {
     volatile long a[SMALL], b[SMALL], c[SMALL], d[SMALL];
@@ -133,6 +139,37 @@ CASE(load100)
     return w + pass;
 }
 
+/* What one line stores is read every second time. */
+enum { HALF_LINE = __LINE__ + 5 };
+CASE(half)
+{
+    long sum = pass;
+    for (long i = 0; i < 2 * SMALL; i++) {
+        WORK(w); s->a[i % SMALL] = w;
+        if (i >= SMALL)
+            sum += s->a[i % SMALL];
+    }
+    return w + sum;
+}
+
+/* Words overwritten in halves, one of which is read before the other is written; vectors overwritten in words. */
+typedef long vector __attribute__((vector_size(16)));
+enum { WIDTHS_FIRST = __LINE__ + 5, WIDTHS_SECOND = __LINE__ + 7 };
+CASE(widths)
+{
+    EACH {
+        volatile int *half = (volatile int *)&s->a[i];
+        WORK(w); s->a[i] = w;
+        WORK(w); half[0] = (int)w; w += half[0];
+        WORK(w); half[1] = (int)w; w += half[1];
+        volatile long *word = &s->b[i & ~1L];
+        WORK(w); *(volatile vector *)word = (vector){w, w};
+        WORK(w); word[0] = w;
+        WORK(w); word[1] = w; w += word[0] + word[1];
+    }
+    return w + pass;
+}
+
 /* Thesis, listing 4.2: what the first loop stores is overwritten by the second much later. */
 enum { LONG_FIRST = __LINE__ + 4, LONG_SECOND = __LINE__ + 6 };
 CASE(long_distance)
@@ -217,6 +254,8 @@ static const struct known {
     {"load0", load0, {{"silent_load", 0, 0, 0}}},
     {"load75", load75, {{"silent_load", 0.75, LOAD75_LINE, LOAD75_LINE}}},
     {"load100", load100, {{"silent_load", 1, LOAD100_LINE, LOAD100_LINE}}},
+    {"half", half, {{"dead_store", 0.5, HALF_LINE, HALF_LINE}}},
+    {"widths", widths, {{"dead_store", 1 / 3.0, 0, 0}, {"pair", 1 / 6.0, WIDTHS_FIRST, WIDTHS_SECOND}}},
     {"long_distance", long_distance, {{"dead_store", 1, 0, 0}, {"pair", 0.5, LONG_FIRST, LONG_SECOND}}},
     {"mixed_density",
      mixed_density,
@@ -236,17 +275,17 @@ static const struct known {
 };
 
 static const struct known *chosen;
-static double until;
+static double work; /* CPU seconds of all threads */
 static long kept[THREADS_MAX];
 
-static double now(void)
+static bool works_on(void)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec < work;
 }
 
-static void *run(void *given)
+__attribute__((noinline)) static void *run(void *given)
 {
     struct arrays *s = calloc(1, sizeof *s);
     s->large = malloc(LARGE * sizeof(long));
@@ -256,9 +295,10 @@ static void *run(void *given)
     memset((void *)s->large, 1, LARGE * sizeof(long));
     memset((void *)s->large_b, 1, LARGE * sizeof(long));
     long w = 3, pass = 0;
-    while (now() < until)
+    do {
         for (int i = 0; i < 4; i++)
             w = chosen->pass(s, ++pass, w);
+    } while (works_on());
     kept[(long)given] = w;
     return NULL;
 }
@@ -270,8 +310,8 @@ int main(int argc, char **argv)
             chosen = &cases[i];
     if (!chosen)
         return 2;
-    until = now() + strtod(argv[2], NULL);
-    long threads = strtol(argv[3], NULL, 10);
+    long threads = strtol(argv[3], NULL, 10), cores = sysconf(_SC_NPROCESSORS_ONLN);
+    work = strtod(argv[2], NULL) * (double)(threads < cores ? threads : cores);
     pthread_t thread[THREADS_MAX];
     for (long t = 1; t < threads && t < THREADS_MAX; t++)
         pthread_create(&thread[t], NULL, run, (void *)t);
