@@ -339,6 +339,17 @@ EXPORT void *valloc(size_t size)
 
 /* ---- mappings; the loader may ask for some before dlsym works ---- */
 
+/* Where our own mappings go: far from all others, since a program may map something for good into a hole that it knows
+ * of. Only a hint: what is taken, the kernel does not give. */
+static void *heap_own_place(size_t size)
+{
+    enum { GAP = 1 << 16 };
+    static const uint64_t from = (uint64_t)0x35 << 40, room = (uint64_t)1 << 40;
+    static uint64_t used;
+    uint64_t at = __atomic_fetch_add(&used, (size + 2 * GAP - 1) & ~(uint64_t)(GAP - 1), __ATOMIC_RELAXED);
+    return (void *)(from + at % room);
+}
+
 static void heap_note_mapping(void *block, size_t size, int protection, const uint64_t *frame)
 {
     if (size < lwp_process.heap_threshold || !(protection & (PROT_READ | PROT_WRITE)) || protection & PROT_EXEC)
@@ -356,11 +367,14 @@ static void heap_forget_mapping(const void *block, size_t size)
 
 EXPORT void *mmap(void *address, size_t size, int protection, int flags, int fd, off_t offset)
 {
+    bool ours = lwp_is_ours(__builtin_return_address(0));
+    if (ours && !address)
+        address = heap_own_place(size);
     void *block = next_mmap ? next_mmap(address, size, protection, flags, fd, offset)
                             : (void *)syscall(SYS_mmap, address, size, protection, flags, fd, offset);
     if (block == MAP_FAILED)
         return block;
-    if (flags & MAP_SHARED && !lwp_is_ours(__builtin_return_address(0))) /* not sample files and perf's pages */
+    if (flags & MAP_SHARED && !ours) /* not sample files and perf's pages */
         lwp_shared_add((uint64_t)block, size);
     heap_note_mapping(block, size, protection, FRAME);
     return block;
