@@ -21,7 +21,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/shm.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -370,10 +369,17 @@ EXPORT void *mmap(void *address, size_t size, int protection, int flags, int fd,
     bool ours = lwp_is_ours(__builtin_return_address(0));
     if (ours && !address)
         address = heap_own_place(size);
+    bool replaces = flags & MAP_FIXED && !(flags & MAP_FIXED_NOREPLACE);
+    if (replaces) {
+        lwp_watched_forget(address, size, LWPS_WATCH_FREED);
+        heap_forget_mapping(address, size);
+    }
     void *block = next_mmap ? next_mmap(address, size, protection, flags, fd, offset)
                             : (void *)syscall(SYS_mmap, address, size, protection, flags, fd, offset);
     if (block == MAP_FAILED)
         return block;
+    if (replaces)
+        lwp_shared_remove((uint64_t)block, size);
     if (flags & MAP_SHARED && !ours) /* not sample files and perf's pages */
         lwp_shared_add((uint64_t)block, size);
     heap_note_mapping(block, size, protection, FRAME);
@@ -398,6 +404,8 @@ EXPORT void *mremap(void *old, size_t old_size, size_t size, int flags, ...)
     void *wanted = flags & MREMAP_FIXED ? va_arg(rest, void *) : NULL;
     va_end(rest);
     lwp_watched_forget(old, old_size, LWPS_WATCH_FREED);
+    if (flags & MREMAP_FIXED)
+        lwp_watched_forget(wanted, size, LWPS_WATCH_FREED);
     bool was_shared = lwp_shared_has((uint64_t)old), known = heap_on && old_size >= lwp_process.heap_threshold && lwp_block_known((uint64_t)old);
     if (known)
         heap_remove_block(old);
@@ -407,20 +415,9 @@ EXPORT void *mremap(void *old, size_t old_size, size_t size, int flags, ...)
     else if (block != MAP_FAILED)
         heap_note_mapping(block, size, PROT_READ, FRAME);
     if (block != MAP_FAILED && was_shared) {
-        lwp_shared_remove((uint64_t)old, old_size);
+        if (!(flags & MREMAP_DONTUNMAP))
+            lwp_shared_remove((uint64_t)old, old_size);
         lwp_shared_add((uint64_t)block, size);
     }
-    return block;
-}
-
-EXPORT void *shmat(int id, const void *address, int flags)
-{
-    static void *(*next)(int, const void *, int);
-    if (!next)
-        next = dlsym(RTLD_NEXT, "shmat");
-    void *block = next(id, address, flags);
-    struct shmid_ds segment;
-    if (block != MAP_FAILED && shmctl(id, IPC_STAT, &segment) == 0)
-        lwp_shared_add((uint64_t)block, segment.shm_segsz);
     return block;
 }

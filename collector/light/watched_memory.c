@@ -95,11 +95,36 @@ void lwp_shared_add(uint64_t address, uint64_t bytes)
     shared_too_many = true;
 }
 
+/* What is left of an entry stays; a reader meanwhile finds too much shared, never too little. */
 void lwp_shared_remove(uint64_t address, uint64_t bytes)
 {
-    for (uint32_t i = 0; i < __atomic_load_n(&shared_high, __ATOMIC_ACQUIRE); i++)
-        if (shared[i].high && shared[i].low >= address && shared[i].high <= address + bytes)
+    uint64_t end = address + bytes;
+    for (uint32_t i = 0; i < __atomic_load_n(&shared_high, __ATOMIC_ACQUIRE); i++) {
+        uint64_t low = shared[i].low, high = shared[i].high;
+        if (!high || low >= end || high <= address)
+            continue;
+        if (low < address && high > end)
+            lwp_shared_add(end, high - end);
+        if (low < address)
+            __atomic_store_n(&shared[i].high, address, __ATOMIC_RELEASE);
+        else if (high > end)
+            __atomic_store_n(&shared[i].low, end, __ATOMIC_RELEASE);
+        else
             __atomic_store_n(&shared[i].high, 0, __ATOMIC_RELEASE);
+    }
+}
+
+void lwp_shared_all(void)
+{
+    shared_too_many = true;
+}
+
+uint64_t lwp_shared_from(uint64_t address)
+{
+    for (uint32_t i = 0; i < __atomic_load_n(&shared_high, __ATOMIC_ACQUIRE); i++)
+        if (shared[i].high && shared[i].low == address)
+            return shared[i].high - address;
+    return 0;
 }
 
 bool lwp_shared_has(uint64_t address)

@@ -41,6 +41,8 @@ static inline void lwp_watched_forget(const void *block, uint64_t bytes, enum lw
 void lwp_shared_add(uint64_t address, uint64_t bytes);
 void lwp_shared_remove(uint64_t address, uint64_t bytes);
 bool lwp_shared_has(uint64_t address);
+void lwp_shared_all(void); /* everything is, from now on */
+uint64_t lwp_shared_from(uint64_t address); /* bytes of the piece that begins there, 0: none does */
 void lwp_shared_start(void); /* what is mapped already */
 
 #endif

@@ -242,6 +242,27 @@ static void test_forget(void **state)
     assert_false(lwp_shared_has(0x100000));
 }
 
+static void test_shared_parts(void **state)
+{
+    (void)state;
+    for (int again = 0; again < 1000; again++) { /* nothing is left over */
+        lwp_shared_add(0x100000, 0x8000);
+        assert_int_equal(lwp_shared_from(0x100000), 0x8000);
+        lwp_shared_remove(0x102000, 0x1000); /* a hole */
+        assert_true(lwp_shared_has(0x101fff) && !lwp_shared_has(0x102000) && !lwp_shared_has(0x102fff));
+        assert_true(lwp_shared_has(0x103000) && lwp_shared_has(0x107fff));
+        lwp_shared_remove(0xff000, 0x2000); /* the start, and what is before it */
+        assert_true(!lwp_shared_has(0x100fff) && lwp_shared_has(0x101000));
+        lwp_shared_remove(0x107000, 0x1000); /* the end */
+        assert_true(lwp_shared_has(0x106fff) && !lwp_shared_has(0x107000));
+        lwp_shared_remove(0x200000, 0x1000); /* something else */
+        assert_true(lwp_shared_has(0x101000) && lwp_shared_has(0x103000));
+        lwp_shared_remove(0x100000, 0x8000);
+        assert_false(lwp_shared_has(0x101000) || lwp_shared_has(0x103000) || lwp_shared_has(0x106fff));
+    }
+    assert_false(lwp_shared_has(0x900000)); /* as it would be were there too many */
+}
+
 /* ---- values ---- */
 
 static uint64_t of_double(double value)
@@ -285,6 +306,7 @@ int main(void)
         cmocka_unit_test(test_two_at_once),
         cmocka_unit_test(test_parts),
         cmocka_unit_test(test_forget),
+        cmocka_unit_test(test_shared_parts),
         cmocka_unit_test(test_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
