@@ -1,36 +1,3 @@
 #!/bin/sh
 # No store that something else uses is called dead: the kernel, a child, another process, what free and frames leave behind.
-set -u
-${CC:-cc} -std=gnu11 -O2 -g -o "$TMP/not_dead" "$SRC/tests/programs/not_dead.c" || exit 1
-status=0
-for case in pipe pipe-unseen socket-unseen socket copy string realloc reuse fork jump frame signal mapped; do
-    export LWP_WATCH_KERNEL=1
-    case $case in *-unseen) LWP_WATCH_KERNEL=0 ;; esac # as where breakpoints do not see the kernel
-    rm -rf "$TMP/result"
-    "$LWP" collect -q -F 4000 --max-overhead 30 --no-follow-fork -o "$TMP/result" -- "$TMP/not_dead" ${case%-unseen} 1.2 \
-        > "$TMP/truth" 2> "$TMP/log" && "$LWP" analyze -q "$TMP/result" 2>> "$TMP/log" || { cat "$TMP/log"; exit 1; }
-    /usr/bin/python3 - $case "$TMP/truth" "$TMP/result/analysis.json" << 'CHECK' || status=1
-import json, sys
-case, truth, path = sys.argv[1:]
-lines = {what: (int(a), int(b)) for what, a, b in (line.split() for line in open(truth))}
-analysis = json.load(open(path))
-if analysis["redundancy_totals"] is None:
-    sys.exit(f"{case}: nothing was watched: {analysis['run']['notes']}")
-def line_of(context):
-    for frame in analysis["contexts"][context]["frames"]:
-        if frame["file"] and frame["file"].endswith("not_dead.c"):
-            return frame["line"]
-dead = [r for r in analysis["redundancies"] if r["kind"] == "dead_store"]
-def own(context): # what the allocator does with its own words is not the program's
-    frame = analysis["contexts"][context]["frames"][0]
-    return (frame["file"] or "").endswith("not_dead.c") or "mem" in (frame["function"] or "")
-wrong = [r for r in dead if own(r["first"]) and lines["honest"][0] <= (line_of(r["first"]) or 0) <= lines["honest"][1]]
-found = [r for r in dead if (line_of(r["first"]), line_of(r["second"])) == lines["control"]]
-for r in wrong:
-    print(f"{case}: {100 * r['share']:.1f} % ({r['samples']} pairs) of line {line_of(r['first'])} called dead by line {line_of(r['second'])}")
-if not found:
-    print(f"{case}: the dead store was not found; {analysis['redundancy_totals']['dead_store']}")
-sys.exit(bool(wrong) or not found)
-CHECK
-done
-exit $status
+exec "$SRC/tests/truth/not_dead.sh" pipe pipe-unseen socket-unseen socket copy string realloc reuse fork jump frame signal mapped

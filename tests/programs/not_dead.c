@@ -5,18 +5,21 @@
  * prints "honest FIRST LAST", the lines whose stores are of use, and "control FIRST SECOND", the lines of a pair of stores
  * of which the first is dead: whoever does not find it has looked at nothing. */
 #define _GNU_SOURCE
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { WORDS = 64 };
+enum { WORDS = 64, PAGES = 16384 };
 
 static volatile long dead[WORDS];
 static volatile long buffer[WORDS];
@@ -161,6 +164,95 @@ static void signal_case(long w)
     for (int i = 0; i < WORDS; i++) sum += buffer[i];
 }
 
+/* What was stored goes with the pages that it was in, and what is there next is something else. */
+static volatile long *map(void *at, int flags)
+{
+    void *pages = mmap(at, PAGES, PROT_READ | PROT_WRITE, MAP_ANONYMOUS | flags, -1, 0);
+    if (pages == MAP_FAILED)
+        abort();
+    return pages;
+}
+
+static void remap_case(long w)
+{
+    static volatile long *pages;
+    if (!pages)
+        pages = map(NULL, MAP_PRIVATE);
+    for (int k = 0; k < 4; k++) {
+        for (int i = 0; i < WORDS; i++) { WORK(w); pages[i] = w; }
+        map((void *)pages, MAP_PRIVATE | MAP_FIXED);
+    }
+}
+
+static void advise_case(long w)
+{
+    static volatile long *pages;
+    if (!pages)
+        pages = map(NULL, MAP_PRIVATE);
+    for (int k = 0; k < 4; k++) {
+        for (int i = 0; i < WORDS; i++) { WORK(w); pages[i] = w; }
+        if (madvise((void *)pages, PAGES, MADV_DONTNEED))
+            abort();
+    }
+}
+
+static void move_case(long w)
+{
+    static volatile long *pages, *other;
+    if (!pages) {
+        pages = map(NULL, MAP_PRIVATE);
+        other = map(NULL, MAP_PRIVATE);
+    }
+    for (int i = 0; i < WORDS; i++) { WORK(w); pages[i] = w; }
+    for (int i = 0; i < WORDS; i++) { WORK(w); other[i] = w; }
+    if (mremap((void *)pages, PAGES, PAGES, MREMAP_MAYMOVE | MREMAP_FIXED, other) == MAP_FAILED)
+        abort();
+    for (int i = 0; i < WORDS; i++) { sum += other[i]; WORK(w); other[i] = w; sum += other[i]; }
+    map((void *)pages, MAP_PRIVATE | MAP_FIXED);
+}
+
+/* The child looks at the parent's own memory. */
+static void vfork_case(long w)
+{
+    for (int i = 0; i < WORDS; i++) { WORK(w); buffer[i] = w; }
+    pid_t child = vfork();
+    if (child == 0) {
+        for (int i = 0; i < WORDS; i++) flag = buffer[i];
+        _exit(0);
+    }
+    waitpid(child, NULL, 0);
+}
+
+static void spawn_case(long w)
+{
+    static char word[WORDS];
+    char *arguments[] = {(char *)"/bin/true", word, NULL}, *no_environment[] = {NULL};
+    pid_t child;
+    for (int i = 0; i < WORDS - 1; i++) {
+        for (int slowly = 0; slowly < 100; slowly++) WORK(w);
+        ((volatile char *)word)[i] = (char)('a' + (w & 7));
+    }
+    for (int k = 0; k < 30; k++) control(w);
+    if (posix_spawn(&child, arguments[0], NULL, NULL, arguments, no_environment) == 0)
+        waitpid(child, NULL, 0);
+}
+
+static int look(void *unused)
+{
+    (void)unused;
+    for (int i = 0; i < WORDS; i++) flag = buffer[i];
+    return 0;
+}
+
+static void clone_case(long w)
+{
+    static char stack[PAGES] __attribute__((aligned(16)));
+    for (int i = 0; i < WORDS; i++) { WORK(w); buffer[i] = w; }
+    pid_t child = clone(look, stack + sizeof stack, CLONE_VM | CLONE_VFORK | SIGCHLD, NULL);
+    if (child < 0 || waitpid(child, NULL, 0) != child)
+        abort();
+}
+
 /* Another process reads all the time. */
 static void mapped_case(long w)
 {
@@ -175,7 +267,9 @@ static const struct {
     void (*pass)(long);
 } cases[] = {{"pipe", pipe_case},   {"socket", socket_case}, {"copy", copy_case}, {"string", string_case}, {"realloc", realloc_case},
              {"reuse", reuse_case}, {"fork", fork_case},     {"jump", jump_case}, {"frame", frame_case},
-             {"signal", signal_case}, {"mapped", mapped_case}};
+             {"signal", signal_case}, {"mapped", mapped_case}, {"segment", mapped_case}, {"remap", remap_case},
+             {"advise", advise_case}, {"move", move_case},   {"vfork", vfork_case}, {"spawn", spawn_case},
+             {"clone", clone_case}};
 
 static double now(void)
 {
@@ -184,12 +278,27 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static pid_t reader(void)
+/* The second half of it goes, which leaves the first as it is. */
+static volatile long *page_of_file(void)
 {
     FILE *file = tmpfile();
-    if (!file || ftruncate(fileno(file), 4096))
+    if (!file || ftruncate(fileno(file), PAGES))
         exit(1);
-    page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fileno(file), 0);
+    void *pages = mmap(NULL, PAGES, PROT_READ | PROT_WRITE, MAP_SHARED, fileno(file), 0);
+    munmap((char *)pages + PAGES / 2, PAGES / 2);
+    return pages;
+}
+
+static volatile long *page_of_segment(void)
+{
+    int id = shmget(IPC_PRIVATE, PAGES, IPC_CREAT | 0600);
+    void *pages = shmat(id, NULL, 0);
+    shmctl(id, IPC_RMID, NULL);
+    return pages;
+}
+
+static pid_t reader(void)
+{
     pid_t child = fork();
     while (child == 0) {
         for (int i = 0; i < WORDS; i++) sum += page[i];
@@ -208,8 +317,10 @@ int main(int argc, char **argv)
     if (!pass || (pass == socket_case ? socketpair(AF_UNIX, SOCK_STREAM, 0, ends) : pipe(ends)))
         return 2;
     signal(SIGUSR1, on_signal);
-    if (pass == mapped_case)
+    if (pass == mapped_case) {
+        page = strcmp(argv[1], "segment") ? page_of_file() : page_of_segment();
         child = reader();
+    }
     double end = now() + strtod(argv[2], NULL);
     for (long w = 3; now() < end; w += 2)
         for (int i = 0; i < 10; i++) {
