@@ -460,6 +460,7 @@ static int attribution_watch(void *to, const struct lwps_watch *record)
         .first = attribution_access_context(self, &record->first, record->first_context, record->time),
         .second = LWP_NONE,
         .object = LWP_NONE,
+        .address = record->first.address,
         .weight = record->weight,
         .bytes = record->first.bytes};
     if (record->second.ip) {

@@ -16,15 +16,16 @@ static int8_t decode_register(ZydisRegister name)
     return (int8_t)(whole - ZYDIS_REGISTER_RAX);
 }
 
-static bool decode_is_vector(ZydisRegister name)
+/* Its number, or -1. */
+static int8_t decode_vector(ZydisRegister name)
 {
     switch (ZydisRegisterGetClass(name)) {
     case ZYDIS_REGCLASS_XMM:
     case ZYDIS_REGCLASS_YMM:
     case ZYDIS_REGCLASS_ZMM:
-        return true;
+        return ZydisRegisterGetId(name);
     default:
-        return false;
+        return -1;
     }
 }
 
@@ -57,7 +58,7 @@ static struct lwp_memory_operand decode_memory(const ZydisDecodedInstruction *in
     bool vector = false;
     for (int i = 0; i < instruction->operand_count; i++) {
         const ZydisDecodedOperand *operand = &operands[i];
-        if (operand->type == ZYDIS_OPERAND_TYPE_REGISTER && decode_is_vector(operand->reg.value))
+        if (operand->type == ZYDIS_OPERAND_TYPE_REGISTER && decode_vector(operand->reg.value) >= 0)
             vector = true;
         if (memory.exists || !decode_touches_memory(instruction, operand))
             continue;
@@ -135,6 +136,27 @@ static void decode_values(const ZydisDecodedInstruction *instruction, const Zydi
         break;
     default:
         break;
+    }
+}
+
+/* Plain moves to memory: of a register or a constant. */
+static void decode_put(const ZydisDecodedInstruction *instruction, const ZydisDecodedOperand *operands,
+                       struct code_instruction *result)
+{
+    for (int i = 0; i < instruction->operand_count; i++)
+        if (operands[i].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+            (operands[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) && decode_vector(operands[i].reg.value) >= 0)
+            result->written_vectors |= 1u << decode_vector(operands[i].reg.value);
+    const ZydisDecodedOperand *from = &operands[1];
+    if (instruction->operand_count_visible != 2 || operands[0].type != ZYDIS_OPERAND_TYPE_MEMORY ||
+        !result->memory.store || result->memory.load)
+        return;
+    if (from->type == ZYDIS_OPERAND_TYPE_IMMEDIATE) {
+        result->puts = true;
+    } else if (from->type == ZYDIS_OPERAND_TYPE_REGISTER) {
+        int8_t vector = decode_vector(from->reg.value);
+        result->put = vector >= 0 ? (int8_t)(CODE_VECTORS + vector) : decode_register(from->reg.value);
+        result->puts = result->put >= 0;
     }
 }
 
@@ -264,7 +286,7 @@ struct code_instruction code_decode(const uint8_t *bytes, size_t available, uint
     static ZydisDecoder decoder;
     static bool ready;
     struct code_instruction result = {
-        .memory = {.base = -1, .index = -1}, .destination = -1, .source = -1, .other = -1};
+        .memory = {.base = -1, .index = -1}, .put = -1, .destination = -1, .source = -1, .other = -1};
     if (!ready) {
         ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
         ready = true;
@@ -285,6 +307,7 @@ struct code_instruction code_decode(const uint8_t *bytes, size_t available, uint
             return result;
         result.memory = decode_memory(&instruction, operands);
         decode_values(&instruction, operands, &result);
+        decode_put(&instruction, operands, &result);
         result.linear = decode_linear(&instruction, operands, address + instruction.length);
     }
     if (result.flow == CODE_FLOW_CALL)

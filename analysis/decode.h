@@ -20,11 +20,14 @@ struct code_instruction {
     uint64_t target;
     uint64_t call_slot; /* of a call or jump through a pointer at a fixed address; 0: none */
     struct lwp_memory_operand memory;
-    uint32_t written; /* general registers it may change, a bit each */
-    bool copies;      /* `destination` = `source` + `constant` (mov, add, sub, inc, dec, lea) */
-    bool sums;        /* `destination` = `source` + `other` + something known */
-    bool loads;       /* `destination` = 8 bytes at `memory` */
-    bool stores;      /* 8 bytes at `memory` = `source` */
+    uint32_t written;         /* general registers it may change, a bit each */
+    uint32_t written_vectors; /* xmm, ymm, zmm 0 to 31 likewise */
+    bool puts;                /* stores what is in the register `put`, or a constant (-1), and does not load */
+    int8_t put;               /* general register 0 to 15; vector register from CODE_VECTORS on */
+    bool copies;              /* `destination` = `source` + `constant` (mov, add, sub, inc, dec, lea) */
+    bool sums;                /* `destination` = `source` + `other` + something known */
+    bool loads;               /* `destination` = 8 bytes at `memory` */
+    bool stores;              /* 8 bytes at `memory` = `source` */
     int8_t destination, source, other;
     int64_t constant;
     struct code_linear { /* `to` = base + index * scale + plus; a register of -1 counts as 0 */
@@ -38,6 +41,7 @@ struct code_instruction {
     } linear;
 };
 
+enum { CODE_VECTORS = 32 };
 enum { CODE_CALL_CLOBBERS = 0x0fc7 }; /* rax rcx rdx rsi rdi r8-r11 */
 
 /* `with_operands` false leaves `memory` and the register parts empty, and is faster. */

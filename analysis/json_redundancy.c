@@ -33,13 +33,15 @@ static json_t *json_others(struct lwp_json_tables *tables, const struct lwp_redu
 static json_t *json_redundancy(struct lwp_json_tables *tables, const struct lwp_redundancy *item)
 {
     const struct lwp_watched_pair *pair = item->pair;
-    return json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:s,s:s}", "kind", lwp_redundancy_kind(item->kind),
-                     "approximate", lwp_json_share(item->close), "share", lwp_json_share(item->share.value), "share_ci",
-                     lwp_json_interval(&item->share), "amount", json_real(round(item->amount)), "samples",
-                     lwp_json_count(item->samples), "first", lwp_json_context(tables, pair->first), "second",
-                     lwp_json_context(tables, pair->second), "others", json_others(tables, item), "object",
-                     lwp_json_object(tables, pair->object), "bytes", lwp_json_known(pair->bytes), "meaning",
-                     item->meaning, "remedy", item->remedy);
+    return json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:{s:o,s:o},s:s,s:s,s:s}", "kind",
+                     lwp_redundancy_kind(item->kind), "approximate", lwp_json_share(item->close), "share",
+                     lwp_json_share(item->share.value), "share_ci", lwp_json_interval(&item->share), "amount",
+                     json_real(round(item->amount)), "samples", lwp_json_count(item->samples), "first",
+                     lwp_json_context(tables, pair->first), "second", lwp_json_context(tables, pair->second), "others",
+                     json_others(tables, item), "object", lwp_json_object(tables, pair->object), "bytes",
+                     lwp_json_known(pair->bytes), "places", "again", lwp_json_count(item->again), "moved",
+                     lwp_json_count(item->moved), "cause", item->cause, "meaning", item->meaning, "remedy",
+                     item->remedy);
 }
 
 /* null where nothing was watched: by choice, or since it was not possible. */

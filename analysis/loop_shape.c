@@ -15,6 +15,7 @@ struct shape_flow {
     uint32_t from[REGISTERS];   /* registers whose value goes into this one, a bit each */
     uint32_t loaded[REGISTERS]; /* ... as the address of a load */
     uint32_t stepped, changed;  /* registers that grow by a constant; that become something else */
+    uint32_t changed_vectors;
 };
 
 static uint32_t shape_bit(int reg)
@@ -34,6 +35,7 @@ static void shape_add(struct shape_flow *flow, const struct code_instruction *in
         if (instruction->flow == CODE_FLOW_CALL)
             flow->changed |= CODE_CALL_CLOBBERS;
     }
+    flow->changed_vectors |= instruction->written_vectors;
     if (linear->exists && shape_bit(linear->to))
         flow->from[linear->to] |= shape_bit(linear->base) | shape_bit(linear->index);
     if (!shape_bit(to))
@@ -73,11 +75,31 @@ static bool shape_inside(const struct lwp_code *code, uint32_t loop, uint32_t ou
     return loop == outer;
 }
 
+/* Edges from the block to others that are not in the loop. */
+static uint32_t shape_exits(const struct lwp_code *code, const struct flow_function *function, uint32_t block,
+                            uint32_t loop)
+{
+    uint32_t exits = 0;
+    for (uint32_t e = function->edge_first[block]; e < function->edge_first[block + 1]; e++)
+        exits += !shape_inside(code, function->blocks[function->edges[e]].loop, loop);
+    return exits;
+}
+
+static bool shape_repeats(const struct shape_flow *flow, const struct code_instruction *instruction)
+{
+    if (!instruction->puts || instruction->put < 0)
+        return instruction->puts;
+    if (instruction->put >= CODE_VECTORS)
+        return !(flow->changed_vectors & 1u << (instruction->put - CODE_VECTORS));
+    return !(flow->changed & shape_bit(instruction->put));
+}
+
 bool lwp_loop_shape(struct lwp_code *code, uint32_t module, uint64_t address, struct lwp_loop_shape *shape)
 {
     struct code_module *in = code_module_at(code, module);
     const struct lwp_place *place = in ? lwp_code_place(code, module, address) : NULL;
     struct shape_flow flow = {0};
+    struct code_instruction asked = {0};
     uint32_t decoded = 0;
     *shape = (struct lwp_loop_shape){0};
     if (!place || place->loop == LWP_NONE || place->function_high <= place->function_low)
@@ -88,6 +110,7 @@ bool lwp_loop_shape(struct lwp_code *code, uint32_t module, uint64_t address, st
         const struct flow_block *block = &function->blocks[b];
         if (!shape_inside(code, block->loop, place->loop))
             continue;
+        shape->exits += shape_exits(code, function, b, place->loop);
         for (uint64_t at = block->start; at < block->end;) {
             size_t available;
             const uint8_t *bytes = code_bytes(in, at, &available);
@@ -96,21 +119,28 @@ bool lwp_loop_shape(struct lwp_code *code, uint32_t module, uint64_t address, st
                 instruction = code_decode(bytes, available, at, true);
             if (!instruction.length || ++decoded > INSTRUCTIONS_MAX)
                 return false;
+            if (at == address)
+                asked = instruction;
             at += instruction.length;
             if (block->loop != place->loop) {
                 flow.changed |= instruction.written;
+                flow.changed_vectors |= instruction.written_vectors;
                 continue;
             }
             /* Branches are fused with the comparison before them. */
             shape->instructions +=
                 !instruction.padding && instruction.flow != CODE_FLOW_BRANCH && instruction.flow != CODE_FLOW_JUMP;
             shape->accesses += instruction.memory.exists && (instruction.memory.load || instruction.memory.store);
+            shape->loads += instruction.memory.exists && instruction.memory.load;
+            shape->stores += instruction.memory.exists && instruction.memory.store;
             shape_add(&flow, &instruction);
         }
     }
-    struct lwp_memory_operand operand = lwp_code_operand(code, module, address);
-    uint32_t registers = shape_bit(operand.base) | shape_bit(operand.index);
+    uint32_t registers = shape_bit(asked.memory.base) | shape_bit(asked.memory.index);
     shape->chained = shape_chained(&flow);
-    shape->steps = operand.exists && (registers & flow.stepped) && !(registers & flow.changed);
+    shape->steps = asked.memory.exists && (registers & flow.stepped) && !(registers & flow.changed);
+    bool gathers = asked.memory.index < 0 && asked.memory.scale; /* by a vector of indices */
+    shape->stays = asked.memory.exists && !gathers && !(registers & (flow.stepped | flow.changed));
+    shape->repeats_value = shape_repeats(&flow, &asked);
     return shape->instructions > 0;
 }

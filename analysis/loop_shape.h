@@ -5,10 +5,14 @@
 #include "analysis/code.h"
 
 struct lwp_loop_shape {
-    uint32_t instructions; /* without those of loops in it, and without what takes no time of its own */
-    uint32_t accesses;     /* of them: loads and stores */
-    bool chained;          /* a load's address depends on what it, or another one, loaded an iteration before */
-    bool steps;            /* the access at the address moves on by a constant each time round */
+    uint32_t instructions;  /* without those of loops in it, and without what takes no time of its own */
+    uint32_t accesses;      /* of them: loads and stores */
+    uint32_t loads, stores; /* one instruction may be both */
+    uint32_t exits;         /* ways out of it */
+    bool chained;           /* a load's address depends on what it, or another one, loaded an iteration before */
+    bool steps;             /* the access at the address moves on by a constant each time round */
+    bool stays;             /* ... is to the same place each time round */
+    bool repeats_value;     /* ... stores a constant, the loop's counter, or else what is not changed in it */
 };
 
 /* Of the innermost loop that holds the address; false when there is none or its code cannot be read. */

@@ -80,6 +80,7 @@ uint32_t lwp_objects_stack(struct lwp_profile *profile, uint32_t module, uint64_
         object.variable = lwp_arena_strdup(profile->arena, variable);
         object.type = type;
         object.type_exact = type != NULL;
+        object.spilled = lwp_types_is_spilled(profile->code, module, address, from_cfa);
         object.bytes = object.largest = bytes;
         *offset = (uint64_t)(from_cfa - start);
         /* Variables of several scopes share a place. */

@@ -37,6 +37,7 @@ struct lwp_object {
     uint64_t accesses, loads, stores; /* seen with their address, weighted or not */
     uint32_t common;                  /* function-level context all its accesses share */
     bool accessed;
+    bool spilled;               /* stack variable: in memory only where there is no register for it */
     uint64_t born_ns, died_ns;  /* from its first allocation to its last free (or its process's end), and */
     uint64_t first_ns, last_ns; /* the first and last access seen; all since the start of their process */
 

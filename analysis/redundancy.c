@@ -7,10 +7,12 @@
  *     Var p = (sum W_c p_c^2 - p^2) / n + sum W_c^2 p_c (1 - p_c) / m_c
  * (double sampling for stratification: Cochran, Sampling Techniques, chapter 12), n and m_c being numbers of equally
  * weighted observations (Kish), and p_c moved by half an observation, since few decisions that agree do not make sure.
- * A pair is the same sum over the contexts it was seen in that differ in nothing but how their threads began.
+ * A pair is the same sum over the contexts it was seen in that differ in nothing people tell apart (part_context).
  */
 #include "analysis/redundancy.h"
 
+#include "analysis/contexts.h"
+#include "analysis/objects.h"
 #include "analysis/thread_roots.h"
 
 #include <math.h>
@@ -100,12 +102,22 @@ static struct lwp_share redundancy_share(double value, double variance)
 
 /* What one pair of contexts has of all waste of its kind. */
 struct part {
-    uint32_t first, second; /* without what their threads began with */
-    uint64_t object;        /* the same for blocks allocated on the same path, again without that */
+    uint32_t first, second; /* as part_context() has them */
+    uint64_t object;        /* the same for blocks allocated on the same path */
     const struct lwp_watched_pair *pair;
     const struct stratum *stratum;
     double waste;
 };
+
+/* What people tell contexts apart by: not by how their threads began, nor by which of its stores memset() does it. */
+static uint32_t part_context(struct lwp_profile *profile, const struct lwp_thread_roots *roots, uint32_t context)
+{
+    const struct lwp_context_node node = profile->contexts[context];
+    if (node.parent && lwp_objects_library_code(profile, node.module))
+        context = lwp_contexts_child(profile, node.parent, node.module,
+                                     lwp_contexts_function(profile, node.module, node.address), true);
+    return lwp_thread_roots_cut(profile, roots, context);
+}
 
 static uint64_t part_object(struct lwp_profile *profile, const struct lwp_thread_roots *roots, uint32_t index)
 {
@@ -159,6 +171,8 @@ static struct lwp_redundancy redundancy_item(struct lwp_profile *profile, const 
         paths[i] = (struct lwp_redundancy_path){pair, amount / weight, pair->waste.samples + pair->close.samples};
         item.amount += amount;
         item.samples += paths[i].samples;
+        item.again += pair->again;
+        item.moved += pair->moved;
         share += all * r;
         squares += all * r * r;
         within += redundancy_within(all, r, parts[i].stratum->observations);
@@ -178,8 +192,8 @@ static size_t redundancy_parts(struct lwp_profile *profile, const struct lwp_thr
         const struct lwp_watched_pair *pair = &stratum->pairs[k];
         double waste = (double)pair->waste.weight + (double)pair->close.weight;
         if (waste > 0 && !redundancy_is_unknown(&profile->watched, pair))
-            parts[count++] = (struct part){.first = lwp_thread_roots_cut(profile, roots, pair->first),
-                                           .second = lwp_thread_roots_cut(profile, roots, pair->second),
+            parts[count++] = (struct part){.first = part_context(profile, roots, pair->first),
+                                           .second = part_context(profile, roots, pair->second),
                                            .object = part_object(profile, roots, pair->object),
                                            .pair = pair,
                                            .stratum = stratum,

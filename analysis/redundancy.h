@@ -23,14 +23,16 @@ struct lwp_redundancy_path {
 struct lwp_redundancy {
     enum lwp_watched_kind kind;
     const struct lwp_watched_pair *pair;      /* the largest of them */
-    const struct lwp_redundancy_path *others; /* those alike but for how their threads began, the largest first */
+    const struct lwp_redundancy_path *others; /* those alike but for how their threads began, or for instructions of
+                                                 the C library; the largest first */
     size_t other_count;
-    uint32_t first, second; /* their contexts without how the threads began */
+    uint32_t first, second; /* their contexts without that */
     struct lwp_share share; /* of all decided accesses of the kind */
     double amount;          /* wasted, in the weight's unit */
     double close;           /* share of it where values are only about the same */
     uint64_t samples;       /* decided as waste */
-    const char *meaning, *remedy;
+    uint64_t again, moved;  /* of them, where the thread's last one was, and elsewhere */
+    const char *cause, *meaning, *remedy;
 };
 
 struct lwp_redundancies {
@@ -45,7 +47,7 @@ const char *lwp_redundancy_kind(enum lwp_watched_kind kind);
 /* In profile->arena. */
 void lwp_redundancy_find(struct lwp_profile *profile, struct lwp_redundancies *found);
 
-/* What such a pair usually means, and what to do about it (redundancy_meaning.c). */
+/* Why it happens, as far as it can be told, and what to do about it (redundancy_meaning.c). */
 void lwp_redundancy_explain(struct lwp_profile *profile, struct lwp_redundancy *item);
 
 #endif

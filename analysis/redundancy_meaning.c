@@ -1,144 +1,246 @@
-/* What a redundant pair usually means, told from where its two accesses are: the same loop or not, whose frame, the C
- * library's fill, the object. Each sentence says no more than its rule has seen; where no rule fits, the pair is only
- * described. What others gained is from Wen's thesis, table 4.3 (Witch). */
+/* Why a pair of accesses is redundant, told from what was seen of it: the instructions and their loops (access_site.c),
+ * the object, and whether the pair came back to one address or went on to others. Each rule claims no more than it has
+ * seen; where none fits the cause is unknown and the pair is only described. The causes, and what was gained by
+ * removing them, are those of Wen's thesis, table 4.3 (Witch), and of its chapter on RedSpy (Caffe, backprop, NWChem).
+ */
 #include "analysis/redundancy.h"
 
-#include "analysis/objects.h"
+#include "analysis/access_site.h"
 
 #include <string.h>
 
-struct site {
-    const struct lwp_place *place;
-    uint32_t loop;        /* LWP_NONE: none */
-    const char *function; /* innermost, inlined or not; "" unknown */
+enum { PLACES_LEAST = 3 };
+
+enum cause {
+    UNKNOWN,
+    USELESS_INITIALISATION,
+    REPEATED_FILL,
+    UNREAD_COPY,
+    OVERWRITTEN_WHOLE,
+    KEPT_IN_MEMORY,
+    STORED_TWICE,
+    SPILL,
+    MISSED_INLINING,
+    REDUNDANT_COMPUTATION,
+    CONVERGED,
+    LINEAR_SEARCH,
+    REPEATED_WALK,
+    CAUSES
 };
 
-static struct site meaning_site(struct lwp_profile *profile, uint32_t context)
+static const char *const cause_names[CAUSES] = {
+    "unknown",        "useless_initialisation", "repeated_fill", "unread_copy",     "overwritten_whole",
+    "kept_in_memory", "stored_twice",           "spill",         "missed_inlining", "redundant_computation",
+    "converged",      "linear_search",          "repeated_walk"};
+
+struct text {
+    enum lwp_watched_kind kind;
+    enum cause cause;
+    const char *meaning, *remedy;
+};
+
+static const struct text texts[] = {
+    {LWP_WATCHED_DEAD_STORE, UNKNOWN,
+     "What the first line stores is overwritten by the second before anything reads it; why is unknown.",
+     "Look whether the first store is needed at all, or only in some cases."},
+    {LWP_WATCHED_DEAD_STORE, USELESS_INITIALISATION,
+     "Useless initialisation: what is initialised first is written again before anything reads it.",
+     "Leave the initialisation out, or initialise only what is not written anyway; NWChem became 1.43x faster without "
+     "one."},
+    {LWP_WATCHED_DEAD_STORE, REPEATED_FILL,
+     "Memory is filled again although hardly anything has read it since it was filled before.",
+     "Fill only the part that is used, or use a smaller structure: gcc became 1.33x faster with one in place of a "
+     "large "
+     "table that was cleared for few entries."},
+    {LWP_WATCHED_DEAD_STORE, UNREAD_COPY, "A copy is made that is overwritten before anything reads it.",
+     "Do not copy what is written anyway, or copy only the part that is kept."},
+    {LWP_WATCHED_DEAD_STORE, OVERWRITTEN_WHOLE,
+     "The loop goes through the same memory again and overwrites results that nothing has read since they were stored.",
+     "Compute only the results that are used: leave out the passes whose results are not read, or store only in the "
+     "last "
+     "one."},
+    {LWP_WATCHED_DEAD_STORE, KEPT_IN_MEMORY,
+     "The loop stores to one place again and again, and nothing reads it in between.",
+     "Keep the value in a local variable and store it once after the loop; if the compiler has to assume that a "
+     "pointer "
+     "may lead to it, restrict helps. hmmer became 1.28x faster, bzip2 1.07x."},
+    {LWP_WATCHED_DEAD_STORE, STORED_TWICE,
+     "Each pass of the loop stores twice to the same place, and nothing reads the first value.",
+     "Store once, at the end: keep the value in a local variable until it is final. Chombo became 1.07x faster."},
+    {LWP_WATCHED_DEAD_STORE, SPILL,
+     "The compiler saves a value to the stack and saves it again before it was needed: more values are in use than "
+     "there "
+     "are registers.",
+     "Split the loop, or make fewer values live across it; look whether profile-guided optimisation keeps this one in "
+     "a "
+     "register."},
+    {LWP_WATCHED_DEAD_STORE, MISSED_INLINING,
+     "What is stored for a function on the stack is stored again before anything reads it: the function is not "
+     "inlined.",
+     "Let the compiler inline it (in the header, static, or -flto), or pass less; povray became 1.08x faster."},
+
+    {LWP_WATCHED_SILENT_STORE, UNKNOWN, "The store writes the value that is there already; why is unknown.",
+     "Look whether the value can change here at all; if not, store it once."},
+    {LWP_WATCHED_SILENT_STORE, REPEATED_FILL, "Memory is filled with what it already holds.",
+     "Clear only what was changed since the last time."},
+    {LWP_WATCHED_SILENT_STORE, KEPT_IN_MEMORY, "The loop stores the same value to the same place again and again.",
+     "Move the store out of the loop."},
+    {LWP_WATCHED_SILENT_STORE, SPILL, "The compiler saves a value to the stack that is there already.",
+     "Split the loop, or make fewer values live across it."},
+    {LWP_WATCHED_SILENT_STORE, MISSED_INLINING,
+     "The same value is put on the stack for each call of a function that is not inlined.",
+     "Let the compiler inline it (in the header, static, or -flto); povray became 1.08x faster."},
+    {LWP_WATCHED_SILENT_STORE, REDUNDANT_COMPUTATION,
+     "The value is computed anew from loaded data and comes out as it was: often something is added that is zero, or "
+     "the "
+     "inputs have not changed.",
+     "Test the inputs first and skip the computation with the store; backprop became 1.20x faster, Caffe 1.06x."},
+    {LWP_WATCHED_SILENT_STORE, CONVERGED,
+     "The new number is within 1 % of the one it replaces: the result hardly changes any more.",
+     "If the algorithm allows it, stop or skip where nothing changes; Caffe's pooling layer became 1.16x faster."},
+
+    {LWP_WATCHED_SILENT_LOAD, UNKNOWN,
+     "The second line loads what the first has loaded, and nothing has changed it; why is unknown.",
+     "Pass the value on instead of loading it again, or keep the result computed from it (vacation became 1.31x "
+     "faster)."},
+    {LWP_WATCHED_SILENT_LOAD, KEPT_IN_MEMORY,
+     "The loop loads the same unchanged value again instead of keeping it in a register.",
+     "Load it into a local variable before the loop; if the compiler has to assume that a store changes it, restrict "
+     "or a "
+     "copy helps. lavaMD became 1.66x faster."},
+    {LWP_WATCHED_SILENT_LOAD, SPILL,
+     "The compiler loads an unchanged value from the stack again: more values are in use than there are registers, or "
+     "a "
+     "call takes them.",
+     "Split the loop, or make fewer values live across it."},
+    {LWP_WATCHED_SILENT_LOAD, MISSED_INLINING,
+     "A function that is not inlined loads the same unchanged value each time it is called in a loop.",
+     "Inline it, so that the value can stay in a register (h264ref became 1.27x faster), or pass the value in a "
+     "register."},
+    {LWP_WATCHED_SILENT_LOAD, LINEAR_SEARCH,
+     "A loop that changes nothing and can end early goes through the same unchanged data again and again: usually a "
+     "linear "
+     "search.",
+     "Look things up by hashing or bisection, or keep what was found: without a linear search objdump became 10x "
+     "faster, "
+     "with a better hash table Kallisto 4.1x."},
+    {LWP_WATCHED_SILENT_LOAD, REPEATED_WALK, "A loop goes through the same data again and finds it unchanged.",
+     "Keep the results that cannot have changed, do more in one pass while the data is in the cache, or skip data that "
+     "does nothing, such as zeroes: imagick became 1.6x faster."},
+};
+
+/* What is known of a pair. */
+struct evidence {
+    struct lwp_access_site first, second;
+    const struct lwp_object *object; /* NULL: unknown */
+    bool same_call;                  /* both in the same calling context */
+    bool same, same_loop;            /* instruction; loop */
+    bool stays, walks;               /* time and again at one address; at many */
+};
+
+static struct evidence meaning_evidence(struct lwp_profile *profile, const struct lwp_redundancy *item)
 {
-    struct site site = {.loop = LWP_NONE, .function = ""};
-    const struct lwp_context_node *node = &profile->contexts[context];
-    if (context == 0 || node->module == LWP_NONE)
-        return site;
-    site.place = lwp_code_place(profile->code, node->module, node->address);
-    site.loop = site.place->loop;
-    if (site.place->frame_count && site.place->frames[0].function)
-        site.function = site.place->frames[0].function;
-    return site;
+    const struct lwp_watched_pair *pair = item->pair;
+    struct evidence e = {.first = lwp_access_site(profile, pair->first),
+                         .second = lwp_access_site(profile, pair->second),
+                         .object = pair->object == LWP_NONE ? NULL : &profile->objects[pair->object],
+                         .same_call = profile->contexts[pair->first].parent == profile->contexts[pair->second].parent};
+    e.same = lwp_access_same(&e.first, &e.second);
+    e.same_loop = e.same_call && lwp_access_same_loop(&e.first, &e.second);
+    e.stays = item->again >= PLACES_LEAST && item->again > 10 * item->moved;
+    e.walks = item->moved >= PLACES_LEAST && item->moved > item->again;
+    return e;
 }
 
-/* memset, bzero, calloc and the like, under whatever name the processor's version has. Not any name with "fill" in it:
- * the program's own may do more than fill. */
-static bool meaning_fills(const struct site *site)
+/* A fill of the library's, a constructor, or a loop that stores what it has not computed from anything. */
+static bool meaning_initialises(const struct lwp_access_site *site)
 {
-    static const char *const names[] = {"memset", "bzero", "calloc", "std::fill", "std::__fill"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strstr(site->function, names[i]))
-            return true;
-    return false;
+    return lwp_access_fills(site) || lwp_access_constructs(site) ||
+           (site->shaped && site->shape.repeats_value && !site->shape.stays);
 }
 
-static bool meaning_copies(const struct site *site)
+static bool meaning_is_argument(const struct evidence *e)
 {
-    return strstr(site->function, "memcpy") || strstr(site->function, "memmove") || strstr(site->function, "mempcpy");
+    return lwp_access_is_argument(&e->first, e->object) || lwp_access_is_argument(&e->second, e->object);
 }
 
-static void meaning_dead(struct lwp_redundancy *item, const struct site *first, const struct site *second,
-                         const struct lwp_object *object)
+static bool meaning_is_slot(const struct evidence *e)
 {
-    bool stack = object && object->kind == LWP_OBJECT_STACK;
-    if (meaning_fills(first)) {
-        item->meaning = meaning_fills(second)
-                            ? "Useless initialisation: memory is filled that was filled before and hardly "
-                              "used in between."
-                            : "Useless initialisation: what is filled first is written again before "
-                              "anything reads it.";
-        item->remedy =
-            "Leave the fill out, or fill only the part that is used; NWChem became 1.43x faster without one, and "
-            "gcc 1.33x with a smaller table in place of one cleared again and again.";
-    } else if (meaning_copies(first)) {
-        item->meaning = "A copy is made that is overwritten before anything reads it.";
-        item->remedy = "Do not copy what is written anyway, or copy only the part that is kept.";
-    } else if (stack && strcmp(first->function, second->function) != 0) {
-        item->meaning = "Values are stored to the stack around calls and not read again: usually registers saved for a "
-                        "function that is not inlined.";
-        item->remedy =
-            "Let the compiler inline the function (in the header, static, or -flto); povray became 1.08x faster.";
-    } else if (first->place && second->place && first->place == second->place && first->loop != LWP_NONE) {
-        item->meaning =
-            "Each pass of the loop overwrites what the pass before stored, and nothing reads it in between.";
-        item->remedy =
-            "Keep the value in a local variable and store it once after the loop; if the compiler has to assume "
-            "that a pointer may lead to it, restrict helps. hmmer became 1.28x faster, bzip2 1.07x.";
-    } else if (first->loop != LWP_NONE && first->loop == second->loop) {
-        item->meaning = "One pass of the loop stores twice to the same place, and nothing reads the first value.";
-        item->remedy = "Store once, at the end: keep the value in a local variable until it is final.";
-    } else {
-        item->meaning = "What the first line stores is overwritten by the second before anything reads it.";
-        item->remedy = "Look whether the first store is needed at all, or only in some cases.";
+    return lwp_access_is_slot(&e->first, e->object) && lwp_access_is_slot(&e->second, e->object);
+}
+
+static enum cause meaning_dead(struct lwp_profile *profile, const struct evidence *e)
+{
+    const struct lwp_loop_shape *shape = &e->first.shape;
+    if (lwp_access_copies(&e->first))
+        return UNREAD_COPY;
+    if (meaning_is_argument(e))
+        return MISSED_INLINING;
+    if (meaning_is_slot(e))
+        return SPILL;
+    if (e->same_loop && e->first.shaped && shape->stays && e->second.shape.stays)
+        return e->same || !lwp_access_same_pass(profile, &e->first, &e->second) ? KEPT_IN_MEMORY : STORED_TWICE;
+    if (e->same_loop && !e->same && e->first.place->address < e->second.place->address &&
+        lwp_access_same_pass(profile, &e->first, &e->second))
+        return STORED_TWICE;
+    if (meaning_initialises(&e->first))
+        return meaning_initialises(&e->second) ? REPEATED_FILL : USELESS_INITIALISATION;
+    if (lwp_access_same_loop(&e->first, &e->second) && ((e->first.shaped && shape->steps) || e->walks))
+        return OVERWRITTEN_WHOLE;
+    return e->same_loop && e->same && e->stays ? KEPT_IN_MEMORY : UNKNOWN;
+}
+
+static enum cause meaning_silent_store(const struct evidence *e, double close)
+{
+    const struct lwp_access_site *second = &e->second;
+    if (close > 0.5)
+        return CONVERGED;
+    if (meaning_is_argument(e))
+        return MISSED_INLINING;
+    if (meaning_is_slot(e))
+        return SPILL;
+    if (e->same_loop && e->same && second->shaped && second->shape.stays && second->shape.repeats_value)
+        return KEPT_IN_MEMORY;
+    if (meaning_initialises(second))
+        return REPEATED_FILL;
+    return second->operand.load || (second->shaped && !second->shape.repeats_value) ? REDUNDANT_COMPUTATION : UNKNOWN;
+}
+
+static enum cause meaning_silent_load(struct lwp_profile *profile, const struct lwp_redundancy *item,
+                                      const struct evidence *e)
+{
+    const struct lwp_loop_shape *shape = &e->first.shape;
+    if (meaning_is_argument(e))
+        return MISSED_INLINING;
+    if (meaning_is_slot(e))
+        return SPILL;
+    if (e->same_loop && e->first.shaped && shape->stays && e->second.shape.stays)
+        return KEPT_IN_MEMORY;
+    if (e->same && e->first.shaped && e->walks)
+        return shape->stores == 0 && shape->exits > 1 ? LINEAR_SEARCH : REPEATED_WALK;
+    if (e->same_loop && !e->same && lwp_access_same_pass(profile, &e->first, &e->second))
+        return KEPT_IN_MEMORY;
+    if (e->same && e->first.loop == LWP_NONE && lwp_access_called_in_loop(profile, item->pair->first)) {
+        if (lwp_access_compares(&e->first) && e->walks)
+            return LINEAR_SEARCH;
+        if (e->stays)
+            return MISSED_INLINING;
     }
-}
-
-static void meaning_silent_store(struct lwp_redundancy *item, const struct site *second)
-{
-    if (meaning_fills(second)) {
-        item->meaning = "Memory is filled with what it already holds.";
-        item->remedy = "Clear only what was changed since the last time.";
-    } else if (item->close > 0.5) {
-        item->meaning = "The new number is within 1 % of the one it replaces: the result hardly changes any more.";
-        item->remedy =
-            "If the algorithm allows it, stop or skip where nothing changes; Caffe's pooling layer became 1.16x "
-            "faster that way.";
-    } else {
-        item->meaning =
-            "The store writes the value that is there already: often a computation whose result is zero or has "
-            "not changed.";
-        item->remedy =
-            "Test the operands first and skip the computation with the store (Caffe 1.06x, backprop 1.20x for the "
-            "whole program); if it is never anything else, move it out of the loop.";
-    }
-}
-
-static void meaning_silent_load(struct lwp_redundancy *item, const struct site *first, const struct site *second,
-                                bool same_caller, const struct lwp_object *object)
-{
-    bool array = object && object->kind != LWP_OBJECT_STACK && object->bytes >= LWP_ARRAY_BYTES;
-    bool same = first->place && first->place == second->place;
-    if (same && first->loop != LWP_NONE && array) {
-        item->meaning =
-            "One loop walks the same data again and again and finds it unchanged: often a linear search, or a "
-            "result that could have been kept.";
-        item->remedy = "Keep what was found, or look things up by hashing or bisection; replacing a linear search made "
-                       "binutils' objdump 10x faster, a better hash Kallisto 4.1x.";
-    } else if (same && !same_caller) {
-        item->meaning = "A small function loads the same unchanged value each time it is called.";
-        item->remedy = "Inline it, so that the value can stay in a register (h264ref 1.27x), or pass the value in.";
-    } else if (first->loop != LWP_NONE && first->loop == second->loop) {
-        item->meaning = "The loop loads the same unchanged value again instead of keeping it in a register.";
-        item->remedy =
-            "Load it into a local variable before the loop; if the compiler has to assume that a store changes it, "
-            "restrict or a copy of the field helps. lavaMD became 1.66x faster, imagick 1.6x.";
-    } else {
-        item->meaning = "The second line loads what the first has loaded, and nothing has changed it.";
-        item->remedy =
-            "Pass the value on instead of loading it again, or keep the result computed from it (vacation 1.31x).";
-    }
+    return UNKNOWN;
 }
 
 void lwp_redundancy_explain(struct lwp_profile *profile, struct lwp_redundancy *item)
 {
-    const struct lwp_watched_pair *pair = item->pair;
-    struct site first = meaning_site(profile, pair->first), second = meaning_site(profile, pair->second);
-    bool same_caller = profile->contexts[pair->first].parent == profile->contexts[pair->second].parent;
-    const struct lwp_object *object = pair->object == LWP_NONE ? NULL : &profile->objects[pair->object];
-    switch (item->kind) {
-    case LWP_WATCHED_DEAD_STORE:
-        meaning_dead(item, &first, &second, object);
-        break;
-    case LWP_WATCHED_SILENT_STORE:
-        meaning_silent_store(item, &second);
-        break;
-    default:
-        meaning_silent_load(item, &first, &second, same_caller, object);
-        break;
-    }
+    struct evidence e = meaning_evidence(profile, item);
+    enum cause cause = item->kind == LWP_WATCHED_DEAD_STORE     ? meaning_dead(profile, &e)
+                       : item->kind == LWP_WATCHED_SILENT_STORE ? meaning_silent_store(&e, item->close)
+                                                                : meaning_silent_load(profile, item, &e);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (texts[i].kind == item->kind && (texts[i].cause == cause || texts[i].cause == UNKNOWN)) {
+            item->cause = cause_names[texts[i].cause];
+            item->meaning = texts[i].meaning;
+            item->remedy = texts[i].remedy;
+            if (texts[i].cause == cause)
+                return;
+        }
 }

@@ -226,3 +226,17 @@ const struct lwp_type *lwp_types_of_stack(struct lwp_code *code, uint32_t module
     *variable = code_intern(code, dwarf_diename(&die));
     return variable_elements(module, &die, elements);
 }
+
+bool lwp_types_is_spilled(struct lwp_code *code, uint32_t module_index, uint64_t address, int64_t offset)
+{
+    struct code_module *module = code_module_at(code, module_index);
+    Dwarf_Die die;
+    Dwarf_Attribute location;
+    int64_t start;
+    uint64_t bytes;
+    if (!module || !code_dwarf(module) || !code_frame_variable(module, address, offset, &die, &start, &bytes) ||
+        !dwarf_attr(&die, DW_AT_location, &location))
+        return false;
+    unsigned form = dwarf_whatform(&location); /* of a list: the place changes */
+    return form == DW_FORM_sec_offset || form == DW_FORM_loclistx;
+}

@@ -78,4 +78,7 @@ enum lwp_block_answer lwp_types_of_block(struct lwp_code *code, uint32_t module,
 const struct lwp_type *lwp_types_of_stack(struct lwp_code *code, uint32_t module, uint64_t address, int64_t offset,
                                           const char **variable, int64_t *start, uint64_t *bytes, uint64_t *elements);
 
+/* Whether that variable is in memory at times only, where the compiler has no register for it. */
+bool lwp_types_is_spilled(struct lwp_code *code, uint32_t module, uint64_t address, int64_t offset);
+
 #endif

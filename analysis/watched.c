@@ -45,6 +45,17 @@ void lwp_watched_begin(struct lwp_watched *watched)
     watched->file++;
 }
 
+/* Whether the pair's accesses come back to one place. */
+static void watched_place(struct lwp_watched_pair *pair, uint64_t address, uint32_t file)
+{
+    if (pair->file == file && pair->address == address)
+        pair->again++;
+    else if (pair->file == file)
+        pair->moved++;
+    pair->file = file;
+    pair->address = address;
+}
+
 void lwp_watched_add(struct lwp_watched *watched, const struct lwp_watched_verdict *verdict)
 {
     if (verdict->outcome == LWP_WATCHED_VOID)
@@ -74,6 +85,8 @@ void lwp_watched_add(struct lwp_watched *watched, const struct lwp_watched_verdi
                 weight);
     if (verdict->bytes > pair->bytes)
         pair->bytes = verdict->bytes;
+    if (verdict->outcome != LWP_WATCHED_USE)
+        watched_place(pair, verdict->address, watched->file);
 }
 
 void lwp_watched_read_elsewhere(struct lwp_watched *watched, uint32_t object)
@@ -102,6 +115,8 @@ void lwp_watched_merge(struct lwp_watched *into, struct lwp_watched *from)
         lwp_sum_merge(&to->use, &pair->use);
         lwp_sum_merge(&to->waste, &pair->waste);
         lwp_sum_merge(&to->close, &pair->close);
+        to->again += pair->again;
+        to->moved += pair->moved;
         if (pair->bytes > to->bytes)
             to->bytes = pair->bytes;
     }

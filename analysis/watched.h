@@ -27,8 +27,9 @@ struct lwp_watched_verdict {
     enum lwp_watched_kind kind;
     enum lwp_watched_outcome outcome;
     uint32_t first, second, object;
-    uint64_t weight; /* that the access stands for */
-    uint16_t bytes;  /* of the first access */
+    uint64_t address; /* of the first access */
+    uint64_t weight;  /* that the access stands for */
+    uint16_t bytes;   /* of the first access */
 };
 
 /* All candidates of one first context: what it was sampled for and what could be told of it. */
@@ -45,6 +46,9 @@ struct lwp_watched_pair {
     enum lwp_watched_kind kind;
     uint32_t first, second, object;
     struct lwp_sum use, waste, close; /* close: not part of waste */
+    uint64_t again, moved;            /* wasted where the thread's last wasted one was, and elsewhere */
+    uint64_t address;                 /* of the last one in the file being read */
+    uint32_t file;
     uint16_t bytes;
 };
 

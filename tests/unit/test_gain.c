@@ -214,6 +214,7 @@ static void test_shapes(void **state)
         assert_true(!array.chained && array.steps);
         assert_int_equal(array.accesses, 1);
         assert_true(array.instructions >= 2 && array.instructions <= 5);
+        assert_true(array.loads == 1 && array.stores == 0 && array.exits == 1 && !array.stays);
         assert_true(!jumps.chained && !jumps.steps);
         assert_true(chain.chained && !chain.steps);
         assert_false(nest.chained);

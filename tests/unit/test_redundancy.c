@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "analysis/access_site.h"
 #include "analysis/contexts.h"
 #include "analysis/redundancy.h"
 #include "analysis/thread_roots.h"
@@ -214,14 +215,16 @@ static void test_pairs_of_threads(void **state)
     struct lwp_redundancies found;
     lwp_profile_init(&profile);
     struct threads at = threads_make(&profile);
-    lwp_watched_begin(&profile.watched);
-    for (int i = 0; i < 60; i++)
-        for (int thread = 0; thread < 2; thread++) {
+    for (int thread = 0; thread < 2; thread++) {
+        lwp_watched_begin(&profile.watched);
+        for (int i = 0; i < 60; i++) {
             struct lwp_watched_verdict verdict = {.kind = LWP_WATCHED_DEAD_STORE, .object = LWP_NONE, .weight = 1000};
             verdict.first = verdict.second = thread ? at.started : at.main;
             verdict.outcome = i % (thread ? 2 : 3) ? LWP_WATCHED_USE : LWP_WATCHED_WASTE;
+            verdict.address = thread ? 0x1000 : 0x2000 + 64 * (uint64_t)(i / 15);
             lwp_watched_add(&profile.watched, &verdict);
         }
+    }
     uint32_t *same = malloc(profile.context_count * sizeof *same);
     for (uint32_t i = 0; i < profile.context_count; i++)
         same[i] = i;
@@ -236,6 +239,8 @@ static void test_pairs_of_threads(void **state)
     assert_true(item->share.high > total->high - 1e-9 && item->share.high < total->high + 1e-9);
     assert_int_equal(item->samples, 50);
     assert_int_equal(item->pair->first, at.started);
+    assert_int_equal(item->moved, 3); /* 20 stores to four places here, 30 to one there */
+    assert_int_equal(item->again, 16 + 29);
     assert_int_equal(item->other_count, 1);
     assert_int_equal(item->others[0].pair->first, at.main);
     assert_int_equal(item->others[0].samples, 20);
@@ -243,9 +248,32 @@ static void test_pairs_of_threads(void **state)
     lwp_profile_fini(&profile);
 }
 
+static void test_constructors(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *function;
+        bool constructs;
+    } table[] = {{"Vec::Vec(double)", true},
+                 {"geo::Grid<int>::Grid(int)", true},
+                 {"a::b::Map<a::Key, std::less<a::Key> >::Map()", true},
+                 {"Vec::length() const", false},
+                 {"Vec::Vector(double)", false},
+                 {"Vec::~Vec()", false},
+                 {"Vec(double)", false},
+                 {"main", false},
+                 {"", false},
+                 {"::(", false},
+                 {"(anonymous namespace)::X::run()", false}};
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        assert_int_equal(lwp_access_constructs(&(struct lwp_access_site){.function = table[i].function}),
+                         table[i].constructs);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_mixed_density), cmocka_unit_test(test_interval),
-                                       cmocka_unit_test(test_thread_roots), cmocka_unit_test(test_pairs_of_threads)};
+                                       cmocka_unit_test(test_thread_roots), cmocka_unit_test(test_pairs_of_threads),
+                                       cmocka_unit_test(test_constructors)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
