@@ -69,10 +69,15 @@ static bool note_read(struct note *note, struct lwp_board_entry *entry)
     return !(turn & 1) && turn && atomic_load_explicit(&note->turn, memory_order_relaxed) == turn;
 }
 
+unsigned lwp_board_used(void)
+{
+    return atomic_load_explicit(&slots_used, memory_order_acquire);
+}
+
 bool lwp_board_beside(int slot, const struct lwps_access *access, uint64_t since, struct lwp_board_entry *found)
 {
     uint64_t line = access->address / LWP_BOARD_LINE;
-    unsigned used = atomic_load_explicit(&slots_used, memory_order_acquire);
+    unsigned used = lwp_board_used();
     bool any = false;
     for (unsigned i = 0; i < used; i++) {
         if ((int)i == slot || !atomic_load_explicit(&slots[i].tid, memory_order_relaxed))
@@ -94,34 +99,23 @@ bool lwp_board_beside(int slot, const struct lwps_access *access, uint64_t since
     return any;
 }
 
-int lwp_board_other(int slot, unsigned *turn)
+uint32_t lwp_board_writer(unsigned slot)
 {
-    unsigned used = atomic_load_explicit(&slots_used, memory_order_acquire);
-    for (unsigned i = 0; i < used; i++) {
-        unsigned at = (*turn)++ % used;
-        if ((int)at != slot && atomic_load_explicit(&slots[at].tid, memory_order_relaxed) &&
-            atomic_load_explicit(&slots[at].stores, memory_order_acquire))
-            return (int)at;
-    }
-    return -1;
+    uint32_t tid = atomic_load_explicit(&slots[slot].tid, memory_order_relaxed);
+    return atomic_load_explicit(&slots[slot].stores, memory_order_acquire) ? tid : 0;
 }
 
-bool lwp_board_store(int other, uint32_t tid, uint64_t stored, uint64_t since, uint32_t *random,
-                     struct lwp_board_entry *found, uint64_t *reached)
+bool lwp_board_store(unsigned at, uint64_t since, uint32_t *random, struct lwp_board_entry *found)
 {
-    struct slot *slot = &slots[other];
+    struct slot *slot = &slots[at];
     unsigned stores = atomic_load_explicit(&slot->stores, memory_order_acquire), seen = 0;
-    uint32_t now = atomic_load_explicit(&slot->tid, memory_order_relaxed);
-    *reached = now == tid ? stored : 0;
-    uint64_t after = *reached;
+    uint32_t tid = atomic_load_explicit(&slot->tid, memory_order_relaxed);
     for (unsigned i = 0; i < LWP_BOARD_STORES && i < stores; i++) {
         struct lwp_board_entry entry;
-        if (!note_read(&slot->notes[(stores - 1 - i) % LWP_BOARD_STORES], &entry) || entry.tid != now)
+        if (!note_read(&slot->notes[(stores - 1 - i) % LWP_BOARD_STORES], &entry) || entry.tid != tid)
             continue;
-        if (entry.stored <= after || entry.time < since)
+        if (entry.time < since)
             break; /* those before are older still */
-        if (entry.stored > *reached)
-            *reached = entry.stored;
         *random = *random * 1664525u + 1013904223u;
         if ((uint64_t)(*random >> 4) * ++seen >> 28 == 0)
             *found = entry;

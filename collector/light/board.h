@@ -11,8 +11,7 @@
 enum { LWP_BOARD_SLOTS = 64, LWP_BOARD_STORES = 64, LWP_BOARD_LOADS = 8, LWP_BOARD_LINE = 64 };
 
 struct lwp_board_entry {
-    uint64_t time;
-    uint64_t stored; /* weight of all stores that this thread has shown so far, this one among them */
+    uint64_t time, weight; /* of the sample that chose it */
     uint32_t tid, context;
     struct lwps_access access;
 };
@@ -27,12 +26,12 @@ void lwp_board_show(int slot, const struct lwp_board_entry *entry);
 /* An access by another thread since `since` to the line of `access`, one of the two a store; the latest. */
 bool lwp_board_beside(int slot, const struct lwps_access *access, uint64_t since, struct lwp_board_entry *found);
 
-/* The next other thread in turn; -1: there is none. */
-int lwp_board_other(int slot, unsigned *turn);
+/* Slots from here on were never taken. */
+unsigned lwp_board_used(void);
+/* The thread that has the slot and has shown stores; 0: none. */
+uint32_t lwp_board_writer(unsigned slot);
 
-/* A store that the thread of slot `other` has shown since `since` and after it was at `stored` (0, when it is not
- * `tid`), each as likely as the others. *reached: where it is now. False: none. */
-bool lwp_board_store(int other, uint32_t tid, uint64_t stored, uint64_t since, uint32_t *random,
-                     struct lwp_board_entry *found, uint64_t *reached);
+/* A store that the slot's thread has shown since `since`, each as likely as the others. False: none. */
+bool lwp_board_store(unsigned slot, uint64_t since, uint32_t *random, struct lwp_board_entry *found);
 
 #endif

@@ -103,12 +103,26 @@ static void sample_take_rep(struct lwp_thread *self, const struct lwp_frames *fr
     sample->access[0].flags |= LWPS_ACCESS_WEIGHTED;
 }
 
+static double sampler_watch_budget(uint64_t cpu_ns)
+{
+    return lwp_debug_given_up() ? 0 : WATCH_CREDIT_NS + (double)cpu_ns * sampler_options.max_overhead * watch_part;
+}
+
+/* In a thread that reads what others store, half of it is for trials of that: watches of its own accesses come with each
+ * sample and would leave nothing. */
 static bool sampler_affords_watch(const struct sampler *sampler, uint64_t cpu_ns)
 {
-    if (lwp_debug_given_up())
-        return false;
-    double allowed = WATCH_CREDIT_NS + (double)cpu_ns * sampler_options.max_overhead * watch_part;
-    return (double)(sampler->watches.spent_ns + sampler->sharing.spent_ns) < allowed;
+    double allowed = sampler_watch_budget(cpu_ns), others = (double)sampler->sharing.spent_ns;
+    if (sampler->sharing.reads && others < allowed / 2)
+        others = allowed / 2;
+    return (double)sampler->watches.spent_ns + others < allowed;
+}
+
+static bool sampler_affords_trial(const struct sampler *sampler, uint64_t cpu_ns)
+{
+    double allowed = sampler_watch_budget(cpu_ns);
+    return (double)sampler->sharing.spent_ns < allowed / 2 ||
+           (double)(sampler->watches.spent_ns + sampler->sharing.spent_ns) < allowed;
 }
 
 static void sample_offer(struct lwp_thread *self, struct sampler *sampler, const struct lwp_walk_choice *choice,
@@ -327,7 +341,7 @@ static void sampler_sample(const struct interrupt *interrupt, uint64_t cpu)
     if (!lwp_timer_is_late(interrupt->info))
         breakpoint = sample_take(self, sampler, interrupt->context, &sampler->pending, cpu);
     lwp_sharing_choose(&sampler->sharing, &sampler->registers, self, sampler->pending.time,
-                       sampler_affords_watch(sampler, cpu));
+                       sampler_affords_trial(sampler, cpu));
     if (sampler_kind != LWP_TIMER_SIGTRAP || !breakpoint)
         sample_write_pending(self, sampler);
     uint64_t end = clock_now(CLOCK_THREAD_CPUTIME_ID);
@@ -378,7 +392,7 @@ static void sampler_interrupt(void *given)
         sampler->sharing.spent_ns += took;
         /* at once: a thread that mostly waits is hardly ever sampled */
         lwp_sharing_choose(&sampler->sharing, &sampler->registers, self, clock_now(CLOCK_MONOTONIC),
-                           sampler_affords_watch(sampler, cpu));
+                           sampler_affords_trial(sampler, cpu));
         lwp_sharing_arm(&sampler->sharing, &sampler->registers, self);
     } else if (interrupt->debug != EXECUTION)
         sampler->watches.spent_ns += took;
@@ -497,7 +511,7 @@ bool lwp_sampler_attach(struct lwp_thread *self)
     sampler->base_period_ns = (uint64_t)(1e9 / frequency) - 2999; /* not round */
     sampler->period_ns = sampler->base_period_ns;
     lwp_watches_start(&sampler->watches, sampler_kind == LWP_TIMER_SIGTRAP ? sampler_options.verdicts : 0);
-    lwp_sharing_start(&sampler->sharing, self, sampler->watches.verdicts & LWPS_VERDICT_SHARING);
+    lwp_sharing_start(&sampler->sharing, self, sampler->watches.verdicts);
     self->random ^= (uint32_t)self->tid * 2654435761u;
     self->sampler = sampler;
     sampler->timer = sampler->cache ? lwp_timer_start(sampler_kind, self->tid, sampler->period_ns) : NULL;

@@ -3,13 +3,12 @@
  * Beside: an own access to a line that another thread used within the last samples, one of the two a store, is written
  * down at once. No register is needed, and other bytes of the line count as well as the same: false sharing.
  *
- * Trials: a thread takes one of the stores that each other thread in turn has shown since the last time, any of them
- * with the same chance (the latest is what this thread has just read), and watches those bytes itself until it uses
- * them, or has not for a while. Loading them, it is the reader of what was stored (`overlap` tells, `second` is the
- * load). A trial stands for all stores that the other thread showed since the last trial between these two: so the
- * weights of all trials of a pair add up to the weight of the writer's stores, and those that were read, to what was
- * communicated. An address is watched, not one store: where several stores go to it before it is read, all count as
- * read.
+ * Trials: a thread takes one of the stores that another one has shown lately, any of them with the same chance (the
+ * latest is what this thread has just read), and watches those bytes itself until it uses them, or has not for a while.
+ * Loading them, it is the reader of what was stored (`overlap` tells, `second` is the load). How often that is so is the
+ * analysis's question, and it asks for each pair of threads apart: so threads that were seen to be read from are tried
+ * more often than others, but all again and again. An address is watched, not one store: where several stores go to it
+ * before it is read, all count as read.
  *
  * Bytes on the stack are only shown to the thread itself: they are hardly ever shared. */
 #define _GNU_SOURCE
@@ -22,13 +21,16 @@
 
 #include <ucontext.h>
 
-enum { TRIAL_SAMPLES = 2, ARM_NS = 3000 };
-static const uint64_t trial_ns = 15000000, beside_ns = 5000000, fresh_ns = 100000000;
+enum { ARM_NS = 3000, TRIED_MOST = 64 };
+/* A trial must give both threads time to get their turn on a busy machine. */
+static const uint64_t trial_ns = 40000000, beside_ns = 5000000, fresh_ns = 100000000;
 
-void lwp_sharing_start(struct lwp_sharing *sharing, const struct lwp_thread *self, bool on)
+void lwp_sharing_start(struct lwp_sharing *sharing, const struct lwp_thread *self, uint8_t verdicts)
 {
-    *sharing = (struct lwp_sharing){.on = on, .slot = on ? lwp_board_join((uint32_t)self->tid) : -1};
-    sharing->turn = (unsigned)self->tid;
+    bool on = verdicts & LWPS_VERDICT_SHARING;
+    *sharing = (struct lwp_sharing){.on = on,
+                                    .records_stores = !(verdicts & LWPS_VERDICT_DEAD_STORE),
+                                    .slot = on ? lwp_board_join((uint32_t)self->tid) : -1};
 }
 
 static void sharing_write(struct lwp_thread *self, struct lwps_watch *record, enum lwps_watch_end end)
@@ -51,19 +53,21 @@ void lwp_sharing_see(struct lwp_sharing *sharing, struct lwp_thread *self, const
 {
     if (!sharing->on || sharing->slot < 0)
         return;
-    struct lwp_board_entry own = {.time = time, .tid = (uint32_t)self->tid}, other;
+    struct lwp_board_entry own = {.time = time, .weight = weight, .tid = (uint32_t)self->tid}, other;
     own.access =
         (struct lwps_access){.ip = chosen->ip,
                              .bytes = chosen->bytes,
                              .flags = lwp_access_flags(chosen->load, chosen->store, chosen->vector, chosen->floating)};
     lwp_frames_place(self, frames, chosen->address, LWPS_SOURCE_FORWARD, &own.access);
-    if (chosen->store)
-        sharing->stored += weight;
-    own.stored = sharing->stored;
     if (own.access.home == LWPS_HOME_STACK)
         return;
     own.context = lwp_frames_context(self, frames);
     lwp_board_show(sharing->slot, &own);
+    if (chosen->store && sharing->records_stores) {
+        struct lwps_watch record = {
+            .time = time, .weight = weight, .first_context = own.context, .first = own.access};
+        sharing_write(self, &record, LWPS_WATCH_NOT_WATCHED);
+    }
     uint64_t reach = beside_ns + 2 * weight;
     if (sharing->hit_time == time ||
         !lwp_board_beside(sharing->slot, &own.access, time > reach ? time - reach : 0, &other))
@@ -94,6 +98,37 @@ static void trial_end(struct lwp_sharing *sharing, struct lwp_debug_registers *r
     lwp_watched_leave(sharing->memory);
     sharing->trial = LWP_TRIAL_NONE;
     sharing->given_up = false;
+    struct lwp_sharing_other *other = &sharing->others[sharing->other];
+    bool read = end == LWPS_WATCH_DECIDED && sharing->record.second.flags & LWPS_ACCESS_LOAD;
+    other->tried++;
+    other->read += read;
+    sharing->reads |= read;
+    if (other->tried >= TRIED_MOST) { /* what was long ago counts less */
+        other->tried /= 2;
+        other->read /= 2;
+    }
+}
+
+/* One of the other threads, by how often their stores were read here lately; -1: there is none. */
+static int other_choose(struct lwp_sharing *sharing, uint32_t *random)
+{
+    enum { ONE = 1024 };
+    unsigned used = lwp_board_used(), sum = 0;
+    int chosen = -1;
+    for (unsigned i = 0; i < used; i++) {
+        uint32_t tid = (int)i == sharing->slot ? 0 : lwp_board_writer(i);
+        if (!tid)
+            continue;
+        struct lwp_sharing_other *other = &sharing->others[i];
+        if (other->tid != tid)
+            *other = (struct lwp_sharing_other){.tid = tid};
+        unsigned weight = ONE * (other->read + 1u) / (other->tried + 1u);
+        sum += weight;
+        *random = *random * 1664525u + 1013904223u;
+        if ((uint64_t)(*random >> 4) * sum >> 28 < weight)
+            chosen = (int)i;
+    }
+    return chosen;
 }
 
 void lwp_sharing_choose(struct lwp_sharing *sharing, struct lwp_debug_registers *registers, struct lwp_thread *self,
@@ -103,15 +138,14 @@ void lwp_sharing_choose(struct lwp_sharing *sharing, struct lwp_debug_registers 
         return;
     if (sharing->trial != LWP_TRIAL_NONE) {
         uint8_t lost = lwp_watched_lost(sharing->memory);
-        sharing->samples++;
         if (sharing->given_up || lost)
             trial_end(sharing, registers, self, lost ? (enum lwps_watch_end)lost : LWPS_WATCH_UNKNOWN);
-        else if (sharing->samples >= TRIAL_SAMPLES && time >= sharing->until)
+        else if (time >= sharing->until)
             trial_end(sharing, registers, self, LWPS_WATCH_EVICTED);
         else
             return;
     }
-    int from = affordable ? lwp_board_other(sharing->slot, &sharing->turn) : -1;
+    int from = affordable ? other_choose(sharing, &self->random) : -1;
     if (from < 0)
         return;
     if (!sharing->together) {
@@ -119,11 +153,8 @@ void lwp_sharing_choose(struct lwp_sharing *sharing, struct lwp_debug_registers 
         return;
     }
     struct lwp_board_entry other;
-    uint64_t reached;
-    if (!lwp_board_store(from, sharing->tried[from].tid, sharing->tried[from].stored,
-                         time > fresh_ns ? time - fresh_ns : 0, &self->random, &other, &reached))
-        return; /* nothing new */
-    uint64_t weight = reached - (sharing->tried[from].tid == other.tid ? sharing->tried[from].stored : 0);
+    if (!lwp_board_store((unsigned)from, time > fresh_ns ? time - fresh_ns : 0, &self->random, &other))
+        return;
     unsigned piece = 8;
     while (piece > other.access.bytes || other.access.address % piece)
         piece /= 2;
@@ -132,13 +163,14 @@ void lwp_sharing_choose(struct lwp_sharing *sharing, struct lwp_debug_registers 
     sharing->memory = lwp_watched_enter(other.access.address);
     if (sharing->memory < 0)
         return;
-    sharing->tried[from].tid = other.tid;
-    sharing->tried[from].stored = reached;
+    sharing->other = (unsigned)from;
     sharing->address = other.access.address;
     sharing->bytes = (uint8_t)piece;
-    sharing->record = (struct lwps_watch){
-        .time = time, .weight = weight, .first_tid = other.tid, .first_context = other.context, .first = other.access};
-    sharing->samples = 0;
+    sharing->record = (struct lwps_watch){.time = time,
+                                          .weight = other.weight,
+                                          .first_tid = other.tid,
+                                          .first_context = other.context,
+                                          .first = other.access};
     sharing->until = time + trial_ns;
     sharing->trial = LWP_TRIAL_RESERVED;
 }

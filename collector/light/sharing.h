@@ -18,15 +18,16 @@ enum { LWP_SHARING_REGISTER = 2 };
 struct lwp_sharing {
     bool on;
     bool together; /* another thread was seen: the register is ours from now on */
-    int slot;      /* on the board */
-    unsigned turn, samples;
-    uint64_t stored; /* weight of the stores shown */
+    bool reads;    /* it was seen to read what another one stored */
+    bool records_stores; /* all stores shown: nothing else writes them down, and the analysis needs them */
+    int slot;            /* on the board */
     uint64_t hit_time;
     uint64_t spent_ns;
-    struct {
+    struct lwp_sharing_other {
         uint32_t tid;
-        uint64_t stored;
-    } tried[LWP_BOARD_SLOTS]; /* up to where each other thread's stores were stood for by a trial */
+        uint16_t tried, read;
+    } others[LWP_BOARD_SLOTS]; /* what came of trials of each one's stores lately */
+    unsigned other;            /* whose store is tried */
     enum { LWP_TRIAL_NONE, LWP_TRIAL_RESERVED, LWP_TRIAL_OPEN } trial;
     bool given_up;
     uint64_t address, until;
@@ -35,7 +36,8 @@ struct lwp_sharing {
     struct lwps_watch record;
 };
 
-void lwp_sharing_start(struct lwp_sharing *sharing, const struct lwp_thread *self, bool on);
+/* `verdicts`: enum lwps_verdict mask of all that is looked for. */
+void lwp_sharing_start(struct lwp_sharing *sharing, const struct lwp_thread *self, uint8_t verdicts);
 
 /* An access that this sample chose. */
 void lwp_sharing_see(struct lwp_sharing *sharing, struct lwp_thread *self, const struct lwp_frames *frames,

@@ -1,7 +1,7 @@
-/* A master makes tasks of TASK words, one after the other, for three workers, and each worker answers with as many
- * words as its number: TASK, TASK / 2 and TASK / 4. Worker 1 gets 4 of 7 rounds, worker 2 gets 2, worker 3 gets 1. So
- * of all words read from another thread (in units of TASK in 7 rounds, 7 + 4 + 1 + 1/4 = 12.25): master -> worker 1: 4,
- * worker 2: 2, worker 3: 1;  worker 1 -> master: 4, worker 2: 1, worker 3: 1/4.
+/* A master makes tasks of TASK words, one after the other, for three workers, and each worker answers with as many. Worker
+ * 1 gets 4 of 7 rounds, worker 2 gets 2, worker 3 gets 1: of all words read from another thread, 4, 2 and 1 of 14 go from
+ * the master to the workers, and as many back. With -DUNEVEN worker 2 answers with half as many words and worker 3 with a
+ * quarter: its way back is one of 49.
  * master_worker [CPU-SECONDS]; see handover.h. */
 #include "handover.h"
 
@@ -19,6 +19,16 @@ struct desk {
 static struct desk desks[WORKERS];
 static unsigned long sums;
 
+static int answer_of(int worker)
+{
+#ifdef UNEVEN
+    return TASK >> worker;
+#else
+    (void)worker;
+    return TASK;
+#endif
+}
+
 static void *work(void *given)
 {
     int self = (int)(long)given;
@@ -27,7 +37,7 @@ static void *work(void *given)
     for (unsigned long round = 1; wait_for(&desk->state, ASKED, ENDED); round++) {
         desk->read += TASK;
         unsigned long sum = add_words(desk->task, TASK);
-        make_words(desk->answer, TASK >> self, round ^ sum);
+        make_words(desk->answer, answer_of(self), round ^ sum);
         tell(&desk->state, ANSWERED);
     }
     return NULL;
@@ -46,8 +56,8 @@ int main(int argc, char **argv)
             make_words(desk->task, TASK, round + (unsigned long)i);
             tell(&desk->state, ASKED);
             wait_for(&desk->state, ANSWERED, ENDED);
-            sums += add_words(desk->answer, TASK >> order[i]);
-            desk->answers_read += (unsigned long)(TASK >> order[i]);
+            sums += add_words(desk->answer, answer_of(order[i]));
+            desk->answers_read += (unsigned long)answer_of(order[i]);
         }
     for (int i = 0; i < WORKERS; i++)
         tell(&desks[i].state, ENDED);

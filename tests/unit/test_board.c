@@ -10,9 +10,9 @@
 
 enum { A = 101, B = 102 };
 
-static void show(int slot, uint32_t tid, uint64_t address, bool store, uint64_t time, uint64_t stored)
+static void show(int slot, uint32_t tid, uint64_t address, bool store, uint64_t time)
 {
-    struct lwp_board_entry entry = {.time = time, .stored = stored, .tid = tid};
+    struct lwp_board_entry entry = {.time = time, .weight = 1, .tid = tid};
     entry.access = (struct lwps_access){
         .address = address, .bytes = 8, .flags = LWPS_ACCESS_KNOWN | (store ? LWPS_ACCESS_STORE : LWPS_ACCESS_LOAD)};
     lwp_board_show(slot, &entry);
@@ -26,14 +26,14 @@ static void test_beside(void **state)
     struct lwps_access load = {.address = 0x1010, .bytes = 8, .flags = LWPS_ACCESS_LOAD}, store = load;
     store.flags = LWPS_ACCESS_STORE;
     assert_true(a >= 0 && b >= 0 && a != b);
-    show(a, A, 0x1000, true, 100, 1);
+    show(a, A, 0x1000, true, 100);
     assert_true(lwp_board_beside(b, &load, 50, &found));
     assert_int_equal(found.tid, A);
     assert_false(lwp_board_beside(a, &load, 50, &found));  /* its own */
     assert_false(lwp_board_beside(b, &load, 101, &found)); /* long ago */
     load.address = store.address = 0x1040;
     assert_false(lwp_board_beside(b, &load, 50, &found)); /* the next line */
-    show(a, A, 0x1040, false, 100, 1);
+    show(a, A, 0x1040, false, 100);
     assert_false(lwp_board_beside(b, &load, 50, &found)); /* two loads share nothing */
     assert_true(lwp_board_beside(b, &store, 50, &found));
     lwp_board_leave(a);
@@ -46,28 +46,26 @@ static void test_stores_fair(void **state)
     (void)state;
     enum { SHOWN = 10, ROUNDS = 20000 };
     int a = lwp_board_join(A), b = lwp_board_join(B);
-    unsigned turn = 0, times[SHOWN] = {0};
+    unsigned times[SHOWN] = {0};
     uint32_t random = 7;
     struct lwp_board_entry found;
-    uint64_t reached;
-    assert_int_equal(lwp_board_other(b, &turn), -1); /* has stored nothing */
+    show(a, A, 0x2000, false, 90);
+    assert_int_equal(lwp_board_writer((unsigned)a), 0); /* has stored nothing */
+    assert_false(lwp_board_store((unsigned)a, 0, &random, &found));
     for (unsigned i = 0; i < SHOWN; i++)
-        show(a, A, 0x2000 + 64 * i, true, 100 + i, 5 * (i + 1));
-    assert_int_equal(lwp_board_other(b, &turn), a);
+        show(a, A, 0x2000 + 64 * i, true, 100 + i);
+    assert_int_equal(lwp_board_writer((unsigned)a), A);
     for (unsigned i = 0; i < ROUNDS; i++) {
-        assert_true(lwp_board_store(a, A, 0, 0, &random, &found, &reached));
-        assert_int_equal(reached, 5 * SHOWN);
+        assert_true(lwp_board_store((unsigned)a, 0, &random, &found));
         times[(found.access.address - 0x2000) / 64]++;
     }
     for (unsigned i = 0; i < SHOWN; i++)
         assert_in_range(times[i], ROUNDS / SHOWN * 85 / 100, ROUNDS / SHOWN * 115 / 100);
-    /* only what is new since then, and nothing twice */
-    for (unsigned i = 0; i < 100; i++) {
-        assert_true(lwp_board_store(a, A, 5 * (SHOWN - 1), 0, &random, &found, &reached));
+    for (unsigned i = 0; i < 100; i++) { /* only what is fresh */
+        assert_true(lwp_board_store((unsigned)a, 100 + SHOWN - 1, &random, &found));
         assert_int_equal(found.access.address, 0x2000 + 64 * (SHOWN - 1));
     }
-    assert_false(lwp_board_store(a, A, 5 * SHOWN, 0, &random, &found, &reached));
-    assert_true(lwp_board_store(a, B, 5 * SHOWN, 0, &random, &found, &reached)); /* the slot was another thread's */
+    assert_false(lwp_board_store((unsigned)a, 100 + SHOWN, &random, &found));
     lwp_board_leave(a);
     lwp_board_leave(b);
 }
