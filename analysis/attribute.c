@@ -34,10 +34,10 @@ struct attribution_site {
 
 /* An access that is attributed and waits to be counted, until its stream has come from memory. */
 struct attribution_access {
-    struct lwp_streams_access access;
-    const struct lwp_spot *spot;
+    struct lwp_stream_key key;
+    struct lwp_stream_access access;
     uint64_t time, weight, distance;
-    uint32_t object, part, functions, stream;
+    uint32_t functions, stream;
     int apart_from; /* the sample's first access, if that was on the same object; or -1 */
     bool weighted;
 };
@@ -167,50 +167,52 @@ static uint32_t attribution_object(struct lwp_attribution *self, const struct lw
 
 /* ---- samples ---- */
 
-static void attribution_common(struct lwp_attribution *self, struct lwp_stream *stream, uint32_t functions)
+static void attribution_count(struct lwp_attribution *self, const struct attribution_access *access)
 {
-    if (stream->last_path == functions)
-        return;
-    stream->last_path = functions;
-    if (stream->common == LWP_NONE || stream->common == functions) {
-        stream->common = functions;
-        return;
-    }
-    stream->common = lwp_resolver_common(self->resolver, stream->common, functions);
+    struct lwp_stream_table *streams = &self->shard->streams;
+    struct lwp_stream_count *count = &streams->counts[access->stream];
+    lwp_stream_table_count(streams, access->stream, &access->access);
+    if (count->common == LWP_NONE)
+        count->common = access->functions;
+    else if (count->common && count->common != access->functions)
+        count->common = lwp_resolver_common(self->resolver, count->common, access->functions);
+    if (access->time < count->first_ns)
+        count->first_ns = access->time;
+    if (access->time > count->last_ns)
+        count->last_ns = access->time;
+    if (access->weighted)
+        lwp_sum_add(&streams->rests[access->stream].sum, access->weight);
+    if (access->apart_from >= 0)
+        lwp_stream_apart(&streams->rests[self->waiting[access->apart_from].stream], access->distance);
+}
+
+static bool attribution_found(const struct lwp_stream_table *streams, const struct attribution_access *access)
+{
+    if (access->stream == LWP_NONE)
+        return false;
+    const struct lwp_stream_count *count = &streams->counts[access->stream];
+    return count->object == access->key.object && count->part == access->key.part && count->spot == access->key.spot;
 }
 
 /* Counts the accesses that wait. */
 static void attribution_flush(struct lwp_attribution *self)
 {
-    struct lwp_streams *streams = &self->shard->streams;
+    struct lwp_stream_table *streams = &self->shard->streams;
     for (int i = 0; i < self->waiting_count; i++) {
         struct attribution_access *access = &self->waiting[i];
-        access->stream = lwp_streams_next(streams, access->object, access->part, access->spot->id);
+        access->stream = lwp_stream_table_next(streams, &access->key, &access->access);
+        uint32_t first = access->apart_from >= 0 ? self->waiting[access->apart_from].stream : LWP_NONE;
+        if (first != LWP_NONE)
+            __builtin_prefetch(&streams->rests[first].distances);
     }
     for (int i = 0; i < self->waiting_count; i++)
         if (self->waiting[i].stream != LWP_NONE)
-            lwp_streams_expect(&streams->items[self->waiting[i].stream], &self->waiting[i].access);
+            lwp_stream_table_expect(streams, self->waiting[i].stream, &self->waiting[i].access);
     for (int i = 0; i < self->waiting_count; i++) {
         struct attribution_access *access = &self->waiting[i];
-        struct lwp_stream *stream = access->stream == LWP_NONE ? NULL : &streams->items[access->stream];
-        if (!stream || stream->object != access->object || stream->spot != access->spot->id ||
-            stream->region != access->part)
-            stream = lwp_streams_at(streams, access->object, access->part, access->spot->id);
-        if (stream->accesses == 0) {
-            stream->module = access->spot->module;
-            stream->address = access->spot->address;
-        }
-        lwp_streams_count(streams, stream, &access->access);
-        attribution_common(self, stream, access->functions);
-        if (access->time < stream->first_ns)
-            stream->first_ns = access->time;
-        if (access->time > stream->last_ns)
-            stream->last_ns = access->time;
-        if (access->weighted)
-            lwp_sum_add(&stream->sum, access->weight);
-        access->stream = (uint32_t)(stream - streams->items);
-        if (access->apart_from >= 0)
-            lwp_streams_apart(&streams->items[self->waiting[access->apart_from].stream], access->distance);
+        if (!attribution_found(streams, access))
+            access->stream = lwp_stream_table_at(streams, &access->key);
+        attribution_count(self, access);
     }
     self->waiting_count = 0;
 }
@@ -218,7 +220,7 @@ static void attribution_flush(struct lwp_attribution *self)
 /* Among themselves these follow each other in the program without a gap. */
 static bool attribution_follows(const struct lwps_access *access)
 {
-    return access->source == LWPS_SOURCE_DITHERED || access->source == LWPS_SOURCE_TRACE;
+    return lwp_stream_is_fair(access->source);
 }
 
 /* `hints`: of its first access to each page. */
@@ -248,20 +250,19 @@ static void attribution_sample(struct lwp_attribution *self, const struct lwps_s
                 : (struct attribution_site){attribution_path(self, sample->context, PATH_FUNCTIONS), at->part};
         uint64_t offset;
         uint32_t object = attribution_object(self, access, sample->time, hints[i], &offset);
-        lwp_streams_soon(&shard->streams, object, site.part, at->id);
+        struct lwp_stream_key key = lwp_stream_key(object, site.part, at->id);
+        lwp_stream_table_soon(&shard->streams, &key);
         bool apart = is_known && first >= 0 && object == object_before;
         self->waiting[self->waiting_count] = (struct attribution_access){
+            .key = key,
             .access = {.offset = offset,
                        .rank = (uint32_t)lwp_hash_mix(self->seed, self->counter++),
                        .bytes = access->bytes,
                        .flags = access->flags,
                        .source = access->source},
-            .spot = at,
             .time = time,
             .weight = sample->weight,
             .weighted = is_weighted,
-            .object = object,
-            .part = site.part,
             .functions = site.functions,
             .apart_from = apart ? first : -1,
             .distance =

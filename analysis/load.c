@@ -355,7 +355,7 @@ static void *load_work(void *of)
     for (unsigned apart = 1; apart < load->jobs; apart *= 2) {
         pthread_barrier_wait(&load->merging);
         if (worker->index % (2 * apart) == 0 && worker->index + apart < load->jobs)
-            lwp_shard_merge(load->profile, &worker->shard, &load->workers[worker->index + apart].shard);
+            lwp_shard_merge(&worker->shard, &load->workers[worker->index + apart].shard);
     }
     return NULL;
 }
@@ -452,6 +452,21 @@ static void load_sums(struct load *load)
         lwp_profile_note(profile, "%s", load->notes[i].text);
 }
 
+static void load_settle(struct load *load)
+{
+    struct lwp_stream_table *tables[JOBS_MAX];
+    uint64_t refused = 0;
+    for (unsigned i = 0; i < load->jobs; i++) {
+        tables[i] = &load->workers[i].shard.streams;
+        refused += tables[i]->refused;
+    }
+    lwp_settle(load->profile, &load->workers[0].shard, tables, load->jobs);
+    if (refused)
+        lwp_profile_note(load->profile,
+                         "There were too many different accesses; %llu were counted on their objects only.",
+                         (unsigned long long)refused);
+}
+
 int lwp_load(struct lwp_profile *profile, const char *const *dirs, size_t count, struct lwp_error *err)
 {
     struct load load = {.profile = profile, .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
@@ -472,11 +487,8 @@ int lwp_load(struct lwp_profile *profile, const char *const *dirs, size_t count,
     load_first(&load);
     load_all(&load);
     load_sums(&load);
-    lwp_settle(profile, &load.workers[0].shard);
+    load_settle(&load);
     lwp_log_progress(NULL);
-    if (profile->stream_table->refused)
-        lwp_profile_note(profile, "There were too many different accesses; %llu were counted on their objects only.",
-                         (unsigned long long)profile->stream_table->refused);
 out:
     for (size_t i = 0; i < load.note_count; i++)
         free(load.notes[i].text);

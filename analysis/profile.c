@@ -2,7 +2,8 @@
 #include "analysis/profile.h"
 
 #include "analysis/spots.h"
-#include "analysis/streams.h"
+#include "analysis/stream_table.h"
+#include "base/pages.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -31,7 +32,9 @@ void lwp_profile_fini(struct lwp_profile *profile)
 {
     lwp_watched_free(&profile->watched);
     lwp_shared_free(&profile->shared);
-    lwp_streams_free(profile->stream_table);
+    lwp_pages_free(profile->streams, profile->stream_room * sizeof *profile->streams);
+    lwp_reservoir_pool_free(&profile->offsets);
+    lwp_stream_table_free(profile->stream_table);
     lwp_spots_free(profile->spots);
     pthread_mutex_destroy(&profile->lock);
     lwp_walks_fini(&profile->walks);

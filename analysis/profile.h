@@ -56,20 +56,25 @@ struct lwp_object {
 
 enum { LWP_DISTANCES = 40 };
 
+/* Some of the offsets seen, in a random order that is always the same. */
+struct lwp_offsets {
+    uint64_t seen; /* of how many */
+    uint64_t *offsets;
+    uint32_t count;
+};
+
 /* One instruction on one object, within one region. Offsets are from the start of the block or variable. */
 struct lwp_stream {
-    uint32_t object, region, spot; /* spots.h: the instruction */
+    uint32_t object, region;
+    uint32_t next_of_object;
+    uint32_t common; /* function-level context all its accesses share */
     uint16_t bytes;
     bool vector;
-    uint32_t common, last_path; /* function-level context all its accesses share; that of the access before */
-    uint64_t accesses, loads, stores;
-    struct lwp_reservoir fair; /* dithered: no bias to line starts */
-    uint64_t first_ns, last_ns;
-    struct lwp_sum sum;          /* exact, while samples come in */
-    struct lwp_reservoir biased; /* stalled ones */
     uint32_t module;
     uint64_t address; /* of the instruction, in its module's file */
-    uint32_t next_of_object;
+    uint64_t accesses, loads, stores;
+    struct lwp_offsets fair;   /* of dithered accesses: no bias to line starts */
+    struct lwp_offsets biased; /* of stalled ones, which sit at the starts of lines more often than they should */
     struct lwp_tally weight;
     uint16_t distances[LWP_DISTANCES]; /* log2 of the distance to another access of the same sample on the object */
     struct lwp_stride stride;          /* elements.c */
@@ -107,7 +112,7 @@ struct lwp_process_summary {
 };
 
 struct lwp_spots;
-struct lwp_streams;
+struct lwp_stream_table;
 
 struct lwp_profile {
     struct lwp_arena *arena;
@@ -135,8 +140,9 @@ struct lwp_profile {
     size_t object_streams_room;
 
     struct lwp_stream *streams;
-    size_t stream_count;
-    struct lwp_streams *stream_table; /* where they are */
+    size_t stream_count, stream_room;
+    struct lwp_reservoir_pool offsets;     /* of streams, while they were counted */
+    struct lwp_stream_table *stream_table; /* of streams added one by one */
     struct lwp_spots *spots;
 
     struct lwp_walks walks;

@@ -1,5 +1,6 @@
 /* The k lowest of all ranks seen: merging is keeping the k lowest of both. Equal ranks are ordered by offset, so that
- * even then nothing depends on who came first. */
+ * even then nothing depends on who came first. Where there are more than k, they are gathered up to 2 k and the higher
+ * half is dropped: one selection for k offsets, not a search for the highest with each. */
 #include "analysis/reservoir.h"
 
 #include "base/arena.h"
@@ -11,46 +12,21 @@
 
 enum { CHUNK = 4 << 20, LINE = 64 };
 
-static uint32_t *reservoir_ranks(const struct lwp_reservoir *reservoir)
-{
-    return (uint32_t *)(reservoir->offsets + reservoir->room);
-}
-
-static bool reservoir_before(const struct lwp_reservoir *reservoir, uint32_t a, uint32_t b)
-{
-    const uint32_t *ranks = reservoir_ranks(reservoir);
-    if (ranks[a] != ranks[b])
-        return ranks[a] < ranks[b];
-    return reservoir->offsets[a] < reservoir->offsets[b];
-}
-
-/* Finds the last of a full reservoir. */
-static void reservoir_find_worst(struct lwp_reservoir *reservoir)
-{
-    const uint32_t *ranks = reservoir_ranks(reservoir);
-    uint32_t worst = 0, at = LWP_RESERVOIR;
-    for (uint32_t i = 0; i < LWP_RESERVOIR; i++)
-        worst = ranks[i] > worst ? ranks[i] : worst;
-    for (uint32_t i = 0; i < LWP_RESERVOIR; i++)
-        if (ranks[i] == worst && (at == LWP_RESERVOIR || reservoir->offsets[i] > reservoir->offsets[at]))
-            at = i;
-    reservoir->worst = worst;
-    reservoir->worst_at = at;
-}
-
 /* ---- memory ---- */
 
-static const uint32_t reservoir_rooms[] = {4, 16, LWP_RESERVOIR};
+static const uint8_t reservoir_rooms[] = {4, 16, LWP_RESERVOIR, 2 * LWP_RESERVOIR};
 
-static size_t reservoir_bytes(int size)
+static int reservoir_size(uint8_t room)
 {
-    size_t bytes = reservoir_rooms[size] * (sizeof(uint64_t) + sizeof(uint32_t));
-    return (bytes + LINE - 1) & ~(size_t)(LINE - 1);
+    int size = 0;
+    while (reservoir_rooms[size] < room)
+        size++;
+    return size;
 }
 
 static void *reservoir_piece(struct lwp_reservoir_pool *pool, int size)
 {
-    size_t bytes = reservoir_bytes(size);
+    size_t bytes = (reservoir_rooms[size] * sizeof(struct lwp_reservoir_item) + LINE - 1) & ~(size_t)(LINE - 1);
     if (pool->unused[size]) {
         void *piece = pool->unused[size];
         memcpy(&pool->unused[size], piece, sizeof piece); /* the next one */
@@ -89,60 +65,103 @@ void lwp_reservoir_pool_take(struct lwp_reservoir_pool *into, struct lwp_reservo
 
 static void reservoir_grow(struct lwp_reservoir_pool *pool, struct lwp_reservoir *reservoir)
 {
-    int size = 0;
-    while (reservoir_rooms[size] <= reservoir->room)
-        size++;
-    uint32_t room = reservoir_rooms[size];
-    uint64_t *offsets = reservoir_piece(pool, size);
+    int size = reservoir->room ? reservoir_size(reservoir->room) + 1 : 0;
+    struct lwp_reservoir_item *items = reservoir_piece(pool, size);
     if (reservoir->room) {
-        memcpy(offsets, reservoir->offsets, reservoir->count * sizeof *offsets);
-        memcpy(offsets + room, reservoir_ranks(reservoir), reservoir->count * sizeof(uint32_t));
-        memcpy(reservoir->offsets, &pool->unused[size - 1], sizeof(void *));
-        pool->unused[size - 1] = reservoir->offsets;
+        memcpy(items, reservoir->items, reservoir->count * sizeof *items);
+        memcpy(reservoir->items, &pool->unused[size - 1], sizeof(void *));
+        pool->unused[size - 1] = reservoir->items;
     }
-    reservoir->offsets = offsets;
-    reservoir->room = room;
+    reservoir->items = items;
+    reservoir->room = reservoir_rooms[size];
 }
 
 /* ---- keeping ---- */
 
-void lwp_reservoir_keep(struct lwp_reservoir_pool *pool, struct lwp_reservoir *reservoir, uint32_t rank,
-                        uint64_t offset)
+static uint32_t reservoir_kth(uint32_t *ranks, uint32_t count, uint32_t k)
 {
-    if (reservoir->count < LWP_RESERVOIR) {
-        if (reservoir->count == reservoir->room)
-            reservoir_grow(pool, reservoir);
-        reservoir->offsets[reservoir->count] = offset;
-        reservoir_ranks(reservoir)[reservoir->count++] = rank;
-        if (reservoir->count == LWP_RESERVOIR)
-            reservoir_find_worst(reservoir);
-        return;
+    uint32_t low = 0, high = count - 1;
+    while (low < high) {
+        uint32_t pivot = ranks[low + (high - low) / 2], i = low, j = high;
+        for (;;) {
+            while (ranks[i] < pivot)
+                i++;
+            while (ranks[j] > pivot)
+                j--;
+            if (i >= j)
+                break;
+            uint32_t rank = ranks[i];
+            ranks[i++] = ranks[j];
+            ranks[j--] = rank;
+        }
+        if (k <= j)
+            high = j;
+        else
+            low = j + 1;
     }
-    uint64_t *worst = &reservoir->offsets[reservoir->worst_at];
-    if (rank > reservoir->worst || (rank == reservoir->worst && offset >= *worst))
-        return;
-    *worst = offset;
-    reservoir_ranks(reservoir)[reservoir->worst_at] = rank;
-    reservoir_find_worst(reservoir);
+    return ranks[k];
+}
+
+/* Down to the items of the lowest ranks, if there are more. */
+static uint32_t reservoir_cut(struct lwp_reservoir_item *items, uint32_t count, uint32_t *limit)
+{
+    uint32_t ranks[2 * LWP_RESERVOIR], kept = 0, equal_count = 0;
+    struct lwp_reservoir_item equal[2 * LWP_RESERVOIR]; /* to the highest rank that is kept: hardly ever two */
+    if (count <= LWP_RESERVOIR)
+        return count;
+    for (uint32_t i = 0; i < count; i++)
+        ranks[i] = items[i].rank;
+    *limit = reservoir_kth(ranks, count, LWP_RESERVOIR - 1);
+    for (uint32_t i = 0; i < count; i++)
+        if (items[i].rank < *limit)
+            items[kept++] = items[i];
+        else if (items[i].rank == *limit)
+            equal[equal_count++] = items[i];
+    while (kept < LWP_RESERVOIR) {
+        uint32_t lowest = 0;
+        for (uint32_t i = 1; i < equal_count; i++)
+            lowest = equal[i].offset < equal[lowest].offset ? i : lowest;
+        items[kept++] = equal[lowest];
+        equal[lowest] = equal[--equal_count];
+    }
+    return kept;
+}
+
+void lwp_reservoir_make_room(struct lwp_reservoir_pool *pool, struct lwp_reservoir *reservoir)
+{
+    if (reservoir->room < 2 * LWP_RESERVOIR)
+        reservoir_grow(pool, reservoir);
+    else
+        reservoir->count = (uint8_t)reservoir_cut(reservoir->items, reservoir->count, &reservoir->limit);
 }
 
 void lwp_reservoir_merge(struct lwp_reservoir_pool *pool, struct lwp_reservoir *into, const struct lwp_reservoir *from)
 {
     for (uint32_t i = 0; i < from->count; i++)
-        lwp_reservoir_keep(pool, into, reservoir_ranks(from)[i], from->offsets[i]);
-    into->seen += from->seen;
+        lwp_reservoir_add(pool, into, from->items[i].rank, from->items[i].offset);
 }
 
-void lwp_reservoir_sort(struct lwp_reservoir *reservoir)
+static bool reservoir_before(const struct lwp_reservoir_item *a, const struct lwp_reservoir_item *b)
 {
-    uint32_t *ranks = reservoir_ranks(reservoir);
-    for (uint32_t i = 1; i < reservoir->count; i++)
-        for (uint32_t j = i; j > 0 && reservoir_before(reservoir, j, j - 1); j--) {
-            uint64_t offset = reservoir->offsets[j];
-            uint32_t rank = ranks[j];
-            reservoir->offsets[j] = reservoir->offsets[j - 1];
-            ranks[j] = ranks[j - 1];
-            reservoir->offsets[j - 1] = offset;
-            ranks[j - 1] = rank;
-        }
+    return a->rank != b->rank ? a->rank < b->rank : a->offset < b->offset;
+}
+
+uint32_t lwp_reservoir_offsets(const struct lwp_reservoir *reservoir, uint64_t *offsets)
+{
+    struct lwp_reservoir_item items[2 * LWP_RESERVOIR];
+    uint32_t limit, count = reservoir->count;
+    if (!count)
+        return 0;
+    memcpy(items, reservoir->items, count * sizeof *items);
+    count = reservoir_cut(items, count, &limit);
+    for (uint32_t i = 1; i < count; i++) {
+        struct lwp_reservoir_item item = items[i];
+        uint32_t j = i;
+        for (; j && reservoir_before(&item, &items[j - 1]); j--)
+            items[j] = items[j - 1];
+        items[j] = item;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        offsets[i] = items[i].offset;
+    return count;
 }

@@ -1,7 +1,8 @@
 /* Threads that load side by side number objects, contexts and places in the order in which they happen to meet them.
  * Here everything gets the number it has when sorted by what it is, so that the same input gives the same analysis:
  * contexts by their paths, regions by module and address, objects by kind, place and path, streams by object,
- * instruction and region. Then the objects' sums are made from their streams'. */
+ * instruction and region. What several threads counted of one stream is joined here, by as many threads, each with its
+ * part of the objects; and the objects' sums are made from their streams'. */
 #include "analysis/settle.h"
 
 #include "analysis/contexts.h"
@@ -21,29 +22,26 @@ static void *settle_array(size_t count, size_t size)
 }
 
 /* The new number of each context. */
-static uint32_t *settle_contexts(struct lwp_profile *profile, struct lwp_shard *shard)
+static uint32_t *settle_contexts(struct lwp_profile *profile)
 {
     uint32_t *numbers = settle_array(profile->context_count, sizeof *numbers);
     lwp_contexts_sort(profile, numbers);
     for (size_t i = 0; i < profile->object_count; i++)
         profile->objects[i].context = numbers[profile->objects[i].context];
-    for (size_t i = 0; i < shard->streams.count; i++) {
-        struct lwp_stream *stream = &shard->streams.items[i];
-        if (stream->common != LWP_NONE)
-            stream->common = numbers[stream->common];
-    }
     return numbers;
 }
 
 /* The region of each part. */
-static uint32_t *settle_regions(struct lwp_profile *profile, const struct lwp_shard *shard)
+static uint32_t *settle_regions(struct lwp_profile *profile, const struct lwp_shard *shard,
+                                const struct lwp_stream_table *const *tables, size_t table_count)
 {
     size_t count = lwp_spots_part_count(profile);
     bool *wanted = settle_array(count, sizeof *wanted);
     uint32_t *regions = settle_array(count, sizeof *regions);
-    for (size_t i = 0; i < shard->streams.count; i++)
-        if (shard->streams.items[i].region != LWP_NONE)
-            wanted[shard->streams.items[i].region] = true;
+    for (size_t t = 0; t < table_count; t++)
+        for (size_t i = 0; i < tables[t]->count; i++)
+            if (tables[t]->counts[i].part != LWP_NONE)
+                wanted[tables[t]->counts[i].part] = true;
     for (size_t i = 0; i < count && i < shard->part_count; i++)
         wanted[i] |= shard->parts[i].samples != 0;
     lwp_spots_regions(profile, wanted, regions);
@@ -67,9 +65,36 @@ static uint32_t *settle_objects(struct lwp_profile *profile)
     return numbers;
 }
 
-static int settle_stream_compare(const void *a, const void *b)
+/* ---- streams ---- */
+
+/* A stream of one of the tables, by what orders those of an object. */
+struct settle_key {
+    uint32_t module, region;
+    uint64_t address;
+    uint32_t table, stream;
+};
+
+struct settle {
+    struct lwp_profile *profile;
+    struct lwp_stream_table *const *tables;
+    size_t table_count;
+    struct settle_key *keys; /* object by object */
+    size_t *ends;            /* of each object's keys */
+};
+
+/* The objects [first, last) of one thread. */
+struct settle_part {
+    const struct settle *settle;
+    size_t first, last;
+    size_t start, kept; /* its streams in the profile, once equal ones are joined */
+    struct lwp_reservoir_pool offsets;
+    pthread_t thread;
+    bool started;
+};
+
+static int settle_key_compare(const void *a, const void *b)
 {
-    const struct lwp_stream *x = *(struct lwp_stream *const *)a, *y = *(struct lwp_stream *const *)b;
+    const struct settle_key *x = a, *y = b;
     if (x->module != y->module)
         return x->module < y->module ? -1 : 1;
     if (x->address != y->address)
@@ -79,96 +104,158 @@ static int settle_stream_compare(const void *a, const void *b)
     return 0;
 }
 
-/* Joins streams that are the same now that loops of one source loop are one region. */
-static size_t settle_join(struct lwp_profile *profile, struct lwp_streams *table, struct lwp_stream **order,
-                          size_t count)
+/* Gives what the tables hold its new numbers, and each object its keys. */
+static void settle_keys(struct settle *settle, const uint32_t *contexts, const uint32_t *objects,
+                        const uint32_t *regions)
 {
-    size_t kept = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (kept && order[i]->object == order[kept - 1]->object &&
-            settle_stream_compare(&order[i], &order[kept - 1]) == 0) {
-            struct lwp_stream *to = order[kept - 1];
-            to->common = lwp_contexts_shared(profile, to->common, order[i]->common);
-            lwp_streams_join(table, to, order[i]);
-        } else {
-            order[kept++] = order[i];
+    size_t *ends = settle->ends, before = 0, count = 0;
+    for (size_t t = 0; t < settle->table_count; t++)
+        for (size_t i = 0; i < settle->tables[t]->count; i++) {
+            struct lwp_stream_count *stream = &settle->tables[t]->counts[i];
+            stream->object = objects[stream->object];
+            if (stream->part != LWP_NONE)
+                stream->part = regions[stream->part];
+            if (stream->common != LWP_NONE)
+                stream->common = contexts[stream->common];
+            ends[stream->object]++;
+            count++;
         }
+    for (size_t i = 0; i < settle->profile->object_count; i++) {
+        size_t here = ends[i];
+        ends[i] = before;
+        before += here;
     }
-    return kept;
+    settle->keys = settle_array(count, sizeof *settle->keys);
+    for (size_t t = 0; t < settle->table_count; t++)
+        for (size_t i = 0; i < settle->tables[t]->count; i++) {
+            const struct lwp_stream_count *stream = &settle->tables[t]->counts[i];
+            struct settle_key *key = &settle->keys[ends[stream->object]++];
+            *key = (struct settle_key){
+                .module = LWP_NONE, .region = stream->part, .table = (uint32_t)t, .stream = (uint32_t)i};
+            if (stream->spot != LWP_NONE)
+                lwp_spots_place(settle->profile, stream->spot, &key->module, &key->address);
+        }
 }
 
-static void settle_streams(struct lwp_profile *profile, struct lwp_shard *shard, const uint32_t *objects,
-                           const uint32_t *regions)
+/* Sorts the keys of each object and counts those that are different: threads met the same streams, and loops of one
+ * source loop are one region now. */
+static void *settle_sort(void *of)
 {
-    struct lwp_streams *table = &shard->streams;
-    size_t *first = settle_array(profile->object_count + 1, sizeof *first);
-    struct lwp_stream **order = settle_array(table->count, sizeof(*order));
-    for (size_t i = 0; i < table->count; i++) {
-        struct lwp_stream *stream = &table->items[i];
-        stream->object = objects[stream->object];
-        if (stream->region != LWP_NONE)
-            stream->region = regions[stream->region];
-        first[stream->object + 1]++;
+    struct settle_part *part = of;
+    const struct settle *settle = part->settle;
+    for (size_t object = part->first; object < part->last; object++) {
+        size_t first = object ? settle->ends[object - 1] : 0, count = settle->ends[object] - first;
+        struct settle_key *keys = settle->keys + first;
+        if (count > 1)
+            qsort(keys, count, sizeof *keys, settle_key_compare);
+        for (size_t i = 0; i < count; i++)
+            part->kept += i == 0 || settle_key_compare(&keys[i], &keys[i - 1]) != 0;
     }
-    for (size_t i = 0; i < profile->object_count; i++)
-        first[i + 1] += first[i];
-    for (size_t i = 0; i < table->count; i++)
-        order[first[table->items[i].object]++] = &table->items[i];
-    for (size_t i = 0, last; i < table->count; i = last) {
-        for (last = i + 1; last < table->count && order[last]->object == order[i]->object; last++)
-            ;
-        qsort(order + i, last - i, sizeof(*order), settle_stream_compare);
-    }
-    size_t count = settle_join(profile, table, order, table->count);
-    free(first);
-
-    struct lwp_streams *own = profile->stream_table;
-    lwp_streams_free(own);
-    own->items = lwp_pages_alloc(count * sizeof *own->items);
-    for (size_t i = 0; i < count; i++) {
-        struct lwp_stream *stream = &own->items[i];
-        *stream = *order[i];
-        stream->weight = lwp_sum_tally(&stream->sum);
-        lwp_reservoir_sort(&stream->fair);
-        lwp_reservoir_sort(&stream->biased);
-    }
-    own->count = own->room = count;
-    own->refused = table->refused;
-    lwp_reservoir_pool_take(&own->offsets, &table->offsets);
-    profile->streams = own->items;
-    profile->stream_count = count;
-    free(order);
-    lwp_streams_free(table);
+    return NULL;
 }
 
-static void settle_object_sums(struct lwp_profile *profile)
+/* The stream of some equal keys. */
+static void settle_stream(struct settle_part *part, const struct settle_key *keys, size_t count,
+                          struct lwp_stream *stream, struct lwp_sum *sum, struct lwp_object *object)
 {
-    struct lwp_sum sum = {0};
-    for (size_t i = 0; i < profile->stream_count; i++) {
-        const struct lwp_stream *stream = &profile->streams[i];
-        struct lwp_object *object = &profile->objects[stream->object];
-        object->accesses += stream->accesses;
-        object->loads += stream->loads;
-        object->stores += stream->stores;
-        object->common =
-            object->accessed ? lwp_contexts_shared(profile, object->common, stream->common) : stream->common;
-        object->accessed = true;
-        if (stream->first_ns < object->first_ns)
-            object->first_ns = stream->first_ns;
-        if (stream->last_ns > object->last_ns)
-            object->last_ns = stream->last_ns;
-        lwp_sum_merge(&sum, &stream->sum);
-        if (i + 1 == profile->stream_count || profile->streams[i + 1].object != stream->object) {
+    const struct settle *settle = part->settle;
+    struct lwp_stream_table *table = settle->tables[keys[0].table];
+    struct lwp_stream_count *counts = &table->counts[keys[0].stream];
+    struct lwp_stream_rest *rest = &table->rests[keys[0].stream];
+    for (size_t i = 1; i < count; i++) {
+        const struct lwp_stream_table *other = settle->tables[keys[i].table];
+        counts->common =
+            lwp_contexts_shared(settle->profile, counts->common, other->counts[keys[i].stream].common);
+        lwp_stream_join(&part->offsets, counts, rest, &other->counts[keys[i].stream], &other->rests[keys[i].stream]);
+    }
+    *stream = (struct lwp_stream){.module = keys[0].module,
+                                  .address = keys[0].address,
+                                  .fair.offsets = (uint64_t *)counts->fair.items,
+                                  .biased.offsets = (uint64_t *)rest->biased.items};
+    lwp_stream_finish(counts, rest, stream);
+    lwp_sum_merge(sum, &rest->sum);
+    if (counts->first_ns < object->first_ns)
+        object->first_ns = counts->first_ns;
+    if (counts->last_ns > object->last_ns)
+        object->last_ns = counts->last_ns;
+}
+
+static void *settle_join(void *of)
+{
+    struct settle_part *part = of;
+    const struct settle *settle = part->settle;
+    struct lwp_stream *stream = settle->profile->streams + part->start;
+    for (size_t i = part->first; i < part->last; i++) {
+        struct lwp_object *object = &settle->profile->objects[i];
+        struct lwp_sum sum = {0};
+        size_t at = i ? settle->ends[i - 1] : 0, next;
+        for (; at < settle->ends[i]; at = next, stream++) {
+            for (next = at + 1;
+                 next < settle->ends[i] && settle_key_compare(&settle->keys[next], &settle->keys[at]) == 0; next++)
+                ;
+            settle_stream(part, &settle->keys[at], next - at, stream, &sum, object);
+            object->accesses += stream->accesses;
+            object->loads += stream->loads;
+            object->stores += stream->stores;
+            object->common = object->accessed
+                                 ? lwp_contexts_shared(settle->profile, object->common, stream->common)
+                                 : stream->common;
+            object->accessed = true;
+        }
+        if (object->accessed)
             object->weight = lwp_sum_tally(&sum);
-            sum = (struct lwp_sum){0};
-        }
     }
+    return NULL;
 }
 
-void lwp_settle(struct lwp_profile *profile, struct lwp_shard *shard)
+/* Side by side, or one after the other where no thread can be had. */
+static void settle_parts(struct settle_part *parts, size_t count, void *(*work)(void *))
 {
-    uint32_t *contexts = settle_contexts(profile, shard);
-    uint32_t *regions = settle_regions(profile, shard);
+    for (size_t i = 1; i < count; i++)
+        parts[i].started = pthread_create(&parts[i].thread, NULL, work, &parts[i]) == 0;
+    for (size_t i = 0; i < count; i++)
+        if (!parts[i].started)
+            work(&parts[i]);
+    for (size_t i = 1; i < count; i++)
+        if (parts[i].started)
+            pthread_join(parts[i].thread, NULL);
+}
+
+static void settle_streams(struct settle *settle)
+{
+    struct lwp_profile *profile = settle->profile;
+    struct settle_part *parts = settle_array(settle->table_count, sizeof *parts);
+    size_t all = profile->object_count ? settle->ends[profile->object_count - 1] : 0, object = 0;
+    for (size_t i = 0; i < settle->table_count; i++) { /* with nearly equal numbers of streams */
+        parts[i] = (struct settle_part){.settle = settle, .first = object};
+        while (object < profile->object_count && settle->ends[object] <= all / settle->table_count * (i + 1))
+            object++;
+        if (i + 1 == settle->table_count)
+            object = profile->object_count;
+        parts[i].last = object;
+    }
+    settle_parts(parts, settle->table_count, settle_sort);
+    for (size_t i = 0; i < settle->table_count; i++) {
+        parts[i].start = profile->stream_count;
+        profile->stream_count += parts[i].kept;
+    }
+    profile->stream_room = profile->stream_count;
+    profile->streams = lwp_pages_alloc(profile->stream_room * sizeof *profile->streams);
+    settle_parts(parts, settle->table_count, settle_join);
+    for (size_t i = 0; i < settle->table_count; i++) {
+        lwp_reservoir_pool_take(&profile->offsets, &parts[i].offsets);
+        lwp_reservoir_pool_take(&profile->offsets, &settle->tables[i]->offsets);
+        lwp_stream_table_free(settle->tables[i]);
+    }
+    free(parts);
+}
+
+void lwp_settle(struct lwp_profile *profile, struct lwp_shard *shard, struct lwp_stream_table *const *tables,
+                size_t table_count)
+{
+    struct settle settle = {.profile = profile, .tables = tables, .table_count = table_count};
+    uint32_t *contexts = settle_contexts(profile);
+    uint32_t *regions = settle_regions(profile, shard, (const struct lwp_stream_table *const *)tables, table_count);
     uint32_t *objects = settle_objects(profile);
     lwp_windows_replay(&shard->windows, profile, objects, regions);
     lwp_windows_free(&shard->windows);
@@ -178,9 +265,12 @@ void lwp_settle(struct lwp_profile *profile, struct lwp_shard *shard)
     profile->shared = shard->shared;
     shard->shared = (struct lwp_shared){0};
     lwp_shared_settle(&profile->shared, contexts, objects);
+    settle.ends = settle_array(profile->object_count, sizeof *settle.ends);
+    settle_keys(&settle, contexts, objects, regions);
+    settle_streams(&settle);
+    free(settle.keys);
+    free(settle.ends);
     free(contexts);
-    settle_streams(profile, shard, objects, regions);
-    settle_object_sums(profile);
     free(objects);
     free(regions);
     profile->total = lwp_sum_tally(&shard->total);

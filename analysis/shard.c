@@ -1,18 +1,15 @@
 #include "analysis/shard.h"
 
-#include "analysis/contexts.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 void lwp_shard_free(struct lwp_shard *shard)
 {
-    lwp_streams_free(&shard->streams);
     lwp_windows_free(&shard->windows);
     lwp_watched_free(&shard->watched);
     lwp_shared_free(&shard->shared);
     free(shard->parts);
-    *shard = (struct lwp_shard){0};
+    *shard = (struct lwp_shard){.streams = shard->streams};
 }
 
 void lwp_shard_parts(struct lwp_shard *shard, size_t count)
@@ -24,18 +21,8 @@ void lwp_shard_parts(struct lwp_shard *shard, size_t count)
     shard->part_count = room;
 }
 
-void lwp_shard_merge(const struct lwp_profile *profile, struct lwp_shard *into, struct lwp_shard *from)
+void lwp_shard_merge(struct lwp_shard *into, struct lwp_shard *from)
 {
-    for (size_t i = 0; i < from->streams.count; i++) {
-        const struct lwp_stream *stream = &from->streams.items[i];
-        struct lwp_stream *to = lwp_streams_at(&into->streams, stream->object, stream->region, stream->spot);
-        to->module = stream->module;
-        to->address = stream->address;
-        to->common = lwp_contexts_shared(profile, to->common, stream->common);
-        lwp_streams_join(&into->streams, to, stream);
-    }
-    lwp_reservoir_pool_take(&into->streams.offsets, &from->streams.offsets);
-    into->streams.refused += from->streams.refused;
     if (from->part_count > into->part_count)
         lwp_shard_parts(into, from->part_count);
     for (size_t i = 0; i < from->part_count; i++)

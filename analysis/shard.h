@@ -1,17 +1,17 @@
 /* What one of several threads has gathered from the files it read. Shards are merged pairwise, and the last one becomes
- * the profile. Everything in it is a sum, a minimum, a maximum, a common ancestor or the lowest ranks of something, so
+ * the profile, with the streams of all. Everything in it is a sum, a minimum, a maximum, a common ancestor or the lowest ranks of something, so
  * that the result does not depend on who read which file when. */
 #ifndef LWP_ANALYSIS_SHARD_H
 #define LWP_ANALYSIS_SHARD_H
 
 #include "analysis/shared.h"
-#include "analysis/streams.h"
+#include "analysis/stream_table.h"
 #include "analysis/watched.h"
 #include "analysis/windows.h"
 
 /* Start from zero. */
 struct lwp_shard {
-    struct lwp_streams streams;
+    struct lwp_stream_table streams; /* stays when shards are merged: settle.c joins those of all */
     struct lwp_windows windows;
     struct lwp_watched watched;
     struct lwp_shared shared;
@@ -21,6 +21,7 @@ struct lwp_shard {
     uint64_t unknown_weight, samples, samples_with_address;
 };
 
+/* All but its streams. */
 void lwp_shard_free(struct lwp_shard *shard);
 
 /* Makes room for `count` parts. */
@@ -33,7 +34,7 @@ static inline void lwp_shard_part(struct lwp_shard *shard, uint32_t part, uint64
     lwp_sum_add(&shard->parts[part], weight);
 }
 
-/* Adds `from` to `into` and frees it. While nobody adds contexts. */
-void lwp_shard_merge(const struct lwp_profile *profile, struct lwp_shard *into, struct lwp_shard *from);
+/* Adds `from` to `into` and frees it, all but its streams. */
+void lwp_shard_merge(struct lwp_shard *into, struct lwp_shard *from);
 
 #endif

@@ -77,6 +77,13 @@ const struct lwp_spot *lwp_spots_at(struct lwp_profile *profile, uint32_t module
     }
 }
 
+void lwp_spots_place(const struct lwp_profile *profile, uint32_t id, uint32_t *module, uint64_t *address)
+{
+    const struct lwp_spot *spot = profile->spots->items[id];
+    *module = spot->module;
+    *address = spot->address;
+}
+
 uint32_t lwp_spots_part_count(const struct lwp_profile *profile)
 {
     return profile->spots->part_count;

@@ -1,158 +1,51 @@
-/* The table of streams. Each keeps two bounded uniform samples of its offsets: those of dithered accesses, which have
- * no bias, and those of stalled ones, which sit at the starts of cache lines more often than they should.
- * All that is counted comes out the same in whatever order the accesses came and tables were joined.
- * Limits: about STREAMS_MAX streams; accesses beyond are counted on the object only, and which ones these are does
- * depend on the order. */
+/* What is asked of streams once all samples are in. */
 #include "analysis/streams.h"
 
 #include "analysis/spots.h"
+#include "analysis/stream_table.h"
 #include "base/pages.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-enum { STREAMS_MAX = 1 << 21, FAIR_ENOUGH = 8 };
-
-void lwp_streams_free(struct lwp_streams *streams)
-{
-    lwp_pages_free(streams->items, streams->room * sizeof *streams->items);
-    lwp_reservoir_pool_free(&streams->offsets);
-    lwp_table_free(&streams->index);
-    *streams = (struct lwp_streams){0};
-}
-
-static uint64_t stream_key(uint32_t object, uint32_t region, uint32_t spot)
-{
-    return ((uint64_t)object << 32 | spot) ^ (uint64_t)region * 0xd6e8feb86659fd93u;
-}
-
-void lwp_streams_soon(const struct lwp_streams *streams, uint32_t object, uint32_t region, uint32_t spot)
-{
-    lwp_table_prefetch(&streams->index, stream_key(object, region, spot));
-}
-
-uint32_t lwp_streams_next(const struct lwp_streams *streams, uint32_t object, uint32_t region, uint32_t spot)
-{
-    uint32_t at = lwp_table_get(&streams->index, stream_key(object, region, spot));
-    if (at == LWP_TABLE_NONE)
-        return LWP_NONE;
-    const char *line = (const char *)&streams->items[at];
-    __builtin_prefetch(line);
-    __builtin_prefetch(line + 64);
-    __builtin_prefetch(line + 128);
-    return at;
-}
-
-struct lwp_stream *lwp_streams_at(struct lwp_streams *streams, uint32_t object, uint32_t region, uint32_t spot)
-{
-    uint64_t key = stream_key(object, region, spot);
-    for (;; key++) {
-        uint32_t *at = lwp_table_at(&streams->index, key);
-        if (*at == LWP_TABLE_NONE) {
-            if (streams->count >= STREAMS_MAX && spot != LWP_NONE) {
-                *at = (uint32_t)(lwp_streams_at(streams, object, LWP_NONE, LWP_NONE) - streams->items);
-                streams->refused++;
-                return &streams->items[lwp_table_get(&streams->index, key)];
-            }
-            *at = (uint32_t)streams->count;
-            LWP_PAGES_GROW(&streams->items, streams->count, &streams->room);
-            streams->items[streams->count] = (struct lwp_stream){.object = object,
-                                                                 .region = region,
-                                                                 .spot = spot,
-                                                                 .common = LWP_NONE,
-                                                                 .last_path = LWP_NONE,
-                                                                 .first_ns = UINT64_MAX,
-                                                                 .module = LWP_NONE,
-                                                                 .next_of_object = LWP_NONE};
-            return &streams->items[streams->count++];
-        }
-        struct lwp_stream *stream = &streams->items[*at];
-        if (stream->object == object && stream->region == region && stream->spot == spot)
-            return stream;
-    }
-}
-
-static bool stream_is_fair(const struct lwp_streams_access *access)
-{
-    return access->source == LWPS_SOURCE_DITHERED || access->source == LWPS_SOURCE_TRACE;
-}
-
-void lwp_streams_expect(const struct lwp_stream *stream, const struct lwp_streams_access *access)
-{
-    lwp_reservoir_prefetch(stream_is_fair(access) ? &stream->fair : &stream->biased, access->rank);
-}
-
-void lwp_streams_count(struct lwp_streams *streams, struct lwp_stream *stream, const struct lwp_streams_access *access)
-{
-    if (access->bytes > stream->bytes)
-        stream->bytes = access->bytes;
-    stream->vector |= (access->flags & LWPS_ACCESS_VECTOR) != 0;
-    stream->loads += (access->flags & LWPS_ACCESS_LOAD) != 0;
-    stream->stores += (access->flags & LWPS_ACCESS_STORE) != 0;
-    stream->accesses++;
-    lwp_reservoir_add(&streams->offsets, stream_is_fair(access) ? &stream->fair : &stream->biased, access->rank,
-                      access->offset);
-}
-
-void lwp_streams_apart(struct lwp_stream *stream, uint64_t distance)
-{
-    int bucket = distance ? 64 - __builtin_clzll(distance) : 0; /* distance < 2^bucket */
-    if (bucket >= LWP_DISTANCES)
-        bucket = LWP_DISTANCES - 1;
-    if (stream->distances[bucket] < UINT16_MAX)
-        stream->distances[bucket]++;
-}
-
-void lwp_streams_join(struct lwp_streams *streams, struct lwp_stream *into, const struct lwp_stream *from)
-{
-    if (from->bytes > into->bytes)
-        into->bytes = from->bytes;
-    into->vector |= from->vector;
-    into->accesses += from->accesses;
-    into->loads += from->loads;
-    into->stores += from->stores;
-    if (from->first_ns < into->first_ns)
-        into->first_ns = from->first_ns;
-    if (from->last_ns > into->last_ns)
-        into->last_ns = from->last_ns;
-    lwp_sum_merge(&into->sum, &from->sum);
-    if (into->fair.count)
-        lwp_reservoir_merge(&streams->offsets, &into->fair, &from->fair);
-    else
-        into->fair = from->fair;
-    if (into->biased.count)
-        lwp_reservoir_merge(&streams->offsets, &into->biased, &from->biased);
-    else
-        into->biased = from->biased;
-    for (int i = 0; i < LWP_DISTANCES; i++) {
-        unsigned sum = (unsigned)into->distances[i] + from->distances[i];
-        into->distances[i] = (uint16_t)(sum < UINT16_MAX ? sum : UINT16_MAX);
-    }
-}
+enum { FAIR_ENOUGH = 8 };
 
 uint32_t lwp_streams_add(struct lwp_profile *profile, uint32_t object, uint32_t region, uint32_t module,
                          uint64_t address, const struct lwps_access *access, uint64_t offset, double weight)
 {
-    struct lwp_streams *table = profile->stream_table;
-    struct lwp_stream *stream = lwp_streams_at(table, object, region, lwp_spots_at(profile, module, address)->id);
-    stream->module = module;
-    stream->address = address;
-    uint64_t seen = stream->accesses;
-    lwp_streams_count(table, stream,
-                      &(struct lwp_streams_access){.offset = offset,
-                                                   .rank = (uint32_t)lwp_hash_mix(lwp_hash_mix(object, address), seen),
-                                                   .bytes = access->bytes,
-                                                   .flags = access->flags,
-                                                   .source = access->source});
+    struct lwp_stream_table *table = profile->stream_table;
+    struct lwp_stream_key key = lwp_stream_key(object, region, lwp_spots_at(profile, module, address)->id);
+    uint32_t at = lwp_stream_table_at(table, &key);
+    const struct lwp_stream_count *count = &table->counts[at];
+    lwp_stream_table_count(table, at,
+                           &(struct lwp_stream_access){
+                               .offset = offset,
+                               .rank = (uint32_t)lwp_hash_mix(lwp_hash_mix(object, address), count->accesses),
+                               .bytes = access->bytes,
+                               .flags = access->flags,
+                               .source = access->source});
+    if (at == profile->stream_count) {
+        LWP_PAGES_GROW(&profile->streams, profile->stream_count, &profile->stream_room);
+        profile->streams[profile->stream_count++] = (struct lwp_stream){
+            .module = module,
+            .address = address,
+            .fair.offsets = lwp_arena_alloc(profile->arena, LWP_RESERVOIR, sizeof(uint64_t)),
+            .biased.offsets = lwp_arena_alloc(profile->arena, LWP_RESERVOIR, sizeof(uint64_t))};
+    }
+    struct lwp_stream *stream = &profile->streams[at];
+    struct lwp_tally sum = stream->weight;
     if (access->flags & LWPS_ACCESS_WEIGHTED)
-        lwp_tally_add(&stream->weight, weight);
-    profile->streams = table->items;
-    profile->stream_count = table->count;
-    return (uint32_t)(stream - table->items);
+        lwp_tally_add(&sum, weight);
+    lwp_stream_finish(count, &table->rests[at], stream);
+    stream->weight = sum;
+    return at;
 }
 
 void lwp_streams_distance(struct lwp_profile *profile, uint32_t stream, uint64_t distance)
 {
-    lwp_streams_apart(&profile->streams[stream], distance);
+    struct lwp_stream_rest *rest = &profile->stream_table->rests[stream];
+    lwp_stream_apart(rest, distance);
+    memcpy(profile->streams[stream].distances, rest->distances, sizeof rest->distances);
 }
 
 struct stream_owner {

@@ -62,9 +62,14 @@ void *lwp_pages_grow(void *items, size_t count, size_t *capacity, size_t size)
     if (__builtin_mul_overflow(larger, size, &bytes))
         pages_die();
     void *grown = lwp_pages_alloc(bytes);
-    if (items)
+    size_t before = pages_round(*capacity * size);
+    if (items && before >= PAGES_LARGE) { /* the pages themselves move: nothing is copied or cleared */
+        if (mremap(items, before, before, MREMAP_MAYMOVE | MREMAP_FIXED, grown) == MAP_FAILED)
+            pages_die();
+    } else if (items) {
         memcpy(grown, items, count * size);
-    lwp_pages_free(items, *capacity * size);
+        lwp_pages_free(items, *capacity * size);
+    }
     *capacity = larger;
     return grown;
 }

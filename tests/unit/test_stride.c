@@ -177,8 +177,11 @@ static void test_merged_threads(void **state)
     enum { THREADS = 4, RUNS = 200 };
     uint64_t kept[THREADS] = {0}, quarter = 25000, size = 40;
     for (int run = 0; run < RUNS; run++) {
-        struct lwp_reservoir parts[THREADS] = {{0}}, all = {0};
+        struct lwp_reservoir parts[THREADS], all = LWP_RESERVOIR_EMPTY;
+        uint64_t merged[LWP_RESERVOIR], at_once[LWP_RESERVOIR];
         struct lwp_reservoir_pool pool = {0};
+        for (int thread = 0; thread < THREADS; thread++)
+            parts[thread] = LWP_RESERVOIR_EMPTY;
         for (int i = 0; i < 4000; i++) { /* the last thread takes twice as many samples */
             uint64_t pick = random_below(THREADS + 1), thread = pick < THREADS ? pick : THREADS - 1;
             uint64_t offset = size * (quarter * thread + random_below(quarter)) + 8;
@@ -188,14 +191,12 @@ static void test_merged_threads(void **state)
         }
         for (int thread = 1; thread < THREADS; thread++)
             lwp_reservoir_merge(&pool, &parts[0], &parts[thread]);
-        lwp_reservoir_sort(&parts[0]);
-        lwp_reservoir_sort(&all);
-        assert_int_equal(parts[0].seen, 4000);
-        assert_int_equal(parts[0].count, LWP_RESERVOIR);
-        assert_memory_equal(parts[0].offsets, all.offsets, LWP_RESERVOIR * sizeof *all.offsets);
-        for (uint32_t i = 0; i < parts[0].count; i++)
-            kept[parts[0].offsets[i] / (size * quarter)]++;
-        struct lwp_stride found = lwp_stride_estimate(parts[0].offsets, parts[0].count);
+        assert_int_equal(lwp_reservoir_offsets(&parts[0], merged), LWP_RESERVOIR);
+        assert_int_equal(lwp_reservoir_offsets(&all, at_once), LWP_RESERVOIR);
+        assert_memory_equal(merged, at_once, sizeof merged);
+        for (uint32_t i = 0; i < LWP_RESERVOIR; i++)
+            kept[merged[i] / (size * quarter)]++;
+        struct lwp_stride found = lwp_stride_estimate(merged, LWP_RESERVOIR);
         assert_int_equal(found.bytes, size);
         assert_true(found.probability > 0.999);
         lwp_reservoir_pool_free(&pool);

@@ -1,0 +1,201 @@
+/* Every access is counted in one stream, of some hundred thousand, that no cache holds: what decides is how many lines
+ * of memory each access needs. One for its slot, one for its count, one for the offset it adds; stalled accesses and
+ * those of one sample on one object need another. All that is counted comes out the same in whatever order accesses
+ * came and tables were joined. Limits: about STREAMS_MAX streams; accesses beyond are counted on the object only, and
+ * which ones these are does depend on the order. */
+#include "analysis/stream_table.h"
+
+#include "base/pages.h"
+
+enum { STREAMS_MAX = 1 << 21, SLOTS_FIRST = 1 << 10 };
+
+_Static_assert(sizeof(struct lwp_stream_count) == 64, "one cache line");
+
+static const uint32_t counted_max = 1u << 31; /* then it is moved to where there is more room */
+
+/* The tag is the part of the hash that does not choose the slot. */
+struct lwp_stream_slot {
+    uint32_t tag, stream_1; /* the stream's number plus one; 0: empty */
+};
+
+void lwp_stream_table_free(struct lwp_stream_table *table)
+{
+    lwp_pages_free(table->counts, table->count_room * sizeof *table->counts);
+    lwp_pages_free(table->rests, table->rest_room * sizeof *table->rests);
+    lwp_pages_free(table->slots, table->slot_count * sizeof *table->slots);
+    lwp_reservoir_pool_free(&table->offsets);
+    *table = (struct lwp_stream_table){0};
+}
+
+/* ---- finding ---- */
+
+static struct lwp_stream_slot *table_slot(const struct lwp_stream_table *table, uint64_t hash)
+{
+    return &table->slots[hash & (table->slot_count - 1)];
+}
+
+static struct lwp_stream_slot *table_slot_after(const struct lwp_stream_table *table, struct lwp_stream_slot *slot)
+{
+    return slot + 1 < table->slots + table->slot_count ? slot + 1 : table->slots;
+}
+
+static uint32_t table_tag(uint64_t hash)
+{
+    return (uint32_t)(hash >> 32);
+}
+
+static struct lwp_stream_slot *table_empty_slot(const struct lwp_stream_table *table, uint64_t hash)
+{
+    struct lwp_stream_slot *slot = table_slot(table, hash);
+    while (slot->stream_1)
+        slot = table_slot_after(table, slot);
+    return slot;
+}
+
+static void table_grow(struct lwp_stream_table *table)
+{
+    lwp_pages_free(table->slots, table->slot_count * sizeof *table->slots);
+    table->slot_count = table->slot_count ? 2 * table->slot_count : SLOTS_FIRST;
+    table->slots = lwp_pages_alloc(table->slot_count * sizeof *table->slots);
+    for (size_t i = 0; i < table->count; i++) {
+        const struct lwp_stream_count *count = &table->counts[i];
+        uint64_t hash = lwp_stream_key(count->object, count->part, count->spot).hash;
+        *table_empty_slot(table, hash) = (struct lwp_stream_slot){table_tag(hash), (uint32_t)i + 1};
+    }
+}
+
+static uint32_t table_add(struct lwp_stream_table *table, const struct lwp_stream_key *key)
+{
+    LWP_PAGES_GROW(&table->counts, table->count, &table->count_room);
+    LWP_PAGES_GROW(&table->rests, table->count, &table->rest_room);
+    table->counts[table->count] = (struct lwp_stream_count){.object = key->object,
+                                                            .part = key->part,
+                                                            .spot = key->spot,
+                                                            .common = LWP_NONE,
+                                                            .first_ns = UINT64_MAX,
+                                                            .fair = LWP_RESERVOIR_EMPTY};
+    table->rests[table->count].biased = LWP_RESERVOIR_EMPTY;
+    *table_empty_slot(table, key->hash) =
+        (struct lwp_stream_slot){table_tag(key->hash), (uint32_t)table->count + 1};
+    return (uint32_t)table->count++;
+}
+
+uint32_t lwp_stream_table_at(struct lwp_stream_table *table, const struct lwp_stream_key *key)
+{
+    if (2 * table->count >= table->slot_count)
+        table_grow(table);
+    struct lwp_stream_slot *slot = table_slot(table, key->hash);
+    for (; slot->stream_1; slot = table_slot_after(table, slot)) {
+        const struct lwp_stream_count *count = &table->counts[slot->stream_1 - 1];
+        if (slot->tag == table_tag(key->hash) && count->object == key->object && count->part == key->part &&
+            count->spot == key->spot)
+            return slot->stream_1 - 1;
+    }
+    if (table->count < STREAMS_MAX || key->spot == LWP_NONE)
+        return table_add(table, key);
+    struct lwp_stream_key whole = lwp_stream_key(key->object, LWP_NONE, LWP_NONE);
+    table->refused++;
+    return lwp_stream_table_at(table, &whole);
+}
+
+void lwp_stream_table_soon(const struct lwp_stream_table *table, const struct lwp_stream_key *key)
+{
+    if (table->slot_count)
+        __builtin_prefetch(table_slot(table, key->hash));
+}
+
+uint32_t lwp_stream_table_next(const struct lwp_stream_table *table, const struct lwp_stream_key *key,
+                               const struct lwp_stream_access *access)
+{
+    if (!table->slot_count)
+        return LWP_NONE;
+    struct lwp_stream_slot *slot = table_slot(table, key->hash);
+    while (slot->stream_1 && slot->tag != table_tag(key->hash))
+        slot = table_slot_after(table, slot);
+    if (!slot->stream_1)
+        return LWP_NONE;
+    __builtin_prefetch(&table->counts[slot->stream_1 - 1]);
+    if (access->flags & LWPS_ACCESS_WEIGHTED || !lwp_stream_is_fair(access->source))
+        __builtin_prefetch(&table->rests[slot->stream_1 - 1]);
+    return slot->stream_1 - 1;
+}
+
+void lwp_stream_table_expect(const struct lwp_stream_table *table, uint32_t stream,
+                             const struct lwp_stream_access *access)
+{
+    lwp_reservoir_prefetch(lwp_stream_is_fair(access->source) ? &table->counts[stream].fair
+                                                              : &table->rests[stream].biased,
+                           access->rank);
+}
+
+/* ---- counting ---- */
+
+static void table_spill(struct lwp_stream_count *count, struct lwp_stream_rest *rest)
+{
+    rest->accesses += count->accesses;
+    rest->loads += count->loads;
+    rest->stores += count->stores;
+    count->accesses = count->loads = count->stores = 0;
+}
+
+void lwp_stream_table_count(struct lwp_stream_table *table, uint32_t stream, const struct lwp_stream_access *access)
+{
+    struct lwp_stream_count *count = &table->counts[stream];
+    if (access->bytes > count->bytes)
+        count->bytes = access->bytes;
+    count->vector |= (access->flags & LWPS_ACCESS_VECTOR) != 0;
+    count->loads += (access->flags & LWPS_ACCESS_LOAD) != 0;
+    count->stores += (access->flags & LWPS_ACCESS_STORE) != 0;
+    if (++count->accesses == counted_max)
+        table_spill(count, &table->rests[stream]);
+    if (lwp_stream_is_fair(access->source)) {
+        lwp_reservoir_add(&table->offsets, &count->fair, access->rank, access->offset);
+    } else {
+        table->rests[stream].biased_seen++;
+        lwp_reservoir_add(&table->offsets, &table->rests[stream].biased, access->rank, access->offset);
+    }
+}
+
+void lwp_stream_join(struct lwp_reservoir_pool *pool, struct lwp_stream_count *count, struct lwp_stream_rest *rest,
+                     const struct lwp_stream_count *other_count, const struct lwp_stream_rest *other_rest)
+{
+    if (other_count->bytes > count->bytes)
+        count->bytes = other_count->bytes;
+    count->vector |= other_count->vector;
+    rest->accesses += other_count->accesses + other_rest->accesses;
+    rest->loads += other_count->loads + other_rest->loads;
+    rest->stores += other_count->stores + other_rest->stores;
+    if (other_count->first_ns < count->first_ns)
+        count->first_ns = other_count->first_ns;
+    if (other_count->last_ns > count->last_ns)
+        count->last_ns = other_count->last_ns;
+    lwp_sum_merge(&rest->sum, &other_rest->sum);
+    rest->biased_seen += other_rest->biased_seen;
+    lwp_reservoir_merge(pool, &count->fair, &other_count->fair);
+    lwp_reservoir_merge(pool, &rest->biased, &other_rest->biased);
+    for (int i = 0; i < LWP_DISTANCES; i++) {
+        unsigned sum = (unsigned)rest->distances[i] + other_rest->distances[i];
+        rest->distances[i] = (uint16_t)(sum < UINT16_MAX ? sum : UINT16_MAX);
+    }
+}
+
+void lwp_stream_finish(const struct lwp_stream_count *count, const struct lwp_stream_rest *rest,
+                       struct lwp_stream *stream)
+{
+    stream->object = count->object;
+    stream->region = count->part;
+    stream->common = count->common;
+    stream->bytes = count->bytes;
+    stream->vector = count->vector;
+    stream->accesses = count->accesses + rest->accesses;
+    stream->loads = count->loads + rest->loads;
+    stream->stores = count->stores + rest->stores;
+    stream->weight = lwp_sum_tally(&rest->sum);
+    stream->biased.seen = rest->biased_seen;
+    stream->fair.seen = stream->accesses - rest->biased_seen;
+    stream->fair.count = lwp_reservoir_offsets(&count->fair, stream->fair.offsets);
+    stream->biased.count = lwp_reservoir_offsets(&rest->biased, stream->biased.offsets);
+    for (int i = 0; i < LWP_DISTANCES; i++)
+        stream->distances[i] = rest->distances[i];
+    stream->next_of_object = LWP_NONE;
+}
