@@ -9,6 +9,8 @@
 #define LWP_ENV_FOLLOW_FORK "LWP_FOLLOW_FORK"       /* "1": children of fork and exec are sampled too */
 #define LWP_ENV_DELAY "LWP_DELAY"                   /* seconds before sampling starts */
 #define LWP_ENV_DURATION "LWP_DURATION"             /* seconds of sampling; "0": to the end */
+#define LWP_ENV_PMU "LWP_PMU"                       /* events (collector/perf/event.h) that sample; unset: the timer does */
+#define LWP_ENV_PERIOD "LWP_PERIOD"                 /* of these events between samples; unset: by frequency */
 #define LWP_ENV_TIMER "LWP_TIMER"                   /* "auto", or force one for tests: sigtrap, async, posix */
 #define LWP_ENV_WATCH_KERNEL "LWP_WATCH_KERNEL"     /* "0": as if breakpoints did not see the kernel, for tests */
 #define LWP_ENV_DETECT "LWP_DETECT"                 /* what to look for, as --detect has it; unset: everything */

@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "collector/env.h"
 #include "collector/launch/closing.h"
+#include "collector/launch/engine.h"
 #include "collector/launch/launch.h"
 #include "collector/launch/preload.h"
 #include "collector/launch/rank.h"
@@ -26,11 +27,13 @@ static const struct lwp_option collect_options[] = {
      .help = "result directory, lwp-<app>.<pid> if not given; must not exist. Ranks of one job share it"},
     {.name = "force", .kind = LWP_OPT_FLAG, .help = "replace an older result in DIR"},
     {.name = "engine", .letter = 'e', .kind = LWP_OPT_TEXT, .argument = "ENGINE", .initial = "auto",
-     .help = "auto or timer; pmu and exact are not in this version"},
+     .help = "timer, pmu (PEBS, IBS), or auto: pmu if it really samples here, else timer; exact is not in this version"},
+    {.name = "event", .kind = LWP_OPT_TEXT, .argument = "EVENT",
+     .help = "what the pmu engine samples: mem (loads and stores with their latency), which is what it does if not told, or page-faults, which every machine can"},
     {.name = "frequency", .letter = 'F', .kind = LWP_OPT_NUMBER, .argument = "HZ", .min = 1, .max = 20000,
      .help = "samples for each second of a thread's CPU time; automatic if not given"},
-    {.name = "period", .letter = 'c', .kind = LWP_OPT_TEXT, .argument = "PERIOD",
-     .help = "events between samples; for the pmu engine, not in this version"},
+    {.name = "period", .letter = 'c', .kind = LWP_OPT_NUMBER, .argument = "PERIOD", .min = 1, .max = 1e12,
+     .help = "events between samples of the pmu engine, more when the overhead would be too high; -F if not given"},
     {.name = "max-overhead", .kind = LWP_OPT_NUMBER, .argument = "PCT", .min = 0.1, .max = 100, .initial = "3",
      .help = "thin out samples to stay below this share of CPU time"},
     {.name = "heap-threshold", .kind = LWP_OPT_NUMBER, .argument = "BYTES", .min = 0, .max = 65536,
@@ -78,14 +81,18 @@ static int collect_check_list(const char *list, struct lwp_error *err)
 
 static int collect_check(const struct lwp_options *options, struct lwp_error *err)
 {
-    const char *engine = lwp_options_text(options, "engine");
-    if (strcmp(engine, "pmu") == 0 || strcmp(engine, "exact") == 0)
-        return lwp_error_set(err, LWP_ERR_USAGE, "collect: the %s engine is not in this version; use -e timer", engine);
-    if (strcmp(engine, "auto") && strcmp(engine, "timer"))
-        return lwp_error_set(err, LWP_ERR_USAGE, "collect: there is no engine '%s'; use -e auto or -e timer", engine);
-    if (lwp_options_text(options, "period"))
-        return lwp_error_set(err, LWP_ERR_USAGE,
-                             "collect: -c counts events of the pmu engine, which is not in this version; use -F HZ");
+    const char *engine = lwp_options_text(options, "engine"), *event = lwp_options_text(options, "event");
+    bool timer = strcmp(engine, "timer") == 0, pmu = strcmp(engine, "pmu") == 0;
+    if (strcmp(engine, "exact") == 0)
+        return lwp_error_set(err, LWP_ERR_USAGE, "collect: the exact engine is not in this version; use -e timer or -e pmu");
+    if (!timer && !pmu && strcmp(engine, "auto"))
+        return lwp_error_set(err, LWP_ERR_USAGE, "collect: there is no engine '%s'; use -e auto, timer or pmu", engine);
+    if (event && strcmp(event, "mem") && strcmp(event, "page-faults"))
+        return lwp_error_set(err, LWP_ERR_USAGE, "collect: --event knows no '%s'; it takes mem and page-faults", event);
+    if (timer && (event || lwp_options_text(options, "period")))
+        return lwp_error_set(err, LWP_ERR_USAGE, "collect: %s is for the pmu engine; the timer takes -F HZ", event ? "--event" : "-c");
+    if (lwp_options_text(options, "period") && lwp_options_text(options, "frequency"))
+        return lwp_error_set(err, LWP_ERR_USAGE, "collect: -c and -F exclude each other");
     static const char *const exact_only[] = {"window", "region"};
     for (size_t i = 0; i < sizeof exact_only / sizeof *exact_only; i++)
         if (lwp_options_text(options, exact_only[i]))
@@ -131,13 +138,15 @@ static char *collect_default_dir(const char *app, const char *job)
     return dir;
 }
 
-static char **collect_environment(const struct lwp_options *options, const char *library, const char *dir)
+static char **collect_environment(const struct lwp_options *options, const struct lwp_engine *engine, const char *library,
+                                  const char *dir)
 {
-    enum { SETTINGS = 9 };
+    enum { SETTINGS = 10 };
     const char *const names[SETTINGS] = {LWP_ENV_DIR,         LWP_ENV_MAX_OVERHEAD, LWP_ENV_FREQUENCY,
                                          LWP_ENV_FOLLOW_FORK, LWP_ENV_DELAY,        LWP_ENV_DURATION,
-                                         LWP_ENV_HEAP_THRESHOLD, LWP_ENV_DETECT};
-    const char *frequency = lwp_options_text(options, "frequency");
+                                         LWP_ENV_HEAP_THRESHOLD, LWP_ENV_DETECT,       LWP_ENV_PMU,
+                                         LWP_ENV_PERIOD};
+    const char *frequency = lwp_options_text(options, "frequency"), *period = lwp_options_text(options, "period");
     const char *const values[SETTINGS] = {dir,
                                           lwp_options_text(options, "max-overhead"),
                                           frequency ? frequency : "0",
@@ -145,7 +154,9 @@ static char **collect_environment(const struct lwp_options *options, const char 
                                           lwp_options_text(options, "delay"),
                                           lwp_options_text(options, "duration"),
                                           lwp_options_text(options, "heap-threshold"),
-                                          lwp_options_text(options, "detect")};
+                                          lwp_options_text(options, "detect"),
+                                          engine->pmu,
+                                          period ? period : "0"};
     char *settings[SETTINGS] = {NULL}, **environment = NULL;
     size_t used = 0;
     for (size_t i = 0; i < SETTINGS; i++)
@@ -215,23 +226,24 @@ static void collect_close_rank(const struct lwp_options *options, const struct c
 
 /* Runs the program into the directory that was made for it. */
 static int collect_into(const struct lwp_options *options, const struct collect_place *place,
-                        const struct lwp_target *target, const char *library, char **command, struct lwp_error *err)
+                        const struct lwp_target *target, const struct lwp_engine *engine, const char *library, char **command,
+                        struct lwp_error *err)
 {
     char cwd[PATH_MAX], host[256] = "";
     int exit_status = EXIT_LWP;
     struct lwp_run run = {.command = command,
                           .cwd = getcwd(cwd, sizeof cwd) ? cwd : "",
                           .host = host,
-                          .engine = "timer",
-                          .event = "task-clock",
-                          .weight_unit = "ns",
+                          .engine = engine->name,
+                          .event = engine->event,
+                          .weight_unit = engine->weight_unit,
                           .options = collect_options_json(options)};
     if (place->rank) {
         run.ranks = place->rank->size;
         run.rank = place->rank->rank;
     }
     bool speaks = place->rank && (place->rank->rank == 0 || place->rank->first); /* for the whole job */
-    char **environment = collect_environment(options, library, place->absolute);
+    char **environment = collect_environment(options, engine, library, place->absolute);
     gethostname(host, sizeof host - 1);
     lwp_machine_read(&run.machine, "");
     clock_gettime(CLOCK_REALTIME, &run.started);
@@ -289,6 +301,7 @@ static int collect_run(int argc, char **argv, const struct lwp_command *self)
     struct lwp_error err = {0};
     struct lwp_target target = {0};
     struct lwp_rank rank;
+    struct lwp_engine engine;
     struct collect_place place = {0};
     char *library = NULL, *usable = NULL, *dir = NULL, *own = NULL;
     int exit_status;
@@ -300,7 +313,9 @@ static int collect_run(int argc, char **argv, const struct lwp_command *self)
         lwp_error_set(&err, LWP_ERR_USAGE, "collect: no program to run; for example: lwp collect ./app args");
         goto out;
     }
-    if (collect_check(&options, &err))
+    if (collect_check(&options, &err) ||
+        lwp_engine_choose(lwp_options_text(&options, "engine"), lwp_options_text(&options, "event"),
+                          lwp_options_text(&options, "period") != NULL, &engine, &err))
         goto out;
     if (lwp_target_find(&target, *command, &err)) {
         exit_status = target.exit_status;
@@ -323,7 +338,7 @@ static int collect_run(int argc, char **argv, const struct lwp_command *self)
         lwp_error_errno(&err, "cannot find %s", place.own);
         goto out;
     }
-    exit_status = collect_into(&options, &place, &target, usable, command, &err);
+    exit_status = collect_into(&options, &place, &target, &engine, usable, command, &err);
     if (err.text[0]) {
         lwp_result_discard(place.own);
         if (ranked)

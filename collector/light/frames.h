@@ -19,8 +19,14 @@ struct lwp_frames {
 /* Unwinds from a signal's ucontext. */
 void lwp_frames_take(struct lwp_frames *frames, void *ucontext);
 
+/* Where the stack is, but no path: the thread is not where it was when it was to be interrupted, or in unknown code. */
+void lwp_frames_none(struct lwp_frames *frames, void *ucontext);
+
 /* The callers of the interrupted function as a context of the thread's file. */
 uint32_t lwp_frames_context(struct lwp_thread *self, const struct lwp_frames *frames);
+
+/* The callers of the innermost function on the path whose code is [low, high). 0: it is not there. */
+uint32_t lwp_frames_context_of(struct lwp_thread *self, const struct lwp_frames *frames, uint64_t low, uint64_t high);
 
 /* Fills in the address of an access and the home it has now. */
 void lwp_frames_place(struct lwp_thread *self, const struct lwp_frames *frames, uint64_t address,

@@ -3,6 +3,7 @@
 #include "collector/env.h"
 #include "collector/light/heap_life.h"
 #include "collector/light/modules.h"
+#include "collector/light/pmu.h"
 #include "collector/light/process.h"
 #include "collector/light/sampler.h"
 #include "collector/light/signals.h"
@@ -28,6 +29,7 @@ enum { INIT_LOW_FILES = 200 };
 struct lwp_process lwp_process;
 
 static int process_lock;
+static enum lwps_weight_unit init_unit;
 
 bool lwp_process_try_lock(void)
 {
@@ -68,7 +70,8 @@ static void init_debug(const char *what)
 
 bool lwp_process_open(struct lwps_writer *file, const char *name, uint32_t tid)
 {
-    struct lwps_file head = {.engine = LWPS_ENGINE_TIMER, .weight_unit = LWPS_WEIGHT_NS, .pid = (uint32_t)getpid(),
+    struct lwps_file head = {.engine = init_unit == LWPS_WEIGHT_NS ? LWPS_ENGINE_TIMER : LWPS_ENGINE_PMU,
+                             .weight_unit = (uint8_t)init_unit, .pid = (uint32_t)getpid(),
                              .tid = tid, .start_ns = lwp_clock(CLOCK_MONOTONIC),
                              .start_wall_ns = lwp_clock(CLOCK_REALTIME)};
     char path[512];
@@ -153,7 +156,7 @@ static void init_finish(void)
     totals.own_ns = counts.own_ns + lwp_process.start_own_ns;
     totals.samples = counts.samples;
     totals.samples_with_address = counts.samples_with_address;
-    totals.samples_lost = counts.samples_lost;
+    totals.samples_lost = counts.samples_lost + lwp_sampler_finish();
     lwps_put_totals(&lwp_process.file, &totals);
     lwps_writer_close(&lwp_process.file);
     lwp_signals_finish();
@@ -175,7 +178,8 @@ static bool init_sampler(void)
     char note[256];
     struct lwp_sampler_options options = {.frequency = init_number(LWP_ENV_FREQUENCY, 0),
                                           .max_overhead = init_number(LWP_ENV_MAX_OVERHEAD, 3) / 100,
-                                          .timer = getenv(LWP_ENV_TIMER), .verdicts = init_verdicts()};
+                                          .timer = getenv(LWP_ENV_TIMER), .hardware = init_unit != LWPS_WEIGHT_NS,
+                                          .all = init_number(LWP_ENV_PERIOD, 0) > 0, .verdicts = init_verdicts()};
     if (!(options.max_overhead > 0.0001))
         options.max_overhead = 0.0001;
     lwp_shared_start();
@@ -262,6 +266,7 @@ __attribute__((constructor)) static void init_start(void)
         return;
     int saved = errno;
     uint64_t start = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
+    init_unit = lwp_pmu_init(getenv(LWP_ENV_PMU), (uint64_t)init_number(LWP_ENV_PERIOD, 0));
     if (!init_folder(directory) || !lwp_process_open(&lwp_process.file, "process.lwps", 0)) {
         init_debug("cannot write to the result directory: this process is not sampled");
         errno = saved;

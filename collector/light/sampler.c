@@ -14,6 +14,7 @@
 #include "collector/light/frames.h"
 #include "collector/light/modules.h"
 #include "collector/light/own_breakpoints.h"
+#include "collector/light/pmu.h"
 #include "collector/light/process.h"
 #include "collector/light/sharing.h"
 #include "collector/light/system_calls.h"
@@ -34,15 +35,17 @@ enum { HEAP_PART = 40, HEAP_CREDIT_NS = 60000000, HEAP_THINNING_MOST = 1023, WAT
  * on memory, where the kernel's way there and back is cold and so is the program's data afterwards. */
 enum { TRAP_NS = 80000 };
 enum { STACK_BYTES = 64 * 1024, BREAKPOINT_ARM_NS = 12000 };
-enum { DITHER_MOST = 48, REVIEW_SAMPLES = 64, FREQUENCY_FIRST = 1000, FREQUENCY_LEAST = 20, EXECUTION = 3 /* its debug register */ };
+enum { DITHER_MOST = 48, REVIEW_SAMPLES = 64, REVIEW_PERIODS = 16, FREQUENCY_FIRST = 1000, FREQUENCY_MOST = 20000, FREQUENCY_LEAST = 20, EXECUTION = 3 /* its debug register */ };
 
 /* How much of the budget samples may use: the rest is for the heap, start-up and what cannot be measured. */
 static const double budget_part = 0.5, watch_part = 0.3;
 
 struct sampler {
     struct lwp_code_cache *cache;
-    struct lwp_timer *timer;
+    struct lwp_timer *timer; /* or: */
+    struct lwp_pmu *pmu;
     uint64_t period_ns, base_period_ns;
+    uint64_t review_cpu_ns;
     uint64_t review_own_ns;
     uint64_t heap_ns; /* spent in recording allocations */
     unsigned since_review;
@@ -57,7 +60,10 @@ struct sampler {
     uint8_t stack[STACK_BYTES] __attribute__((aligned(64)));
 };
 
-static enum lwp_timer_kind sampler_kind;
+static enum lwp_timer_kind sampler_kind; /* of the timer; hardware signals as the synchronous one does */
+static bool sampler_hardware;
+static struct lwp_pmu_counts sampler_missed;
+static unsigned sampler_refused; /* threads */
 static struct lwp_sampler_options sampler_options;
 
 static uint64_t clock_now(clockid_t clock)
@@ -166,7 +172,43 @@ static void sample_slowed(struct lwp_thread *self, struct sampler *sampler, cons
     lwp_sharing_lose(&sampler->sharing, &sampler->registers);
 }
 
-/* Returns the instruction whose address only a breakpoint can tell, or 0. */
+/* The accesses to come: some are kept without weight, one store and one load may be watched. */
+static void sample_ahead(struct lwp_thread *self, struct sampler *sampler, const struct lwp_place *place,
+                         const struct lwp_registers *registers, uint64_t flags, struct lwp_walk *walk)
+{
+    self->random = self->random * 1664525u + 1013904223u;
+    walk->skip = (self->random >> 8) % DITHER_MOST;
+    lwp_watches_choose(&sampler->watches, &self->random, &walk->store.from, &walk->load.from);
+    lwp_walk_forward(sampler->cache, place, registers, flags, walk, &self->random);
+}
+
+static void sample_keep(struct lwp_thread *self, struct sampler *sampler, const struct lwp_walk *walk,
+                        struct lwps_sample *sample, uint64_t cpu_ns)
+{
+    for (unsigned i = 0; i < walk->kept_count; i++) {
+        const struct lwp_walk_access *kept = &walk->kept[i];
+        struct lwps_access *access = &sample->access[sample->access_count++];
+        *access = (struct lwps_access){.ip = kept->ip, .bytes = kept->bytes,
+                                       .flags = lwp_access_flags(kept->load, kept->store, kept->vector, kept->floating)};
+        lwp_frames_place(self, &sampler->frames, kept->address, LWPS_SOURCE_DITHERED, access);
+    }
+    sample_offer(self, sampler, &walk->store, sample, cpu_ns);
+    sample_offer(self, sampler, &walk->load, sample, cpu_ns);
+}
+
+static void sample_rep_ahead(struct lwp_thread *self, struct sampler *sampler, const struct lwp_registers *registers,
+                             uint64_t flags, const struct lwp_insn *now, const struct lwps_sample *sample, uint64_t cpu_ns)
+{
+    struct lwp_walk_choice store, load;
+    sample_slowed(self, sampler, sample, cpu_ns);
+    lwp_watches_choose(&sampler->watches, &self->random, &store.from, &load.from);
+    sample_choose_of_rep(self, registers, flags, now, true, &store);
+    sample_choose_of_rep(self, registers, flags, now, false, &load);
+    sample_offer(self, sampler, &store, sample, cpu_ns);
+    sample_offer(self, sampler, &load, sample, cpu_ns);
+}
+
+/* What a timer's interrupt tells. Returns the instruction whose address only a breakpoint can tell, or 0. */
 static uint64_t sample_take(struct lwp_thread *self, struct sampler *sampler, ucontext_t *context,
                             struct lwps_sample *sample, uint64_t cpu_ns)
 {
@@ -187,23 +229,14 @@ static uint64_t sample_take(struct lwp_thread *self, struct sampler *sampler, uc
     struct lwps_access *first = &sample->access[0];
     struct lwp_insn now = *lwp_code_at(sampler->cache, sample->ip, place->high);
     if (now.rep_string) {
-        struct lwp_walk_choice store, load;
         sample_take_rep(self, frames, &registers, &now, sample);
-        sample_slowed(self, sampler, sample, cpu_ns);
-        lwp_watches_choose(&sampler->watches, &self->random, &store.from, &load.from);
-        sample_choose_of_rep(self, &registers, flags, &now, true, &store);
-        sample_choose_of_rep(self, &registers, flags, &now, false, &load);
-        sample_offer(self, sampler, &store, sample, cpu_ns);
-        sample_offer(self, sampler, &load, sample, cpu_ns);
+        sample_rep_ahead(self, sampler, &registers, flags, &now, sample, cpu_ns);
         return 0;
     }
     bool sure, breakable = false;
     uint64_t charged = lwp_place_access(place, flags, &sure);
     sample->kind = charged ? LWPS_SAMPLE_STALL : place->store ? LWPS_SAMPLE_STORE : LWPS_SAMPLE_COMPUTE;
     struct lwp_walk walk = {0};
-    self->random = self->random * 1664525u + 1013904223u;
-    walk.skip = (self->random >> 8) % DITHER_MOST;
-    lwp_watches_choose(&sampler->watches, &self->random, &walk.store.from, &walk.load.from);
     if (sample->kind != LWPS_SAMPLE_COMPUTE) {
         walk.wanted = charged ? charged : place->store;
         struct lwp_insn insn = *lwp_code_at(sampler->cache, walk.wanted, place->high);
@@ -220,18 +253,10 @@ static uint64_t sample_take(struct lwp_thread *self, struct sampler *sampler, uc
         }
         breakable = !insn.gather && !insn.rep_string && insn.segment != LWP_SEGMENT_GS;
     }
-    lwp_walk_forward(sampler->cache, place, &registers, flags, &walk, &self->random);
+    sample_ahead(self, sampler, place, &registers, flags, &walk);
     if (walk.found)
         lwp_frames_place(self, frames, walk.found_address, LWPS_SOURCE_FORWARD, first);
-    for (unsigned i = 0; i < walk.kept_count; i++) {
-        const struct lwp_walk_access *kept = &walk.kept[i];
-        struct lwps_access *access = &sample->access[sample->access_count++];
-        *access = (struct lwps_access){.ip = kept->ip, .bytes = kept->bytes,
-                                       .flags = lwp_access_flags(kept->load, kept->store, kept->vector, kept->floating)};
-        lwp_frames_place(self, frames, kept->address, LWPS_SOURCE_DITHERED, access);
-    }
-    sample_offer(self, sampler, &walk.store, sample, cpu_ns);
-    sample_offer(self, sampler, &walk.load, sample, cpu_ns);
+    sample_keep(self, sampler, &walk, sample, cpu_ns);
     return breakable && !(first->flags & LWPS_ACCESS_KNOWN) ? first->ip : 0;
 }
 
@@ -247,6 +272,63 @@ static void sample_write(struct lwp_thread *self, const struct lwps_sample *samp
             self->samples_with_address++;
             return;
         }
+}
+
+/* What hardware does not know of an access: the path to it, its width and its home. */
+static void sample_complete(struct lwp_thread *self, struct sampler *sampler, struct lwps_sample *sample)
+{
+    const struct lwp_place *place = lwp_place_find(sampler->cache, sample->ip);
+    struct lwps_access *access = &sample->access[0];
+    if (place->low) {
+        lwp_modules_see(sample->ip);
+        sample->context = lwp_frames_context_of(self, &sampler->frames, place->low, place->high);
+    }
+    if (!sample->access_count)
+        return;
+    if (place->decoded) {
+        const struct lwp_insn *insn = lwp_code_at(sampler->cache, sample->ip, place->high);
+        if (access->address - sample->ip < insn->length) { /* a page of code that was not there */
+            *access = (struct lwps_access){0};
+            sample->access_count = 0;
+            sample->kind = LWPS_SAMPLE_UNKNOWN;
+            return;
+        }
+        access->flags |= lwp_access_flags(insn->load, insn->store, insn->vector, insn->floating);
+        access->bytes = insn->load || insn->store ? insn->bytes : 0;
+        sample->kind = insn->store && !insn->load ? LWPS_SAMPLE_STORE : sample->kind;
+    }
+    lwp_frames_place(self, &sampler->frames, access->address, LWPS_SOURCE_HARDWARE, access);
+}
+
+/* What hardware measured; the thread was stopped a few instructions later, or at a page fault's instruction itself. Of
+ * several samples taken meanwhile the last one stays in `sample`. `late`: where the thread is now tells nothing of them. */
+static void sample_take_measured(struct lwp_thread *self, struct sampler *sampler, ucontext_t *context, bool late,
+                                 uint64_t now_ns, struct lwps_sample *sample, uint64_t cpu_ns)
+{
+    uint64_t ip = (uint64_t)context->uc_mcontext.gregs[REG_RIP], flags = (uint64_t)context->uc_mcontext.gregs[REG_EFL];
+    bool known = !late && lwp_place_find(sampler->cache, ip)->low;
+    if (known)
+        lwp_frames_take(&sampler->frames, context);
+    else
+        lwp_frames_none(&sampler->frames, context);
+    for (struct lwps_sample next; lwp_pmu_take(sampler->pmu, now_ns, &next); *sample = next) {
+        sample_complete(self, sampler, sample);
+        sample_write(self, sample);
+    }
+    sample_complete(self, sampler, sample);
+    const struct lwp_place *place = known ? lwp_place_find(sampler->cache, ip) : NULL;
+    if (!known || !place->decoded)
+        return;
+    struct lwp_registers registers;
+    lwp_registers_take(&registers, context);
+    struct lwp_insn now = *lwp_code_at(sampler->cache, ip, place->high);
+    if (now.rep_string) {
+        sample_rep_ahead(self, sampler, &registers, flags, &now, sample, cpu_ns);
+        return;
+    }
+    struct lwp_walk walk = {0};
+    sample_ahead(self, sampler, place, &registers, flags, &walk);
+    sample_keep(self, sampler, &walk, sample, cpu_ns);
 }
 
 /* Whether or not its breakpoint was hit. */
@@ -291,12 +373,17 @@ static void sampler_review_heap(struct lwp_thread *self, struct sampler *sampler
 /* Thins the samples out so that what they cost stays within the budget, and comes back when they got cheaper. */
 static void sampler_review(struct lwp_thread *self, struct sampler *sampler, uint64_t cpu_ns)
 {
-    if (++sampler->since_review < REVIEW_SAMPLES)
+    /* how often the hardware samples is not known before */
+    bool overdue = sampler->pmu && cpu_ns - sampler->review_cpu_ns > REVIEW_PERIODS * sampler->period_ns;
+    if (++sampler->since_review < REVIEW_SAMPLES && !overdue)
         return;
-    sampler_review_heap(self, sampler, cpu_ns);
+    if (!sampler->pmu) /* what is not spread evenly over time cannot measure it */
+        sampler_review_heap(self, sampler, cpu_ns);
     uint64_t own_ns = self->own_ns - sampler->watches.spent_ns - sampler->sharing.spent_ns; /* these have a part of the budget of their own */
     uint64_t cost = (own_ns - sampler->review_own_ns) / sampler->since_review;
+    uint64_t elapsed = cpu_ns - sampler->review_cpu_ns;
     sampler->review_own_ns = own_ns;
+    sampler->review_cpu_ns = cpu_ns;
     sampler->since_review = 0;
     uint64_t period = (uint64_t)((double)cost / (sampler_options.max_overhead * budget_part));
     if (period < sampler->base_period_ns)
@@ -306,7 +393,10 @@ static void sampler_review(struct lwp_thread *self, struct sampler *sampler, uin
     /* never a round number, never the same twice: no lockstep with the program */
     period += period / 64 * (self->random >> 28);
     sampler->period_ns = period;
-    lwp_timer_set_period(sampler->timer, period);
+    if (sampler->pmu)
+        lwp_pmu_pace_to(sampler->pmu, period, elapsed);
+    else
+        lwp_timer_set_period(sampler->timer, period);
 }
 
 struct interrupt {
@@ -321,6 +411,8 @@ static void sampler_sample(const struct interrupt *interrupt, uint64_t cpu)
 {
     struct lwp_thread *self = interrupt->self;
     struct sampler *sampler = interrupt->sampler;
+    bool late = lwp_timer_is_late(interrupt->info);
+    uint64_t now_ns = clock_now(CLOCK_MONOTONIC);
     sample_write_pending(self, sampler);
     if (lwp_debug_given_up()) { /* what needs no register goes on */
         lwp_watches_give_up(&sampler->watches, &sampler->registers, self);
@@ -329,16 +421,18 @@ static void sampler_sample(const struct interrupt *interrupt, uint64_t cpu)
     if (sampler->sharing.together && !sampler->watches.ceded)
         lwp_watches_cede(&sampler->watches, &sampler->registers, self);
     lwp_watches_begin_sample(&sampler->watches, &sampler->registers, self);
-    sampler->pending = (struct lwps_sample){.time = clock_now(CLOCK_MONOTONIC),
+    sampler->pending = (struct lwps_sample){.time = now_ns,
                                             .weight = sample_weight(sampler, cpu - self->last_cpu_ns),
                                             .ip = (uint64_t)interrupt->context->uc_mcontext.gregs[REG_RIP]};
-    sampler->waiting = true;
+    sampler->waiting = sampler->pmu ? lwp_pmu_take(sampler->pmu, now_ns, &sampler->pending) : true;
     /* A thread that did not run for a while slept, or was stopped by somebody who now has the process. */
     uint64_t gap = sampler->pending.time - sampler->last_ns, ran = cpu - self->last_cpu_ns;
     sampler->debugged = sampler->last_ns && gap > ran + STOPPED_NS && lwp_debugger_is_here();
     sampler->last_ns = sampler->pending.time;
     uint64_t breakpoint = 0;
-    if (!lwp_timer_is_late(interrupt->info))
+    if (sampler->pmu && sampler->waiting)
+        sample_take_measured(self, sampler, interrupt->context, late, now_ns, &sampler->pending, cpu);
+    else if (sampler->waiting && !late)
         breakpoint = sample_take(self, sampler, interrupt->context, &sampler->pending, cpu);
     lwp_sharing_choose(&sampler->sharing, &sampler->registers, self, sampler->pending.time,
                        sampler_affords_trial(sampler, cpu));
@@ -357,6 +451,8 @@ static void sampler_sample(const struct interrupt *interrupt, uint64_t cpu)
     }
     lwp_sharing_arm(&sampler->sharing, &sampler->registers, self);
     lwp_watches_end_sample(&sampler->watches, &sampler->registers, self);
+    if (sampler->pmu)
+        lwp_pmu_drop(sampler->pmu);
 }
 
 static bool sampler_shares(const struct sampler *sampler, int debug)
@@ -455,8 +551,12 @@ void lwp_sampler_handler(int signal, siginfo_t *info, void *ucontext)
         lwp_watches_lose(&interrupt.sampler->watches, &interrupt.sampler->registers, (unsigned)interrupt.debug);
     } else if (self && interrupt.debug < 0) {
         self->own_ns += lwp_timer_delivery_ns(sampler_kind);
-        self->samples_lost++;
-        self->lost_in_heap += self->busy != 0;
+        if (interrupt.sampler && interrupt.sampler->pmu) {
+            lwp_pmu_drop(interrupt.sampler->pmu);
+        } else {
+            self->samples_lost++;
+            self->lost_in_heap += self->busy != 0;
+        }
     }
     errno = saved;
 }
@@ -485,12 +585,15 @@ bool lwp_sampler_init(const struct lwp_sampler_options *options, char *note, uns
         snprintf(note, note_bytes, "a debugger runs this process: nothing was sampled");
         return false;
     }
-    sampler_kind = lwp_timer_probe(options->timer);
+    sampler_hardware = lwp_pmu_works();
+    sampler_kind = sampler_hardware ? LWP_TIMER_SIGTRAP : options->hardware ? LWP_TIMER_NONE : lwp_timer_probe(options->timer);
     lwp_debug_init();
     lwp_system_calls_start();
     lwp_own_breakpoints_start();
     if (sampler_kind == LWP_TIMER_NONE) {
-        snprintf(note, note_bytes, "no timer can sample here: perf_event_open and timer_create were both refused");
+        snprintf(note, note_bytes, "%s", options->hardware
+                     ? "the pmu engine's events were refused in this process"
+                     : "no timer can sample here: perf_event_open and timer_create were both refused");
         return false;
     }
     if (sampler_kind != LWP_TIMER_SIGTRAP && !note[0])
@@ -507,16 +610,22 @@ bool lwp_sampler_attach(struct lwp_thread *self)
     if (sampler == MAP_FAILED)
         return false;
     sampler->cache = lwp_code_cache_new();
-    double frequency = sampler_options.frequency > 0 ? sampler_options.frequency : FREQUENCY_FIRST;
+    double frequency = sampler_options.frequency > 0 ? sampler_options.frequency
+                       : sampler_options.all         ? FREQUENCY_MOST
+                                                     : FREQUENCY_FIRST;
     sampler->base_period_ns = (uint64_t)(1e9 / frequency) - 2999; /* not round */
     sampler->period_ns = sampler->base_period_ns;
     lwp_watches_start(&sampler->watches, sampler_kind == LWP_TIMER_SIGTRAP ? sampler_options.verdicts : 0);
     lwp_sharing_start(&sampler->sharing, self, sampler->watches.verdicts);
     self->random ^= (uint32_t)self->tid * 2654435761u;
     self->sampler = sampler;
-    sampler->timer = sampler->cache ? lwp_timer_start(sampler_kind, self->tid, sampler->period_ns) : NULL;
-    if (sampler->timer)
+    if (sampler->cache && sampler_hardware)
+        sampler->pmu = lwp_pmu_start(self->tid);
+    else if (sampler->cache)
+        sampler->timer = lwp_timer_start(sampler_kind, self->tid, sampler->period_ns);
+    if (sampler->timer || sampler->pmu)
         return true;
+    __atomic_fetch_add(&sampler_refused, 1, __ATOMIC_RELAXED);
     lwp_sharing_forget(&sampler->sharing);
     self->sampler = NULL;
     lwp_code_cache_free(sampler->cache);
@@ -532,12 +641,24 @@ static void sampler_release(struct lwp_thread *self)
     munmap(sampler, sizeof *sampler);
 }
 
+static void sampler_stop_hardware(struct lwp_pmu *pmu)
+{
+    struct lwp_pmu_counts counts = {0};
+    lwp_pmu_stop(pmu, &counts);
+    __atomic_fetch_add(&sampler_missed.lost, counts.lost, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&sampler_missed.throttled, counts.throttled, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&sampler_missed.kernel, counts.kernel, __ATOMIC_RELAXED);
+}
+
 void lwp_sampler_detach(struct lwp_thread *self)
 {
     struct sampler *sampler = self->sampler;
     if (!sampler)
         return;
-    lwp_timer_stop(sampler->timer);
+    if (sampler->pmu)
+        sampler_stop_hardware(sampler->pmu);
+    else
+        lwp_timer_stop(sampler->timer);
     sample_write_pending(self, sampler);
     lwp_watches_finish(&sampler->watches, self);
     lwp_sharing_finish(&sampler->sharing, self);
@@ -550,8 +671,33 @@ void lwp_sampler_forget(struct lwp_thread *self)
     struct sampler *sampler = self->sampler;
     if (!sampler)
         return;
-    lwp_timer_forget(sampler->timer);
+    if (sampler->pmu)
+        lwp_pmu_forget(sampler->pmu);
+    else
+        lwp_timer_forget(sampler->timer);
     lwp_sharing_forget(&sampler->sharing);
     lwp_debug_forget(&sampler->registers);
     sampler_release(self);
+}
+
+uint64_t lwp_sampler_finish(void)
+{
+    char text[200];
+    const struct lwp_pmu_counts *missed = &sampler_missed;
+    if (missed->lost || missed->throttled) {
+        snprintf(text, sizeof text,
+                 "the kernel lost %llu samples and throttled sampling %llu times: lower -F, or give -c a longer period",
+                 (unsigned long long)missed->lost, (unsigned long long)missed->throttled);
+        lwps_put_note(&lwp_process.file, &(struct lwps_note){text});
+    }
+    if (missed->kernel) {
+        snprintf(text, sizeof text, "%llu samples in the kernel were left out", (unsigned long long)missed->kernel);
+        lwps_put_note(&lwp_process.file, &(struct lwps_note){text});
+    }
+    if (sampler_refused) {
+        snprintf(text, sizeof text, "%u threads could not be sampled: open files or locked memory (ulimit -n, ulimit -l) ran out",
+                 sampler_refused);
+        lwps_put_note(&lwp_process.file, &(struct lwps_note){text});
+    }
+    return missed->lost;
 }

@@ -1,4 +1,4 @@
-/* From a timer interrupt to a sample record. See sampler.c for the model. */
+/* From an interrupt, of a timer or of the hardware, to a sample record. See sampler.c for the model. */
 #ifndef LWP_LIGHT_SAMPLER_H
 #define LWP_LIGHT_SAMPLER_H
 
@@ -10,6 +10,8 @@ struct lwp_sampler_options {
     double frequency;    /* Hz of thread CPU time; 0: automatic */
     double max_overhead; /* share, 0.03 */
     const char *timer;   /* LWP_ENV_TIMER */
+    bool hardware;       /* lwp_pmu_init was given events: nothing else samples */
+    bool all;            /* as often as its period says, unless that costs too much */
     uint8_t verdicts;    /* enum lwps_verdict mask: what watches are for */
 };
 
@@ -29,6 +31,9 @@ void lwp_sampler_handler(int signal, siginfo_t *info, void *ucontext);
 
 /* Whether a signal is one of ours; signals.c chains the others to the program's own handler. */
 bool lwp_sampler_owns(int signal, const siginfo_t *info);
+
+/* Writes what could not be sampled to the process's notes, at its end; returns the samples that the kernel lost. */
+uint64_t lwp_sampler_finish(void);
 
 /* The signals the sampler needs; the program must not be able to block or ignore them (0-ended). */
 const int *lwp_sampler_signals(void);

@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { TIMER_DATA = 0x6c777074, TIMER_FD_MIN = 200, PERF_PAGE_BYTES = 4096 };
+enum { TIMER_FD_MIN = 200, PERF_PAGE_BYTES = 4096 };
 
 #ifndef TRAP_PERF
 #define TRAP_PERF 6
@@ -48,9 +48,9 @@ bool lwp_timer_is_late(const siginfo_t *info)
 bool lwp_timer_owns(int signal, const siginfo_t *info)
 {
     if (signal == SIGTRAP)
-        return lwp_timer_perf_data(info) == TIMER_DATA;
+        return lwp_timer_perf_data(info) == LWP_TIMER_DATA;
     return signal == SIGRTMAX - 5 && (info->si_code == POLL_IN || info->si_code == POLL_HUP ||
-                                      (info->si_code == SI_TIMER && info->si_value.sival_int == TIMER_DATA));
+                                      (info->si_code == SI_TIMER && info->si_value.sival_int == LWP_TIMER_DATA));
 }
 
 uint64_t lwp_timer_delivery_ns(enum lwp_timer_kind kind)
@@ -70,7 +70,7 @@ static int timer_open(enum lwp_timer_kind kind, pid_t tid, uint64_t period_ns)
     if (kind == LWP_TIMER_SIGTRAP) {
         attr.sigtrap = 1;
         attr.remove_on_exec = 1;
-        attr.sig_data = TIMER_DATA;
+        attr.sig_data = LWP_TIMER_DATA;
     } else {
         attr.wakeup_events = 1;
     }
@@ -107,7 +107,7 @@ static bool timer_start_posix(struct lwp_timer *timer, pid_t tid, uint64_t perio
     enum { THREAD_CPU_CLOCK = 6 }; /* the kernel's encoding of another thread's CPU clock */
     clockid_t clock = (clockid_t)(~(unsigned)tid << 3 | THREAD_CPU_CLOCK);
     struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = lwp_timer_signal(timer->kind)};
-    event.sigev_value.sival_int = TIMER_DATA;
+    event.sigev_value.sival_int = LWP_TIMER_DATA;
     event._sigev_un._tid = tid;
     if (timer_create(clock, &event, &timer->posix))
         return false;

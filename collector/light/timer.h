@@ -10,6 +10,9 @@
 
 enum lwp_timer_kind { LWP_TIMER_NONE, LWP_TIMER_SIGTRAP, LWP_TIMER_ASYNC, LWP_TIMER_POSIX };
 
+/* The word that events which sample send with their signal. */
+enum { LWP_TIMER_DATA = 0x6c777074 };
+
 struct lwp_timer; /* mmap'ed, one a thread */
 
 /* The best flavour that works here and now, tried on the calling thread; `forced` is LWP_ENV_TIMER's value or NULL. */

@@ -129,7 +129,7 @@ int lwp_pmu_events_from_names(const struct lwp_pmu_cpu *cpu, unsigned latency, s
                               struct lwp_error *err)
 {
     const struct names_model *model = names_model(cpu);
-    *events = (struct lwp_pmu_events){0};
+    *events = (struct lwp_pmu_events){.unit = LWPS_WEIGHT_CYCLES};
     if (!model)
         return lwp_error_set(err, LWP_ERR_MISSING,
                              "no events with addresses are known for this processor (%s family %u"
@@ -144,6 +144,16 @@ int lwp_pmu_events_from_names(const struct lwp_pmu_cpu *cpu, unsigned latency, s
     if (events->count)
         return LWP_OK;
     return lwp_error_set(err, LWP_ERR_MISSING, "this libpfm4 knows no events with addresses for %s", model->pmu);
+}
+
+void lwp_pmu_events_of_faults(struct lwp_pmu_events *events)
+{
+    *events = (struct lwp_pmu_events){.unit = LWPS_WEIGHT_EVENTS, .count = 1};
+    events->event[0] = (struct lwp_pmu_event){
+        .name = "page-faults",
+        .accesses = LWP_PMU_LOADS | LWP_PMU_STORES,
+        .code = {.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS},
+    };
 }
 
 int lwp_pmu_events_find(const char *devices, const struct lwp_pmu_cpu *cpu, unsigned latency,

@@ -149,7 +149,7 @@ int lwp_pmu_events_from_sysfs(const char *devices, unsigned latency, struct lwp_
                               struct lwp_error *err)
 {
     static const char *const intel[] = {"cpu", "cpu_core", "cpu_atom", "cpu_lowpower"};
-    *events = (struct lwp_pmu_events){0};
+    *events = (struct lwp_pmu_events){.unit = LWPS_WEIGHT_CYCLES};
     for (size_t i = 0; i < sizeof intel / sizeof *intel; i++)
         sysfs_intel(devices, intel[i], latency, events);
     sysfs_ibs(devices, events);

@@ -289,6 +289,43 @@ static void awkward_trees(void **state)
     assert_int_equal(lwp_pmu_events_from_sysfs(folder, LATENCY, &events, &err), LWP_ERR_MISSING);
 }
 
+/* The preload library gets what was found, and takes nothing else. */
+static void as_text_and_back(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof processors / sizeof *processors; i++) {
+        struct lwp_pmu_events events, again;
+        struct lwp_error err;
+        char text[1024];
+        processors[i].put();
+        assert_int_equal(lwp_pmu_events_find(folder, &processors[i].cpu, LATENCY, &events, &err), LWP_OK);
+        assert_int_equal(events.unit, LWPS_WEIGHT_CYCLES);
+        assert_true(lwp_pmu_events_print(&events, text, sizeof text));
+        assert_true(lwp_pmu_events_parse(text, &again));
+        assert_int_equal(again.unit, events.unit);
+        check("again", &again, processors[i].sysfs);
+        for (size_t length = 0; length < strlen(text); length++) { /* cut short: never more than was said */
+            char cut[1024];
+            snprintf(cut, sizeof cut, "%.*s", (int)length, text);
+            assert_false(lwp_pmu_events_print(&events, cut, length + 1));
+            if (lwp_pmu_events_parse(cut, &again))
+                assert_true(again.count <= events.count);
+        }
+        assert_int_equal(tear_down(state), 0);
+    }
+    static const char *const wrong[] = {"", "1;3,1,2,0,0,0,0", "4", "4;", "4;0,1,2,0,0,0,0", "4;3,1,2,0,0,9,0", "4;3,1,2,0,0,0,2",
+                                        "4;3,1,2,0,0,0,0,1", "4;3,1,2,0,0,0,0 ", "4;3,1,2,0,0,x,0", "4;3,100000000,2,0,0,0,0"};
+    struct lwp_pmu_events events;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_false(lwp_pmu_events_parse(wrong[i], &events));
+    lwp_pmu_events_of_faults(&events);
+    char text[64];
+    assert_true(lwp_pmu_events_print(&events, text, sizeof text));
+    assert_true(lwp_pmu_events_parse(text, &events));
+    assert_int_equal(events.event[0].code.config, 2); /* PERF_COUNT_SW_PAGE_FAULTS */
+    assert_int_equal(events.unit, LWPS_WEIGHT_EVENTS);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -296,6 +333,7 @@ int main(void)
         cmocka_unit_test(bits_by_libpfm),
         cmocka_unit_test(no_events),
         cmocka_unit_test_setup_teardown(awkward_trees, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(as_text_and_back, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

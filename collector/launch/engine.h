@@ -1,0 +1,28 @@
+/* Which engine samples here: what was asked for, or the best that really takes samples. */
+#ifndef LWP_LAUNCH_ENGINE_H
+#define LWP_LAUNCH_ENGINE_H
+
+#include "base/error.h"
+#include "collector/perf/events.h"
+
+#include <stdbool.h>
+
+/* Below so many cycles a load found its data close by; what perf mem record takes, too. */
+enum { LWP_ENGINE_LATENCY = 30 };
+
+struct lwp_engine {
+    const char *name, *weight_unit; /* as in run.json */
+    char event[512];                /* what is counted, in words */
+    char pmu[1024];                 /* LWP_ENV_PMU; "": the timer samples */
+};
+
+/* `wanted`: auto, timer or pmu; `event`: mem, page-faults, or NULL: not said; `period`: events between samples were given.
+ * When the pmu was asked for and does not sample here, the error says why and what to do. */
+int lwp_engine_choose(const char *wanted, const char *event, bool period, struct lwp_engine *engine,
+                      struct lwp_error *err);
+
+/* Loads and stores as this processor's PMU samples them: 0, or why there are none (an errno as lwp_pmu_probe returns it,
+ * ENOENT when none are known), with a sentence in `found`. */
+int lwp_engine_pmu(struct lwp_pmu_events *events, struct lwp_error *found);
+
+#endif
