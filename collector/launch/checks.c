@@ -1,0 +1,209 @@
+#include "collector/launch/checks.h"
+
+#include "collector/launch/engine.h"
+#include "collector/launch/preload.h"
+#include "collector/launch/probes.h"
+#include "collector/perf/probe.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what the kernel lets this process do ---- */
+
+struct permission {
+    int paranoid;         /* -100: unknown */
+    bool perfmon;         /* CAP_PERFMON or CAP_SYS_ADMIN */
+    bool seccomp, known;  /* a system call filter is in place; /proc/self/status could be read */
+};
+
+static struct permission permission_read(void)
+{
+    enum { CAP_SYS_ADMIN_BIT = 21, CAP_PERFMON_BIT = 38, SECCOMP_FILTER = 2 };
+    struct permission permission = {.paranoid = -100};
+    char line[256];
+    FILE *from = fopen("/proc/sys/kernel/perf_event_paranoid", "re");
+    if (from && fscanf(from, "%d", &permission.paranoid) != 1)
+        permission.paranoid = -100;
+    if (from)
+        fclose(from);
+    from = fopen("/proc/self/status", "re");
+    while (from && fgets(line, sizeof line, from)) {
+        unsigned long long able;
+        int mode;
+        if (sscanf(line, "CapEff: %llx", &able) == 1)
+            permission.perfmon = able >> CAP_PERFMON_BIT & 1 || able >> CAP_SYS_ADMIN_BIT & 1;
+        if (sscanf(line, "Seccomp: %d", &mode) == 1)
+            permission.seccomp = mode == SECCOMP_FILTER;
+        permission.known = true;
+    }
+    if (from)
+        fclose(from);
+    return permission;
+}
+
+static const char remedy_paranoid[] = "sudo sysctl kernel.perf_event_paranoid=2";
+static const char remedy_seccomp[] = "docker run --security-opt seccomp=unconfined (or a profile that allows perf_event_open)";
+static const char remedy_hypervisor[] =
+    "run on bare metal, or give the virtual machine a PMU (qemu -cpu host,pmu=on); lwp works without";
+
+/* Why perf_event_open was refused, and what mends that; `otherwise` for what is not about permission. */
+static const char *permission_remedy(const struct permission *permission, int why, const char *otherwise)
+{
+    if (why != EACCES && why != EPERM)
+        return otherwise;
+    if (permission->paranoid > 2 && !permission->perfmon)
+        return remedy_paranoid;
+    return permission->seccomp ? remedy_seccomp : "docker run --cap-add PERFMON, or sudo sysctl kernel.perf_event_paranoid=1";
+}
+
+static void check_paranoid(struct lwp_check *check, const struct permission *permission)
+{
+    int level = permission->paranoid;
+    check->name = "perf_event_paranoid";
+    check->good = level > -100 && (level <= 2 || permission->perfmon);
+    if (level == -100)
+        snprintf(check->found, sizeof check->found, "unknown: /proc/sys/kernel/perf_event_paranoid cannot be read");
+    else
+        snprintf(check->found, sizeof check->found, "%d; %s", level,
+                 level <= 1              ? "programs of one's own may be sampled, and seen in the kernel"
+                 : permission->perfmon   ? "overruled by CAP_PERFMON"
+                 : level == 2            ? "programs of one's own may be sampled; lwp needs no more"
+                                         : "the kernel refuses perf_event_open to all but root; lwp needs 2 or less");
+    check->remedy = check->good ? NULL : remedy_paranoid;
+}
+
+static void check_capability(struct lwp_check *check, const struct permission *permission)
+{
+    check->name = "CAP_PERFMON";
+    check->good = permission->perfmon || (permission->paranoid > -100 && permission->paranoid <= 1);
+    snprintf(check->found, sizeof check->found, "%s",
+             permission->perfmon ? "there: events may look into the kernel"
+             : check->good       ? "not there, but perf_event_paranoid does without"
+                                 : "not there (containers drop it): what the kernel does with watched memory is not seen");
+    check->remedy = check->good ? NULL : "docker run --cap-add PERFMON, or sudo sysctl kernel.perf_event_paranoid=1";
+}
+
+static void check_seccomp(struct lwp_check *check, const struct permission *permission, int refused)
+{
+    bool blamed = permission->seccomp && (refused == EACCES || refused == EPERM || refused == ENOSYS);
+    check->name = "system call filter";
+    check->good = !blamed;
+    snprintf(check->found, sizeof check->found, "%s",
+             blamed                ? "a container's seccomp filter refuses perf_event_open"
+             : permission->seccomp ? "there is one (seccomp), but it lets perf_event_open through"
+             : permission->known   ? "none"
+                                   : "unknown: /proc/self/status cannot be read");
+    check->remedy = blamed ? remedy_seccomp : NULL;
+}
+
+/* ---- probes ---- */
+
+static void check_said(struct lwp_check *check, int why, const char *yes)
+{
+    check->good = why == 0;
+    if (why == 0)
+        snprintf(check->found, sizeof check->found, "%s", yes);
+    else if (why == ENODATA)
+        snprintf(check->found, sizeof check->found, "it can be opened here but takes no samples");
+    else if (why == EINTR)
+        snprintf(check->found, sizeof check->found, "the probe was killed by a signal");
+    else
+        snprintf(check->found, sizeof check->found, "not available: %s", strerror(why));
+}
+
+static int check_probe(struct lwp_check *check, const char *name, int (*probe)(const void *), const char *yes,
+                       const struct permission *permission, const char *remedy)
+{
+    int why = lwp_probe(probe, NULL);
+    check->name = name;
+    check_said(check, why, yes);
+    check->remedy = why ? permission_remedy(permission, why, remedy) : NULL;
+    return why;
+}
+
+static void check_pmu(struct lwp_check *check, const struct permission *permission)
+{
+    struct lwp_pmu_events events;
+    struct lwp_error found = {0};
+    int why = lwp_engine_pmu(&events, &found);
+    check->name = "PEBS or IBS";
+    check->engine = "pmu";
+    check->good = why == 0;
+    snprintf(check->found, sizeof check->found, "%s", found.text);
+    check->remedy = why ? permission_remedy(permission, why, remedy_hypervisor) : NULL;
+}
+
+static void check_faults(struct lwp_check *check, const struct permission *permission)
+{
+    struct lwp_pmu_events events;
+    lwp_pmu_events_of_faults(&events);
+    int why = lwp_pmu_probe(&events);
+    check->name = "page faults";
+    check->good = why == 0;
+    snprintf(check->found, sizeof check->found, "%s%s", lwp_pmu_probe_text(why),
+             why ? "" : " (lwp collect --event page-faults: which data is touched first where)");
+    check->remedy = why ? permission_remedy(permission, why, "use a kernel from 5.13 on") : NULL;
+}
+
+static void check_preload(struct lwp_check *check)
+{
+    struct lwp_error err;
+    char *path = lwp_preload_find(&err);
+    check->name = "preload library";
+    check->needed = true;
+    check->good = path != NULL;
+    snprintf(check->found, sizeof check->found, "%s", check->good ? path : err.text);
+    check->remedy = check->good ? NULL : "build lwp again: make";
+    free(path);
+}
+
+void lwp_checks_make(struct lwp_check *checks)
+{
+    struct permission permission = permission_read();
+    size_t n = 0;
+    check_pmu(&checks[n++], &permission);
+    checks[n].engine = "timer";
+    int refused = check_probe(&checks[n++], "task-clock, synchronous", lwp_probe_sigtrap,
+                              "samples are taken (the best flavour of the timer engine)", &permission,
+                              "use a kernel from 5.13 on");
+    checks[n].engine = "timer";
+    check_probe(&checks[n++], "task-clock, asynchronous", lwp_probe_async, "samples are taken (the first fall-back)",
+                &permission, "use a kernel with perf events");
+    checks[n].engine = "timer";
+    check_probe(&checks[n++], "thread CPU timers", lwp_probe_posix,
+                "samples are taken (the last fall-back, 250 a second at most)", &permission,
+                "allow timer_create in the sandbox");
+    check_faults(&checks[n++], &permission);
+    check_paranoid(&checks[n++], &permission);
+    check_capability(&checks[n++], &permission);
+    check_seccomp(&checks[n++], &permission, refused);
+    check_probe(&checks[n++], "hardware breakpoints", lwp_probe_breakpoint,
+                "they work: redundant stores and loads can be watched for", &permission,
+                "enable debug registers in the hypervisor");
+    check_probe(&checks[n++], "breakpoints in the kernel", lwp_probe_kernel_breakpoint,
+                "they see system calls use watched memory", &permission,
+                "enable debug registers in the hypervisor; without, watches end at system calls");
+    check_probe(&checks[n++], "cycle counter", lwp_probe_pmu, "there is a PMU", &permission, remedy_hypervisor);
+    checks[n].needed = true;
+    check_probe(&checks[n++], "libunwind", lwp_probe_unwind, "call paths are recorded", &permission,
+                "apt install libunwind8");
+    checks[n].needed = true;
+    check_probe(&checks[n++], "Zydis", lwp_probe_zydis, "addresses are recovered from the code", &permission,
+                "apt install libzydis4.0");
+    check_preload(&checks[n++]);
+}
+
+const struct lwp_check *lwp_checks_chosen(const struct lwp_check *checks)
+{
+    const struct lwp_check *chosen = NULL;
+    for (size_t i = 0; i < LWP_CHECKS; i++) {
+        if (checks[i].needed && !checks[i].good)
+            return NULL;
+        if (!chosen && checks[i].engine && checks[i].good)
+            chosen = &checks[i];
+    }
+    return chosen;
+}

@@ -1,0 +1,27 @@
+/* What lwp needs of a machine, checked: each a sentence, and the one command that would mend it. */
+#ifndef LWP_LAUNCH_CHECKS_H
+#define LWP_LAUNCH_CHECKS_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct lwp_check {
+    const char *name;
+    const char *engine; /* NULL: not a way to sample. Those come first, in the order in which lwp collect tries them */
+    bool good;
+    bool needed;                /* lwp cannot sample without */
+    char found[LWP_ERROR_TEXT]; /* one sentence */
+    const char *remedy;         /* a command or a sentence; NULL: nothing to mend */
+};
+
+enum { LWP_CHECKS = 14 };
+
+/* Fills in LWP_CHECKS of them. Takes about half a second of CPU time. */
+void lwp_checks_make(struct lwp_check *checks);
+
+/* The way to sample that lwp collect takes here; NULL: none, or something is missing that is needed. */
+const struct lwp_check *lwp_checks_chosen(const struct lwp_check *checks);
+
+#endif
