@@ -4,6 +4,7 @@
 
 #include "analysis/elements.h"
 #include "analysis/findings.h"
+#include "analysis/gain_model.h"
 #include "analysis/json.h"
 #include "analysis/load.h"
 #include "analysis/module_notes.h"
@@ -43,6 +44,14 @@ static void analyze_notes(struct lwp_profile *profile)
             "%.0f %% of the CPU time was spent in the kernel (page faults, system calls); it counts for the "
             "code that was running around it.",
             100 * (double)profile->system_ns / cpu);
+    if (!lwp_gain_known(profile))
+        lwp_profile_note(profile,
+                         "Events were counted, not time: which data they fell on is known, what another layout would save "
+                         "is not, so none is advised.");
+    if (profile->weight_unit == LWPS_WEIGHT_CYCLES)
+        lwp_profile_note(profile,
+                         "Weights are latencies: shares and expected speed-ups are of the time that accesses took. How much "
+                         "of the run that is, this engine does not measure.");
     if (profile->unknown_weight > 0.1 * profile->total.weight)
         lwp_profile_note(profile, "For %.0f %% of the weight it could not be told which instruction it belongs to.",
                          100 * profile->unknown_weight / profile->total.weight);

@@ -132,6 +132,17 @@ static int dump_thread_end(void *to, const struct lwps_thread_end *record)
     return 0;
 }
 
+/* enum lwps_level */
+static void dump_level(uint8_t level)
+{
+    static const char *const where[] = {"unknown", "L1", "buffer", "L2", "L3", "memory", "other", "?"};
+    static const char *const tlb[] = {"", ",tlb-L1", ",tlb-L2", ",tlb-walk"};
+    if (level)
+        printf(" level %s%s%s%s%s", where[level & LWPS_LEVEL_MASK], level & LWPS_LEVEL_REMOTE ? ",remote" : "",
+               level & LWPS_LEVEL_MODIFIED ? ",modified" : "", tlb[level >> LWPS_TLB_SHIFT & 3],
+               level & LWPS_LEVEL_LOCKED ? ",locked" : "");
+}
+
 static void dump_access(const struct lwps_access *access)
 {
     static const char *const homes[] = {"address", "pool", "stack"};
@@ -145,6 +156,7 @@ static void dump_access(const struct lwps_access *access)
     printf(" address %" PRIx64, access->address);
     if (access->home != LWPS_HOME_ADDRESS)
         printf(" %s %" PRIu32 " base %" PRIx64, homes[access->home], access->home_id, access->home_base);
+    dump_level(access->level);
     putchar('\n');
 }
 

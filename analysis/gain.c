@@ -216,7 +216,7 @@ static void gain_between(struct lwp_profile *profile, const struct lwp_layout *l
     struct lwp_share share = lwp_share_of(&layout->weight, &profile->total);
     *gain = (struct lwp_gain){.loops = lwp_arena_alloc(profile->arena, layout->loop_count + 1, sizeof *gain->loops)};
     gain->low = gain->high = 1;
-    if (share.value <= 0 || !layout->element_bytes)
+    if (share.value <= 0 || !layout->element_bytes || !lwp_gain_known(profile))
         return;
     for (size_t k = 0; k < layout->object_count; k++)
         bytes += (double)profile->objects[layout->objects[k]].bytes;

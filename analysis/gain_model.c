@@ -200,6 +200,11 @@ double lwp_gain_spinning(struct lwp_profile *profile)
     return fmin(share, 0.9);
 }
 
+bool lwp_gain_known(const struct lwp_profile *profile)
+{
+    return profile->weight_unit != LWPS_WEIGHT_EVENTS;
+}
+
 struct lwp_gain_range lwp_gain_speedup(double saved_low, double saved_high)
 {
     return (struct lwp_gain_range){1 / (1 - fmin(saved_low, most)), 1 / (1 - fmin(saved_high, most))};

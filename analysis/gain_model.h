@@ -43,6 +43,9 @@ struct lwp_gain_range lwp_gain_waiting(const struct lwp_profile *profile, uint32
  * what they wait for. Says so in the notes when it is much. */
 double lwp_gain_spinning(struct lwp_profile *profile);
 
+/* Whether the shares are of a time that a layout can save: not when events were counted that have no latency. */
+bool lwp_gain_known(const struct lwp_profile *profile);
+
 /* The whole program's speed-up when these parts of its time are saved. */
 struct lwp_gain_range lwp_gain_speedup(double saved_low, double saved_high);
 

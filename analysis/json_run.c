@@ -73,7 +73,10 @@ json_t *lwp_json_run(const struct lwp_profile *profile)
     json_object_set_new(run, "weight_unit",
                         lwp_json_text(profile->weight_unit < 5 ? units[profile->weight_unit] : NULL));
     json_object_set_new(run, "weight", json_real(profile->total.weight));
-    json_object_set_new(run, "stall_share", lwp_json_share(lwp_share_of(&profile->stalled, &profile->total).value));
+    json_object_set_new(run, "stall_share",
+                        profile->weight_unit == LWPS_WEIGHT_NS
+                            ? lwp_json_share(lwp_share_of(&profile->stalled, &profile->total).value)
+                            : json_null()); /* all weight there is is of accesses */
     json_object_set_new(run, "samples", lwp_json_count(profile->samples));
     json_object_set_new(run, "samples_with_address", lwp_json_count(profile->samples_with_address));
     json_object_set_new(run, "samples_lost", lwp_json_count(profile->samples_lost));

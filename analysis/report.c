@@ -197,7 +197,7 @@ static void report_run(const struct report *report)
     bool timed = report_number(run, "cpu_s") > 0;
     used = (size_t)snprintf(line, sizeof line, timed ? "%.2f s of CPU time" : "CPU time not recorded",
                             report_number(run, "cpu_s"));
-    if (timed && report_number(run, "samples") > 0)
+    if (timed && report_number(run, "samples") > 0 && json_is_number(json_object_get(run, "stall_share")))
         used += (size_t)snprintf(line + used, sizeof line - used, ", %.0f %% of it waiting for memory",
                                  100 * report_number(run, "stall_share"));
     if (json_is_number(overhead))
@@ -282,6 +282,13 @@ static const char *report_sure(double probability, char *text, size_t room)
 {
     snprintf(text, room, " (by strides, %.1f %% sure)", 100 * probability);
     return text;
+}
+
+/* What expected speed-ups are of: latencies do not say how much of the run they are. */
+static const char *report_whole(const struct report *report)
+{
+    const char *unit = report_text(json_object_get(report->root, "run"), "weight_unit", "");
+    return strcmp(unit, "cycles") ? "the whole program" : "the time that accesses take";
 }
 
 static void report_split(const struct report *report, const json_t *split)
@@ -509,7 +516,7 @@ static void report_findings(const struct report *report, bool brief)
         report_wrap(report, 0, title);
         report_style(report, "0");
         free(title);
-        report_say(report, "   expected    %s for the whole program (severity %s)\n", speedup,
+        report_say(report, "   expected    %s for %s (severity %s)\n", speedup, report_whole(report),
                    report_text(finding, "severity", "?"));
         if (brief)
             continue;

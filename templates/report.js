@@ -122,10 +122,13 @@ function findingCard(finding, rank, most) {
       el('p', null, prose(finding.next_step)),
       link && el('p', null, el('a.button', {href: link}, split || advice ? 'See the layout and the new declaration' : 'See the evidence'))),
     el('dl.finding-numbers', null,
-      el('div', null, el('dt', null, 'Expected, whole program'), el('dd.big', null, finding.expected_speedup ? times(finding.expected_speedup) : unknown()), el('dd.soft', null, saved(finding.expected_speedup)), gainBar(finding.expected_speedup, most)),
+      el('div', null, el('dt', null, `Expected, ${wholeOf()}`), el('dd.big', null, finding.expected_speedup ? times(finding.expected_speedup) : unknown()), el('dd.soft', null, saved(finding.expected_speedup)), gainBar(finding.expected_speedup, most)),
       el('div', null, el('dt', null, 'Share of the time today'), el('dd', null, shareBar(finding.share, object && object.share_ci)),
         el('dd.soft', null, object && isRange(object.share_ci) ? `95 % interval ${interval(object.share_ci)}, ${plural(object.samples, 'sample', 'samples')}` : `${data.run.engine || 'unknown'} engine`))));
 }
+
+/* What expected gains are of: latencies do not say how much of the run they are. */
+const wholeOf = () => data.run.weight_unit === 'cycles' ? 'time of accesses' : 'whole program';
 
 const unknownShare = () => list(data.objects).reduce((sum, object) => sum + (object.kind === 'unknown' ? object.share || 0 : 0), 0);
 

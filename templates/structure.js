@@ -188,7 +188,7 @@ function viewSplit(index) {
     el('h1', null, split.type || object.name || 'unnamed structure', ' ', finding && severity(finding.severity)),
     el('p.lead', null, finding ? prose(finding.title + '.') : ''),
     tiles([
-      ['Expected gain', times(split.expected_speedup), saved(split.expected_speedup), 'whole program'],
+      ['Expected gain', times(split.expected_speedup), saved(split.expected_speedup), wholeOf()],
       ['Share of the time', percent(object.share), isRange(object.share_ci) ? `95 % interval ${interval(object.share_ci)}` : null, `${plural(object.samples, 'sample', 'samples')}, ${data.run.engine || 'unknown'} engine`],
       ['Cache lines fetched', split.traffic ? `${split.traffic.before.toFixed(2)} → ${split.traffic.after.toFixed(2)}` : 'unknown', (split.traffic && split.traffic.unit || '').replace(/^cache lines /, '') || null, 'estimated'],
       ['Confidence', split.confidence || 'unknown', null, 'from the number and agreement of samples'],
