@@ -40,4 +40,15 @@ fuzz-dwarf: all
 	        $(srcdir)/tests/programs/fuzz.c || exit 1; done
 	cd obj-san/fuzz && ./dwarf -max_total_time=$(FUZZ_SECONDS) -max_len=20000 -timeout=10 -rss_limit_mb=1024 elf
 
-.PHONY: check check-unit check-e2e check-san check-long fuzz fuzz-dwarf
+# And for the kernel's records, in files and in rings. Starts from a file of perf's own, if it may record here.
+fuzz-perf: all
+	@mkdir -p obj-san/fuzz/perf
+	clang $(filter-out -MMD -MP,$(cflags)) -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined -o obj-san/fuzz/perf-reader \
+	    $(srcdir)/tests/fuzz/fuzz_perf.c $(srcdir)/collector/import/perf_file.c \
+	    $(addprefix $(srcdir)/collector/perf/,ring.c sample.c record.c) $(addprefix $(srcdir)/base/,error.c hash.c arena.c) $(tool_libs)
+	-perf record -q -d -g -e page-faults:u -c 50 -o obj-san/fuzz/perf/file.data true
+	-perf record -q -d -e page-faults:u -c 50 -o - true > obj-san/fuzz/perf/pipe.data
+	printf 'R\017\000\000\000\000\000\000\000\000\000\011\000\000\000\000\000\050\000%032d' 0 > obj-san/fuzz/perf/ring
+	cd obj-san/fuzz && ./perf-reader -max_total_time=$(FUZZ_SECONDS) -max_len=20000 -timeout=10 perf
+
+.PHONY: check check-unit check-e2e check-san check-long fuzz fuzz-dwarf fuzz-perf

@@ -103,7 +103,7 @@ static void perf_text(char *to, size_t room, const uint8_t *from, size_t size)
 
 static struct perf_bytes perf_part(struct perf_bytes of, uint64_t offset, uint64_t size)
 {
-    if (offset > of.size)
+    if (offset > of.size || !of.at)
         return (struct perf_bytes){NULL, 0};
     if (size > of.size - offset)
         size = of.size - offset;
