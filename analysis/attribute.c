@@ -4,8 +4,6 @@
  * costs some table look-ups and a line or two of its stream. Limits: the samples of one file are read by one thread. */
 #include "analysis/attribute.h"
 
-#include "base/table.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +12,7 @@ enum {
     CALLERS_MAX = 8,
     CALLERS_SEEN = 64,
     PATH_FRAMES = 1024,
+    PLACES = 1 << 12,
     WAITING = 128,
     SAMPLES = 16,
     PAGE = 4096
@@ -28,8 +27,17 @@ struct attribution_context {
 
 enum attribution_path { PATH_FUNCTIONS, PATH_CALLS };
 
+/* An instruction below a call path: the path with its function, and the loop it counts for. */
 struct attribution_site {
-    uint32_t functions, part;
+    uint32_t functions, part; /* functions LWP_NONE: not asked for yet */
+};
+
+/* What was found of an instruction below a call path, for the next sample there. */
+struct attribution_place {
+    uint64_t ip;
+    uint32_t context, round; /* another round: of another file */
+    const struct lwp_spot *spot;
+    struct attribution_site site;
 };
 
 /* An access that is attributed and waits to be counted, until its stream has come from memory. */
@@ -50,9 +58,8 @@ struct lwp_attribution {
 
     struct attribution_context *contexts;
     size_t context_count, context_room;
-    struct lwp_table site_index; /* (context, spot) -> sites[] */
-    struct attribution_site *sites;
-    size_t site_count, site_room;
+    struct attribution_place places[PLACES];
+    uint32_t round;
 
     struct lwp_attributed *file;
     uint64_t seed, counter;
@@ -78,9 +85,7 @@ struct lwp_attribution *lwp_attribution_new(struct lwp_resolver *resolver, struc
 
 void lwp_attribution_free(struct lwp_attribution *self)
 {
-    lwp_table_free(&self->site_index);
     free(self->contexts);
-    free(self->sites);
     free(self);
 }
 
@@ -125,20 +130,31 @@ static uint32_t attribution_calling_loop(const struct lwp_attribution *self, con
     return found;
 }
 
-/* An instruction below a call path: the path with its function, and the loop it counts for. */
-static struct attribution_site attribution_site(struct lwp_attribution *self, uint32_t context,
-                                                const struct lwp_spot *spot)
+static struct attribution_place *attribution_place(struct lwp_attribution *self, uint32_t context, uint64_t ip,
+                                                   uint64_t time)
 {
-    uint32_t *at = lwp_table_at(&self->site_index, (uint64_t)context << 32 | spot->id);
-    if (*at == LWP_TABLE_NONE) {
-        *at = (uint32_t)self->site_count;
-        LWP_GROW(&self->sites, self->site_count, &self->site_room);
-        bool plain = spot->is_loop || context == 0 || spot->part == LWP_NONE;
-        self->sites[self->site_count++] = (struct attribution_site){
-            .functions = lwp_resolver_function(self->resolver, attribution_path(self, context, PATH_FUNCTIONS), spot),
-            .part = plain ? spot->part : attribution_calling_loop(self, spot, context)};
+    uint64_t hash = (ip ^ (uint64_t)context << 40) * 0x9e3779b97f4a7c15u;
+    struct attribution_place *place = &self->places[(hash ^ hash >> 32) % PLACES];
+    if (place->ip != ip || place->context != context || place->round != self->round)
+        *place = (struct attribution_place){.ip = ip,
+                                            .context = context,
+                                            .round = self->round,
+                                            .spot = lwp_resolver_spot(self->resolver, ip, time),
+                                            .site = {.functions = LWP_NONE}};
+    return place;
+}
+
+static struct attribution_site attribution_site(struct lwp_attribution *self, struct attribution_place *place)
+{
+    if (place->site.functions == LWP_NONE) {
+        const struct lwp_spot *spot = place->spot;
+        bool plain = spot->is_loop || place->context == 0 || spot->part == LWP_NONE;
+        uint32_t path = attribution_path(self, place->context, PATH_FUNCTIONS);
+        place->site = (struct attribution_site){.functions = lwp_resolver_function(self->resolver, path, spot),
+                                                .part = plain ? spot->part
+                                                              : attribution_calling_loop(self, spot, place->context)};
     }
-    return self->sites[*at];
+    return place->site;
 }
 
 static uint32_t attribution_object(struct lwp_attribution *self, const struct lwps_access *access, uint64_t time,
@@ -228,12 +244,14 @@ static void attribution_sample(struct lwp_attribution *self, const struct lwps_s
 {
     struct lwp_shard *shard = self->shard;
     struct lwp_walk_access walk[LWPS_ACCESSES_MAX];
-    uint32_t weighted_part = LWP_NONE, object_before = LWP_NONE;
+    uint32_t counts_for = LWP_NONE, object_before = LWP_NONE;
     uint64_t address_before = 0, time = lwp_space_time(self->space, sample->time);
     bool weighted = false, known = false;
     int walk_count = 0, first = -1;
 
-    const struct lwp_spot *spot = lwp_resolver_spot(self->resolver, sample->ip, sample->time);
+    if (lwp_space_reuses_code(self->space)) /* an address may be another instruction by now */
+        self->round++;
+    const struct lwp_spot *spot = attribution_place(self, sample->context, sample->ip, sample->time)->spot;
     if (self->waiting_count + sample->access_count > WAITING)
         attribution_flush(self);
     for (int i = 0; i < sample->access_count; i++) {
@@ -242,31 +260,28 @@ static void attribution_sample(struct lwp_attribution *self, const struct lwps_s
         bool is_weighted = (access->flags & LWPS_ACCESS_WEIGHTED) && !weighted;
         if (!is_weighted && !is_known)
             continue;
-        const struct lwp_spot *at = lwp_resolver_spot(self->resolver, access->ip, sample->time);
+        struct attribution_place *place = attribution_place(self, sample->context, access->ip, sample->time);
+        const struct lwp_spot *at = place->spot;
         /* The context is that of the interrupted function; an access the walk met elsewhere has another one. */
         struct attribution_site site =
             at->function_id == spot->function_id
-                ? attribution_site(self, sample->context, at)
+                ? attribution_site(self, place)
                 : (struct attribution_site){attribution_path(self, sample->context, PATH_FUNCTIONS), at->part};
-        uint64_t offset;
-        uint32_t object = attribution_object(self, access, sample->time, hints[i], &offset);
-        struct lwp_stream_key key = lwp_stream_key(object, site.part, at->id);
-        lwp_stream_table_soon(&shard->streams, &key);
-        bool apart = is_known && first >= 0 && object == object_before;
-        self->waiting[self->waiting_count] = (struct attribution_access){
-            .key = key,
-            .access = {.offset = offset,
-                       .rank = (uint32_t)lwp_hash_mix(self->seed, self->counter++),
-                       .bytes = access->bytes,
-                       .flags = access->flags,
-                       .source = access->source},
-            .time = time,
-            .weight = sample->weight,
-            .weighted = is_weighted,
-            .functions = site.functions,
-            .apart_from = apart ? first : -1,
-            .distance =
-                access->address > address_before ? access->address - address_before : address_before - access->address};
+        struct attribution_access *to = &self->waiting[self->waiting_count];
+        uint32_t object = attribution_object(self, access, sample->time, hints[i], &to->access.offset);
+        lwp_stream_key(&to->key, object, site.part, at->id);
+        lwp_stream_table_soon(&shard->streams, &to->key);
+        to->access.rank = (uint32_t)lwp_hash_mix(self->seed, self->counter++);
+        to->access.bytes = access->bytes;
+        to->access.flags = access->flags;
+        to->access.source = access->source;
+        to->functions = site.functions;
+        to->time = time;
+        to->weight = sample->weight;
+        to->weighted = is_weighted;
+        to->apart_from = is_known && first >= 0 && object == object_before ? first : -1;
+        to->distance =
+            access->address > address_before ? access->address - address_before : address_before - access->address;
         if (is_known) {
             known = true;
             if (lwp_windows_wants(&shard->windows))
@@ -274,7 +289,7 @@ static void attribution_sample(struct lwp_attribution *self, const struct lwps_s
                     .object = object,
                     .region = site.part,
                     .code = at->address,
-                    .offset = offset,
+                    .offset = to->access.offset,
                     .close = i > 0 && attribution_follows(&sample->access[i - 1]) && attribution_follows(access)};
             walk_count++;
         }
@@ -285,7 +300,7 @@ static void attribution_sample(struct lwp_attribution *self, const struct lwps_s
         }
         if (is_weighted) {
             weighted = true;
-            weighted_part = site.part;
+            counts_for = site.part;
         }
         self->waiting_count++;
     }
@@ -296,9 +311,10 @@ static void attribution_sample(struct lwp_attribution *self, const struct lwps_s
         lwp_sum_add(&shard->stalled, sample->weight);
     else if (sample->kind != LWPS_SAMPLE_COMPUTE)
         shard->unknown_weight += sample->weight;
-    uint32_t part = weighted ? weighted_part : attribution_site(self, sample->context, spot).part;
-    if (part != LWP_NONE)
-        lwp_shard_part(shard, part, sample->weight);
+    if (!weighted)
+        counts_for = attribution_site(self, attribution_place(self, sample->context, sample->ip, sample->time)).part;
+    if (counts_for != LWP_NONE)
+        lwp_shard_part(shard, counts_for, sample->weight);
     shard->samples++;
     shard->samples_with_address += known;
 }
@@ -306,28 +322,29 @@ static void attribution_sample(struct lwp_attribution *self, const struct lwps_s
 /* Attributes the samples that wait. */
 static void attribution_work(struct lwp_attribution *self)
 {
-    uint64_t addresses[SAMPLES * LWPS_ACCESSES_MAX];
-    uint32_t found[SAMPLES * LWPS_ACCESSES_MAX], hints[SAMPLES][LWPS_ACCESSES_MAX];
-    size_t count = 0;
+    uint64_t addresses[SAMPLES * LWPS_ACCESSES_MAX + 1];
+    uint32_t found[SAMPLES * LWPS_ACCESSES_MAX], hints[SAMPLES * LWPS_ACCESSES_MAX];
+    size_t count = 0, all = 0;
+    addresses[0] = 0;
     for (int s = 0; s < self->sample_count; s++) {
         uint64_t before = 0;
         for (int i = 0; i < self->samples[s].access_count; i++) {
             const struct lwps_access *access = &self->samples[s].access[i];
-            hints[s][i] = LWP_NONE;
-            if (!(access->flags & LWPS_ACCESS_KNOWN) || access->home != LWPS_HOME_ADDRESS ||
-                (before && (access->address ^ before) < PAGE))
-                continue;
-            before = access->address;
-            hints[s][i] = (uint32_t)count;
-            addresses[count++] = access->address;
+            bool first = access->flags & LWPS_ACCESS_KNOWN && access->home == LWPS_HOME_ADDRESS &&
+                         (!before || (access->address ^ before) >= PAGE);
+            addresses[count] = access->address;
+            hints[all++] = first ? (uint32_t)count : LWP_NONE;
+            before = first ? access->address : before;
+            count += first;
         }
     }
     lwp_space_hints(self->space, addresses, count, found);
+    for (size_t i = 0; i < all; i++)
+        hints[i] = hints[i] == LWP_NONE ? LWP_NONE : found[hints[i]];
+    all = 0;
     for (int s = 0; s < self->sample_count; s++) {
-        for (int i = 0; i < self->samples[s].access_count; i++)
-            if (hints[s][i] != LWP_NONE)
-                hints[s][i] = found[hints[s][i]];
-        attribution_sample(self, &self->samples[s], hints[s]);
+        attribution_sample(self, &self->samples[s], &hints[all]);
+        all += self->samples[s].access_count;
     }
     self->sample_count = 0;
 }
@@ -372,8 +389,10 @@ static int attribution_context(void *to, const struct lwps_context *record)
     struct lwp_attribution *self = to;
     if (record->id == 0 || record->id >= CONTEXTS_PER_THREAD_MAX)
         return 0;
-    if (record->id < self->context_count) /* damage: it is another one from here on */
+    if (record->id < self->context_count) { /* damage: it is another one from here on */
         attribution_work(self);
+        self->round++;
+    }
     while (self->context_count <= record->id) {
         LWP_GROW(&self->contexts, self->context_count, &self->context_room);
         self->contexts[self->context_count++] = (struct attribution_context){.node = {LWP_NONE, LWP_NONE}};
@@ -490,8 +509,8 @@ int lwp_attribute(struct lwp_attribution *self, struct lwp_space *space, uint32_
                                                 .sample = attribution_take};
     self->space = space;
     lwp_resolver_enter(self->resolver, space);
-    lwp_table_clear(&self->site_index);
-    self->site_count = self->context_count = 0;
+    self->round++;
+    self->context_count = 0;
     LWP_GROW(&self->contexts, self->context_count, &self->context_room);
     self->contexts[self->context_count++] = (struct attribution_context){.node = {0, 0}};
     self->stack_low = self->stack_high = self->counter = 0;

@@ -14,7 +14,8 @@ enum { CHUNK = 4 << 20, LINE = 64 };
 
 /* ---- memory ---- */
 
-static const uint8_t reservoir_rooms[] = {4, 16, LWP_RESERVOIR, 2 * LWP_RESERVOIR};
+/* What whole cache lines hold. */
+static const uint8_t reservoir_rooms[] = {5, 10, 21, 42, LWP_RESERVOIR, 2 * LWP_RESERVOIR};
 
 static int reservoir_size(uint8_t room)
 {

@@ -18,7 +18,7 @@ struct lwp_reservoir_item {
 struct lwp_reservoir_pool {
     char **chunks;
     size_t count, room, used; /* used: of the last chunk */
-    void *unused[4];          /* pieces that were outgrown, by size */
+    void *unused[6];          /* pieces that were outgrown, by size */
 };
 
 void lwp_reservoir_pool_free(struct lwp_reservoir_pool *pool);

@@ -3,7 +3,8 @@
  * answers are kept here, in tables of the reading thread's own:
  *   where     ip -> spot, as long as the process is the same
  *   ranges    address -> variable: static ones of the process, and those in frames
- *   calls, functions, allocated, shared: (context, what) -> context or object, for good. */
+ *   calls, functions, allocated: (context, what) -> context or object, for good
+ *   commons   two contexts -> the one above both; the root is above itself and needs no entry. */
 #include "analysis/resolve.h"
 
 #include "analysis/contexts.h"
@@ -12,7 +13,7 @@
 
 #include <stdlib.h>
 
-enum { RANGES = 1 << 13, SHARED_MAX = 1 << 20 };
+enum { RANGES = 1 << 13, COMMONS = 1 << 12 };
 enum { FINE = 3, COARSE = 12 }; /* address bits of a place in `ranges` */
 
 struct resolver_where {
@@ -26,6 +27,10 @@ struct resolver_range {
     uint32_t object;
 };
 
+struct resolver_common {
+    uint32_t a, b, common; /* a, b 0: empty */
+};
+
 struct lwp_resolver {
     struct lwp_profile *profile;
     struct lwp_space *space;
@@ -35,7 +40,8 @@ struct lwp_resolver {
     size_t where_count, where_room;
     struct resolver_range *ranges;
     uint32_t last_block;
-    struct lwp_table calls, functions, allocated, shared;
+    struct lwp_table calls, functions, allocated;
+    struct resolver_common commons[COMMONS];
     uint32_t unknown, unowned, other_stack;
 };
 
@@ -51,7 +57,7 @@ struct lwp_resolver *lwp_resolver_new(struct lwp_profile *profile)
 
 void lwp_resolver_free(struct lwp_resolver *self)
 {
-    struct lwp_table *tables[] = {&self->where_index, &self->calls, &self->functions, &self->allocated, &self->shared};
+    struct lwp_table *tables[] = {&self->where_index, &self->calls, &self->functions, &self->allocated};
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         lwp_table_free(tables[i]);
     free(self->where);
@@ -128,15 +134,13 @@ uint32_t lwp_resolver_function(struct lwp_resolver *self, uint32_t parent, const
 
 uint32_t lwp_resolver_common(struct lwp_resolver *self, uint32_t a, uint32_t b)
 {
-    if (self->shared.count > SHARED_MAX)
-        lwp_table_clear(&self->shared);
-    uint32_t *at = lwp_table_at(&self->shared, (uint64_t)a << 32 | b);
-    if (*at == LWP_TABLE_NONE) {
+    struct resolver_common *known = &self->commons[(a * 0x9e3779b9u ^ b) % COMMONS];
+    if (known->a != a || known->b != b) {
         resolver_lock(self);
-        *at = lwp_contexts_common(self->profile, a, b);
+        *known = (struct resolver_common){a, b, lwp_contexts_common(self->profile, a, b)};
         resolver_unlock(self);
     }
-    return *at;
+    return known->common;
 }
 
 uint32_t lwp_resolver_allocated(struct lwp_resolver *self, enum lwp_object_kind kind, uint32_t context,

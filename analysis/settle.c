@@ -164,8 +164,7 @@ static void settle_stream(struct settle_part *part, const struct settle_key *key
     struct lwp_stream_rest *rest = &table->rests[keys[0].stream];
     for (size_t i = 1; i < count; i++) {
         const struct lwp_stream_table *other = settle->tables[keys[i].table];
-        counts->common =
-            lwp_contexts_shared(settle->profile, counts->common, other->counts[keys[i].stream].common);
+        counts->common = lwp_contexts_shared(settle->profile, counts->common, other->counts[keys[i].stream].common);
         lwp_stream_join(&part->offsets, counts, rest, &other->counts[keys[i].stream], &other->rests[keys[i].stream]);
     }
     *stream = (struct lwp_stream){.module = keys[0].module,
@@ -197,9 +196,8 @@ static void *settle_join(void *of)
             object->accesses += stream->accesses;
             object->loads += stream->loads;
             object->stores += stream->stores;
-            object->common = object->accessed
-                                 ? lwp_contexts_shared(settle->profile, object->common, stream->common)
-                                 : stream->common;
+            object->common = object->accessed ? lwp_contexts_shared(settle->profile, object->common, stream->common)
+                                              : stream->common;
             object->accessed = true;
         }
         if (object->accessed)

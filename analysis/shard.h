@@ -1,6 +1,6 @@
 /* What one of several threads has gathered from the files it read. Shards are merged pairwise, and the last one becomes
- * the profile, with the streams of all. Everything in it is a sum, a minimum, a maximum, a common ancestor or the lowest ranks of something, so
- * that the result does not depend on who read which file when. */
+ * the profile, with the streams of all. Everything in it is a sum, a minimum, a maximum, a common ancestor or the
+ * lowest ranks of something, so that the result does not depend on who read which file when. */
 #ifndef LWP_ANALYSIS_SHARD_H
 #define LWP_ANALYSIS_SHARD_H
 

@@ -443,6 +443,11 @@ void lwp_space_ready(struct lwp_space *space, struct lwp_resolver *resolver)
 
 /* ---- questions ---- */
 
+bool lwp_space_reuses_code(const struct lwp_space *space)
+{
+    return space->modules_overlap;
+}
+
 void lwp_space_code(const struct lwp_space *space, uint64_t ip, uint64_t time, uint32_t *module, uint64_t *address,
                     uint64_t *from, uint64_t *until)
 {

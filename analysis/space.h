@@ -36,6 +36,9 @@ void lwp_space_ready(struct lwp_space *space, struct lwp_resolver *resolver);
 void lwp_space_code(const struct lwp_space *space, uint64_t ip, uint64_t time, uint32_t *module, uint64_t *address,
                     uint64_t *from, uint64_t *until);
 
+/* Whether one address may have held code of several modules, one after the other. */
+bool lwp_space_reuses_code(const struct lwp_space *space);
+
 /* Where to look for the blocks at some addresses: found for many at once, since memory is slow and this does not wait
  * for each. An answer is for its address only. */
 void lwp_space_hints(const struct lwp_space *space, const uint64_t *addresses, size_t count, uint32_t *hints);

@@ -59,8 +59,9 @@ static void table_grow(struct lwp_stream_table *table)
     table->slots = lwp_pages_alloc(table->slot_count * sizeof *table->slots);
     for (size_t i = 0; i < table->count; i++) {
         const struct lwp_stream_count *count = &table->counts[i];
-        uint64_t hash = lwp_stream_key(count->object, count->part, count->spot).hash;
-        *table_empty_slot(table, hash) = (struct lwp_stream_slot){table_tag(hash), (uint32_t)i + 1};
+        struct lwp_stream_key key;
+        lwp_stream_key(&key, count->object, count->part, count->spot);
+        *table_empty_slot(table, key.hash) = (struct lwp_stream_slot){table_tag(key.hash), (uint32_t)i + 1};
     }
 }
 
@@ -75,8 +76,7 @@ static uint32_t table_add(struct lwp_stream_table *table, const struct lwp_strea
                                                             .first_ns = UINT64_MAX,
                                                             .fair = LWP_RESERVOIR_EMPTY};
     table->rests[table->count].biased = LWP_RESERVOIR_EMPTY;
-    *table_empty_slot(table, key->hash) =
-        (struct lwp_stream_slot){table_tag(key->hash), (uint32_t)table->count + 1};
+    *table_empty_slot(table, key->hash) = (struct lwp_stream_slot){table_tag(key->hash), (uint32_t)table->count + 1};
     return (uint32_t)table->count++;
 }
 
@@ -93,7 +93,8 @@ uint32_t lwp_stream_table_at(struct lwp_stream_table *table, const struct lwp_st
     }
     if (table->count < STREAMS_MAX || key->spot == LWP_NONE)
         return table_add(table, key);
-    struct lwp_stream_key whole = lwp_stream_key(key->object, LWP_NONE, LWP_NONE);
+    struct lwp_stream_key whole;
+    lwp_stream_key(&whole, key->object, LWP_NONE, LWP_NONE);
     table->refused++;
     return lwp_stream_table_at(table, &whole);
 }
@@ -123,9 +124,8 @@ uint32_t lwp_stream_table_next(const struct lwp_stream_table *table, const struc
 void lwp_stream_table_expect(const struct lwp_stream_table *table, uint32_t stream,
                              const struct lwp_stream_access *access)
 {
-    lwp_reservoir_prefetch(lwp_stream_is_fair(access->source) ? &table->counts[stream].fair
-                                                              : &table->rests[stream].biased,
-                           access->rank);
+    lwp_reservoir_prefetch(
+        lwp_stream_is_fair(access->source) ? &table->counts[stream].fair : &table->rests[stream].biased, access->rank);
 }
 
 /* ---- counting ---- */

@@ -44,10 +44,13 @@ struct lwp_stream_key {
     uint64_t hash;
 };
 
-static inline struct lwp_stream_key lwp_stream_key(uint32_t object, uint32_t part, uint32_t spot)
+static inline void lwp_stream_key(struct lwp_stream_key *key, uint32_t object, uint32_t part, uint32_t spot)
 {
     uint64_t x = ((uint64_t)object << 32 | spot) * 0x9e3779b97f4a7c15u ^ (uint64_t)part * 0xd6e8feb86659fd93u;
-    return (struct lwp_stream_key){object, part, spot, (x ^ x >> 32) * 0x94d049bb133111ebu};
+    key->object = object;
+    key->part = part;
+    key->spot = spot;
+    key->hash = (x ^ x >> 32) * 0x94d049bb133111ebu;
 }
 
 /* The stream, made when there is none; one without instruction and part when there are too many. */

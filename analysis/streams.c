@@ -14,23 +14,24 @@ uint32_t lwp_streams_add(struct lwp_profile *profile, uint32_t object, uint32_t 
                          uint64_t address, const struct lwps_access *access, uint64_t offset, double weight)
 {
     struct lwp_stream_table *table = profile->stream_table;
-    struct lwp_stream_key key = lwp_stream_key(object, region, lwp_spots_at(profile, module, address)->id);
+    struct lwp_stream_key key;
+    lwp_stream_key(&key, object, region, lwp_spots_at(profile, module, address)->id);
     uint32_t at = lwp_stream_table_at(table, &key);
     const struct lwp_stream_count *count = &table->counts[at];
-    lwp_stream_table_count(table, at,
-                           &(struct lwp_stream_access){
-                               .offset = offset,
-                               .rank = (uint32_t)lwp_hash_mix(lwp_hash_mix(object, address), count->accesses),
-                               .bytes = access->bytes,
-                               .flags = access->flags,
-                               .source = access->source});
+    lwp_stream_table_count(
+        table, at,
+        &(struct lwp_stream_access){.offset = offset,
+                                    .rank = (uint32_t)lwp_hash_mix(lwp_hash_mix(object, address), count->accesses),
+                                    .bytes = access->bytes,
+                                    .flags = access->flags,
+                                    .source = access->source});
     if (at == profile->stream_count) {
         LWP_PAGES_GROW(&profile->streams, profile->stream_count, &profile->stream_room);
-        profile->streams[profile->stream_count++] = (struct lwp_stream){
-            .module = module,
-            .address = address,
-            .fair.offsets = lwp_arena_alloc(profile->arena, LWP_RESERVOIR, sizeof(uint64_t)),
-            .biased.offsets = lwp_arena_alloc(profile->arena, LWP_RESERVOIR, sizeof(uint64_t))};
+        profile->streams[profile->stream_count++] =
+            (struct lwp_stream){.module = module,
+                                .address = address,
+                                .fair.offsets = lwp_arena_alloc(profile->arena, LWP_RESERVOIR, sizeof(uint64_t)),
+                                .biased.offsets = lwp_arena_alloc(profile->arena, LWP_RESERVOIR, sizeof(uint64_t))};
     }
     struct lwp_stream *stream = &profile->streams[at];
     struct lwp_tally sum = stream->weight;
@@ -80,6 +81,11 @@ static void stream_move(struct lwp_profile *profile, struct lwp_stream *stream, 
 double lwp_streams_adopt(struct lwp_profile *profile, uint32_t unowned)
 {
     enum { ENOUGH = 20 };
+    size_t first = 0;
+    while (first < profile->stream_count && profile->streams[first].object != unowned)
+        first++;
+    if (first == profile->stream_count)
+        return 0;
     struct lwp_map *places = lwp_map_new(), *pairs = lwp_map_new();
     struct stream_owner *owners = NULL;
     uint64_t *counts = NULL;

@@ -17,15 +17,6 @@ struct lwp_map {
     struct lwp_arena *arena;
 };
 
-uint64_t lwp_hash_mix(uint64_t a, uint64_t b)
-{
-    uint64_t x = a * 0x9e3779b97f4a7c15u ^ b;
-    x ^= x >> 32;
-    x *= 0xd6e8feb86659fd93u;
-    x ^= x >> 32;
-    return x;
-}
-
 uint64_t lwp_hash_text(const char *text)
 {
     uint64_t hash = 0xcbf29ce484222325u;

@@ -21,7 +21,15 @@ uint32_t lwp_map_get(const struct lwp_map *map, uint64_t key);
 
 size_t lwp_map_count(const struct lwp_map *map);
 
-uint64_t lwp_hash_mix(uint64_t a, uint64_t b);
+static inline uint64_t lwp_hash_mix(uint64_t a, uint64_t b)
+{
+    uint64_t x = a * 0x9e3779b97f4a7c15u ^ b;
+    x ^= x >> 32;
+    x *= 0xd6e8feb86659fd93u;
+    x ^= x >> 32;
+    return x;
+}
+
 uint64_t lwp_hash_text(const char *text);
 
 #endif

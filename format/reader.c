@@ -34,7 +34,7 @@ struct cursor {
     bool bad;
 };
 
-static uint8_t get_byte(struct cursor *from)
+static inline uint8_t get_byte(struct cursor *from)
 {
     if (from->at >= from->end) {
         from->bad = true;
@@ -43,7 +43,7 @@ static uint8_t get_byte(struct cursor *from)
     return *from->at++;
 }
 
-static uint64_t get_varint_slowly(struct cursor *from)
+__attribute__((noinline)) static uint64_t get_varint_slowly(struct cursor *from)
 {
     uint64_t value = 0;
     for (unsigned shift = 0; shift < 70; shift += 7) {
@@ -58,7 +58,7 @@ static uint64_t get_varint_slowly(struct cursor *from)
     return 0;
 }
 
-static inline uint64_t get_varint(struct cursor *from)
+static inline __attribute__((always_inline)) uint64_t get_varint(struct cursor *from)
 {
     /* Most numbers are differences of one or two bytes. */
     if (from->end - from->at >= 2) {
@@ -75,12 +75,12 @@ static inline uint64_t get_varint(struct cursor *from)
     return get_varint_slowly(from);
 }
 
-static uint64_t get_signed(struct cursor *from, uint64_t before)
+static inline __attribute__((always_inline)) uint64_t get_signed(struct cursor *from, uint64_t before)
 {
     return before + (uint64_t)lwps_unzigzag(get_varint(from));
 }
 
-static uint64_t get_address(struct cursor *from, uint64_t *before)
+static inline uint64_t get_address(struct cursor *from, uint64_t *before)
 {
     return *before = get_signed(from, *before);
 }
