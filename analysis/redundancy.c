@@ -7,6 +7,7 @@
  *     Var p = (sum W_c p_c^2 - p^2) / n + sum W_c^2 p_c (1 - p_c) / m_c
  * (double sampling for stratification: Cochran, Sampling Techniques, chapter 12), n and m_c being numbers of equally
  * weighted observations (Kish), and p_c moved by half an observation, since few decisions that agree do not make sure.
+ * How far it reaches is Student's, with the degrees of freedom of a sum of such parts (Satterthwaite).
  * A pair is the same sum over the contexts it was seen in that differ in nothing people tell apart (part_context).
  */
 #include "analysis/redundancy.h"
@@ -86,18 +87,31 @@ static struct stratum redundancy_stratum(const struct lwp_watched *watched, size
     return stratum;
 }
 
-/* The error that a part q of a stratum adds, whose mean is taken away elsewhere. */
-static double redundancy_within(double part, double q, double m)
+/* A sum over strata. */
+struct estimate {
+    double value;   /* sum of W p */
+    double squares; /* sum of W p^2 */
+    double within;  /* variance of all p, and... */
+    double doubt;   /* ...the sum of its parts' squares, each by what it rests on */
+};
+
+static void estimate_add(struct estimate *estimate, double part, double p, double m)
 {
-    double smooth = (q * m + 0.5) / (m + 1);
-    return part * part * smooth * (1 - smooth) / (m + 1);
+    double smooth = (p * m + 0.5) / (m + 1), variance = part * part * smooth * (1 - smooth) / m;
+    estimate->value += part * p;
+    estimate->squares += part * p * p;
+    estimate->within += variance;
+    estimate->doubt += variance * variance / m;
 }
 
-static struct lwp_share redundancy_share(double value, double variance)
+static struct lwp_share estimate_share(const struct estimate *estimate, double n)
 {
     const double z = 1.959964;
-    double half = z * sqrt(fmax(0, variance));
-    return (struct lwp_share){value, fmax(0, value - half), fmin(1, value + half)};
+    double between = fmax(0, estimate->squares - estimate->value * estimate->value) / n;
+    double variance = between + estimate->within;
+    double freedom = variance * variance / (estimate->doubt + between * between / n);
+    double half = z * (1 + (z * z + 1) / (4 * freedom)) * sqrt(variance);
+    return (struct lwp_share){estimate->value, fmax(0, estimate->value - half), fmin(1, estimate->value + half)};
 }
 
 /* What one pair of contexts has of all waste of its kind. */
@@ -164,7 +178,8 @@ static struct lwp_redundancy redundancy_item(struct lwp_profile *profile, const 
                                   .other_count = count - 1,
                                   .first = parts->first,
                                   .second = parts->second};
-    double share = 0, squares = 0, within = 0, waste = 0, close = 0;
+    struct estimate share = {0};
+    double waste = 0, close = 0;
     for (size_t i = 0; i < count; i++) {
         const struct lwp_watched_pair *pair = parts[i].pair;
         double all = parts[i].stratum->weight / weight, amount = part_amount(&parts[i]), r = amount / weight / all;
@@ -173,13 +188,11 @@ static struct lwp_redundancy redundancy_item(struct lwp_profile *profile, const 
         item.samples += paths[i].samples;
         item.again += pair->again;
         item.moved += pair->moved;
-        share += all * r;
-        squares += all * r * r;
-        within += redundancy_within(all, r, parts[i].stratum->observations);
+        estimate_add(&share, all, r, parts[i].stratum->observations);
         waste += parts[i].waste;
         close += (double)pair->close.weight;
     }
-    item.share = redundancy_share(share, (squares - share * share) / n + within);
+    item.share = estimate_share(&share, n);
     item.close = close / waste;
     return item;
 }
@@ -221,7 +234,7 @@ static size_t redundancy_strata(const struct lwp_watched *watched, enum lwp_watc
         strata[count] = redundancy_stratum(watched, i, &pair);
         if (strata[count].weight > 0)
             count++;
-        else if (origin->decided_weight || !origin->dropped_weight)
+        else
             unknown += (double)origin->sampled.weight;
     }
     *all = lwp_sum_tally(&sampled);
@@ -245,19 +258,18 @@ static void redundancy_kind(struct lwp_profile *profile, const struct lwp_thread
     if (weight <= 0)
         return;
     total->measured = true;
-    double n = all.weight * all.weight / all.squares, p = 0, squares = 0, within = 0;
+    double n = all.weight * all.weight / all.squares;
+    struct estimate share = {0};
     for (size_t i = 0; i < count; i++) {
         const struct stratum *stratum = &strata[i];
         double decided = stratum->use + stratum->waste + stratum->close, part = stratum->weight / weight;
         double q = (stratum->waste + stratum->close) / decided;
-        p += part * q;
-        squares += part * q * q;
-        within += redundancy_within(part, q, stratum->observations);
+        estimate_add(&share, part, q, stratum->observations);
         total->close += stratum->close / decided * stratum->weight;
         part_count += redundancy_parts(profile, roots, stratum, parts + part_count);
     }
-    total->share = redundancy_share(p, (squares - p * p) / n + within);
-    total->wasted = p * weight;
+    total->share = estimate_share(&share, n);
+    total->wasted = share.value * weight;
     qsort(parts, part_count, sizeof *parts, part_compare);
     for (size_t i = 0, end; i < part_count; i = end) {
         for (end = i + 1; end < part_count && part_compare_alike(&parts[i], &parts[end]) == 0; end++)

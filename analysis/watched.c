@@ -1,8 +1,10 @@
 /* Proportional attribution (Witch, 4.4.2). Few of the sampled accesses can be watched, and fewer where a watch takes
  * long to be decided. A decision therefore stands for all accesses sampled in its calling context since the one before
- * (mu - eta). A piece of the access is watched, chosen at random, so that it stands for all its bytes. What is sampled
- * after the last decision of a context is dealt out in redundancy.c. Everything here is a sum of whole numbers: the
- * order of files does not matter. */
+ * (mu - eta). + How many there were is mostly chance, and weights that differ by chance double the variance where a
+ * context is wasteful only at times: so it is the mean of the last gaps that counts. Only of those before: the gap
+ * after a decision is the longer the more it cost, and what is used costs more than what is dead. A piece of the access
+ * is watched, chosen at random, so that it stands for all its bytes. What is sampled after the last decision of a
+ * context is dealt out in redundancy.c. Everything here is a sum of whole numbers: the order of files does not matter. */
 #include "analysis/watched.h"
 
 #include "analysis/code.h"
@@ -40,9 +42,33 @@ static struct lwp_watched_pair *watched_pair(struct lwp_watched *watched, enum l
     return &watched->pairs[*at];
 }
 
+static struct lwp_watched_course *watched_course(struct lwp_watched *watched, struct lwp_watched_origin *origin)
+{
+    if (origin->file != watched->file) {
+        origin->file = watched->file;
+        origin->course = (uint32_t)watched->course_count;
+        LWP_GROW(&watched->courses, watched->course_count, &watched->course_room);
+        watched->courses[watched->course_count++] = (struct lwp_watched_course){0};
+    }
+    return &watched->courses[origin->course];
+}
+
+/* How much a decision stands for. */
+static uint64_t course_decide(struct lwp_watched_course *course)
+{
+    course->gap[course->gap_count++ % LWP_WATCHED_GAPS] = course->pending;
+    course->pending = 0;
+    unsigned count = course->gap_count < LWP_WATCHED_GAPS ? course->gap_count : LWP_WATCHED_GAPS;
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < count; i++)
+        sum += course->gap[i];
+    return sum / count;
+}
+
 void lwp_watched_begin(struct lwp_watched *watched)
 {
     watched->file++;
+    watched->course_count = 0;
 }
 
 /* Whether the pair's accesses come back to one place. */
@@ -61,21 +87,17 @@ void lwp_watched_add(struct lwp_watched *watched, const struct lwp_watched_verdi
     if (verdict->outcome == LWP_WATCHED_VOID)
         return;
     struct lwp_watched_origin *origin = watched_origin(watched, verdict->kind, verdict->first);
-    if (origin->file != watched->file) {
-        origin->file = watched->file;
-        origin->pending = 0;
-    }
+    struct lwp_watched_course *course = watched_course(watched, origin);
     lwp_sum_add(&origin->sampled, verdict->weight);
-    origin->pending += verdict->weight;
+    course->pending += verdict->weight;
     if (verdict->outcome == LWP_WATCHED_OPEN)
         return;
-    uint64_t weight = origin->pending;
-    origin->pending = 0;
-    origin->decided++;
+    uint64_t weight = course_decide(course);
     if (verdict->outcome == LWP_WATCHED_DROPPED) {
         origin->dropped_weight += weight;
         return;
     }
+    origin->decided++;
     origin->decided_weight += weight;
     struct lwp_watched_pair *pair =
         watched_pair(watched, verdict->kind, verdict->first, verdict->second, verdict->object);
@@ -185,6 +207,7 @@ void lwp_watched_free(struct lwp_watched *watched)
     lwp_table_free(&watched->object_index);
     lwp_table_free(&watched->read_index);
     free(watched->read_elsewhere);
+    free(watched->courses);
     free(watched->origins);
     free(watched->pairs);
     *watched = (struct lwp_watched){0};

@@ -38,8 +38,16 @@ struct lwp_watched_origin {
     uint32_t first;
     struct lwp_sum sampled;
     uint64_t decided_weight, dropped_weight, decided;
-    uint64_t pending; /* sampled since the last decision (Witch's mu - eta) in the file being read */
-    uint32_t file;
+    uint32_t file, course; /* its number in `courses`, if `file` is the one being read */
+};
+
+enum { LWP_WATCHED_GAPS = 4 };
+
+/* How densely an origin is being decided in the file being read. */
+struct lwp_watched_course {
+    uint64_t pending;               /* sampled since the last decision (Witch's mu - eta) */
+    uint64_t gap[LWP_WATCHED_GAPS]; /* before each of the last ones, in a ring */
+    unsigned gap_count;
 };
 
 struct lwp_watched_pair {
@@ -58,6 +66,8 @@ struct lwp_watched {
     size_t origin_count, origin_room;
     struct lwp_watched_pair *pairs;
     size_t pair_count, pair_room;
+    struct lwp_watched_course *courses;
+    size_t course_count, course_room;
     struct lwp_table origin_index, pair_index, object_index;
     uint32_t *read_elsewhere; /* objects that a thread loaded from what another had stored; sorted when settled */
     size_t read_count, read_room;

@@ -215,11 +215,11 @@ __attribute__((noinline)) static long put(volatile long *to, long w)
 
 CASE(callers)
 {
-    long sum = pass; /* not w: waiting for what was stored would be time of the next store */
+    long sum = pass;
     EACH {
         w = put(&s->a[i], w);
         w = put(&s->b[i], w);
-        sum += s->b[i];
+        sum += s->b[(i + SMALL - 1) % SMALL]; /* waiting for what was just stored would be time of the next store */
     }
     return w + sum;
 }
