@@ -1,6 +1,7 @@
 /* Children that run on the program's own memory: what was stored they may use unseen, so all watches end before they start.
  * Those of fork are init.c's. Not seen: children made by the C library in other ways, and by bare system calls. */
 #define _GNU_SOURCE
+#include "collector/light/next.h"
 #include "collector/light/watched_memory.h"
 
 #include <dlfcn.h>
@@ -89,11 +90,10 @@ __asm__(".pushsection .text\n"
 #define SPAWN(result, name, parameters, arguments)                      \
     EXPORT result name parameters                                       \
     {                                                                   \
-        static result(*next) parameters;                                \
-        if (!next)                                                      \
-            next = (result(*) parameters)dlsym(RTLD_NEXT, #name);       \
+        LWP_NEXT(#name);                                                \
+        void *function = next.function ? next.function : lwp_next_find(&next); \
         children_begin();                                               \
-        result made = next arguments;                                   \
+        result made = ((result(*) parameters)function) arguments;       \
         children_begin();                                               \
         return made;                                                    \
     }

@@ -3,6 +3,7 @@
 #include "collector/env.h"
 #include "collector/light/heap_life.h"
 #include "collector/light/modules.h"
+#include "collector/light/next.h"
 #include "collector/light/pmu.h"
 #include "collector/light/process.h"
 #include "collector/light/sampler.h"
@@ -266,6 +267,7 @@ __attribute__((constructor)) static void init_start(void)
         return;
     int saved = errno;
     uint64_t start = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
+    lwp_next_start();
     init_unit = lwp_pmu_init(getenv(LWP_ENV_PMU), (uint64_t)init_number(LWP_ENV_PERIOD, 0));
     if (!init_folder(directory) || !lwp_process_open(&lwp_process.file, "process.lwps", 0)) {
         init_debug("cannot write to the result directory: this process is not sampled");

@@ -26,13 +26,15 @@ HIDDEN long lwp_own_syscall_failed(long status);
 HIDDEN long lwp_own_perf_event_open(long number, const struct perf_event_attr *attributes, long pid, long cpu,
                                     long group, long flags);
 
-/* Everything but perf_event_open is passed on as it came, stack and all: the call may be a clone or a vfork. */
+/* Counted (counted_calls.c); everything but perf_event_open is passed on as it came, stack and all: the call may be a clone or a vfork. */
 __asm__(".pushsection .text\n"
         ".globl syscall\n"
         ".type syscall, @function\n"
         "syscall:\n"
         "    .cfi_startproc\n"
         "    endbr64\n"
+        "    movq lwp_counted_calls@gottpoff(%rip), %r11\n"
+        "    incl %fs:(%r11)\n"
         "    cmpq $298, %rdi\n"
         "    je lwp_own_perf_event_open\n"
         "    jmp *lwp_own_syscall(%rip)\n"

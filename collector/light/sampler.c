@@ -9,6 +9,7 @@
 #define _GNU_SOURCE
 #include "collector/light/sampler.h"
 
+#include "collector/light/counted_calls.h"
 #include "collector/light/debug_registers.h"
 #include "collector/light/debugger.h"
 #include "collector/light/frames.h"
@@ -536,11 +537,13 @@ void lwp_sampler_handler(int signal, siginfo_t *info, void *ucontext)
     bool looks = interrupt.sampler && self->attached && !self->busy && !late;
     if (looks) {
         self->busy++;
+        self->calls = lwp_debug_sees_kernel() ? 0 : lwp_counted_calls;
         sampler_on_own_stack(&interrupt);
         if (interrupt.sampler->debugged) {
             sampler_note_debugger();
             lwp_sampler_detach(self);
         }
+        lwp_counted_calls = self->calls; /* not what the handler itself called */
         self->busy--;
     } else if (interrupt.sampler && interrupt.debug == EXECUTION && framed && !late) {
         lwp_watches_lose(&interrupt.sampler->watches, &interrupt.sampler->registers,

@@ -1,13 +1,16 @@
-/* System calls that use the program's memory, where breakpoints do not see the kernel's accesses: watches on the buffers end
+/* System calls with a buffer of the program's, where breakpoints do not see the kernel's accesses: watches on the buffers end
  * before the call. Where they do, nothing is done here. Calls that the C library makes itself do not come this way. */
 #define _GNU_SOURCE
 #include "collector/light/system_calls.h"
 
 #include "collector/light/debug_registers.h"
+#include "collector/light/next.h"
 #include "collector/light/watched_memory.h"
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/types.h>
 #include <sys/uio.h>
@@ -30,10 +33,11 @@ bool lwp_system_calls_hide(uint64_t ip)
     return ip >= calls_low && ip < calls_high;
 }
 
-static void call_uses(const void *buffer, size_t bytes)
+/* `buffer` is a number: what is there is no business of ours, nor of the compiler's. */
+static void call_uses(uint64_t buffer, size_t bytes)
 {
     if (buffer && bytes && !lwp_debug_sees_kernel())
-        lwp_watched_forget(buffer, bytes, LWPS_WATCH_KERNEL);
+        lwp_watched_forget((const void *)buffer, bytes, LWPS_WATCH_KERNEL);
 }
 
 /* Through the kernel: the program's pointers may be bad ones, which is for the call to find. */
@@ -56,7 +60,7 @@ static void call_uses_all(const struct iovec *parts, size_t count)
         size_t left = count - i < CHUNK ? count - i : CHUNK;
         if (i % CHUNK == 0 && !call_copy(copy, parts + i, left * sizeof *copy))
             return;
-        call_uses(copy[i % CHUNK].iov_base, copy[i % CHUNK].iov_len);
+        call_uses((uint64_t)copy[i % CHUNK].iov_base, copy[i % CHUNK].iov_len);
     }
 }
 
@@ -65,43 +69,63 @@ static void call_uses_message(const struct msghdr *message)
     struct msghdr copy;
     if (lwp_debug_sees_kernel() || !call_copy(&copy, message, sizeof copy))
         return;
-    call_uses(message, sizeof copy);
-    call_uses(copy.msg_name, copy.msg_namelen);
-    call_uses(copy.msg_control, copy.msg_controllen);
+    call_uses((uint64_t)message, sizeof copy);
+    call_uses((uint64_t)copy.msg_name, copy.msg_namelen);
+    call_uses((uint64_t)copy.msg_control, copy.msg_controllen);
     call_uses_all(copy.msg_iov, copy.msg_iovlen);
 }
 
-/* `uses`: a statement about the parameters. The next definition is asked for once; a race asks twice for the same. */
+static void call_uses_text(const char *text)
+{
+    if (text && !lwp_debug_sees_kernel())
+        call_uses((uint64_t)text, strlen(text) + 1);
+}
+
+/* `uses`: a statement about the parameters. */
 #define CALL(result, name, parameters, arguments, uses)                                                        \
     __attribute__((visibility("default"))) result name parameters                                             \
     {                                                                                                          \
-        static result(*next) parameters;                                                                       \
-        if (!next)                                                                                             \
-            next = (result(*) parameters)dlsym(RTLD_NEXT, #name);                                              \
+        LWP_NEXT(#name);                                                                                       \
         uses;                                                                                                  \
-        return next arguments;                                                                                 \
+        void *function = next.function ? next.function : lwp_next_find(&next);                                 \
+        return ((result(*) parameters)function) arguments;                                                    \
     }
 
-CALL(ssize_t, read, (int fd, void *buffer, size_t bytes), (fd, buffer, bytes), call_uses(buffer, bytes))
-CALL(ssize_t, write, (int fd, const void *buffer, size_t bytes), (fd, buffer, bytes), call_uses(buffer, bytes))
-CALL(ssize_t, pread, (int fd, void *buffer, size_t bytes, off_t at), (fd, buffer, bytes, at), call_uses(buffer, bytes))
-CALL(ssize_t, pread64, (int fd, void *buffer, size_t bytes, off64_t at), (fd, buffer, bytes, at), call_uses(buffer, bytes))
-CALL(ssize_t, pwrite, (int fd, const void *buffer, size_t bytes, off_t at), (fd, buffer, bytes, at), call_uses(buffer, bytes))
+CALL(ssize_t, read, (int fd, void *buffer, size_t bytes), (fd, buffer, bytes), call_uses((uint64_t)buffer, bytes))
+CALL(ssize_t, write, (int fd, const void *buffer, size_t bytes), (fd, buffer, bytes), call_uses((uint64_t)buffer, bytes))
+CALL(ssize_t, pread, (int fd, void *buffer, size_t bytes, off_t at), (fd, buffer, bytes, at), call_uses((uint64_t)buffer, bytes))
+CALL(ssize_t, pread64, (int fd, void *buffer, size_t bytes, off64_t at), (fd, buffer, bytes, at), call_uses((uint64_t)buffer, bytes))
+CALL(ssize_t, pwrite, (int fd, const void *buffer, size_t bytes, off_t at), (fd, buffer, bytes, at), call_uses((uint64_t)buffer, bytes))
 CALL(ssize_t, pwrite64, (int fd, const void *buffer, size_t bytes, off64_t at), (fd, buffer, bytes, at),
-     call_uses(buffer, bytes))
+     call_uses((uint64_t)buffer, bytes))
 CALL(ssize_t, readv, (int fd, const struct iovec *parts, int count), (fd, parts, count),
      call_uses_all(parts, (size_t)count))
 CALL(ssize_t, writev, (int fd, const struct iovec *parts, int count), (fd, parts, count),
      call_uses_all(parts, (size_t)count))
 CALL(ssize_t, send, (int fd, const void *buffer, size_t bytes, int flags), (fd, buffer, bytes, flags),
-     call_uses(buffer, bytes))
-CALL(ssize_t, recv, (int fd, void *buffer, size_t bytes, int flags), (fd, buffer, bytes, flags), call_uses(buffer, bytes))
+     call_uses((uint64_t)buffer, bytes))
+CALL(ssize_t, recv, (int fd, void *buffer, size_t bytes, int flags), (fd, buffer, bytes, flags), call_uses((uint64_t)buffer, bytes))
 CALL(ssize_t, sendto,
      (int fd, const void *buffer, size_t bytes, int flags, const struct sockaddr *to, socklen_t to_bytes),
-     (fd, buffer, bytes, flags, to, to_bytes), call_uses(buffer, bytes))
+     (fd, buffer, bytes, flags, to, to_bytes), call_uses((uint64_t)buffer, bytes))
 CALL(ssize_t, recvfrom, (int fd, void *buffer, size_t bytes, int flags, struct sockaddr *from, socklen_t *from_bytes),
-     (fd, buffer, bytes, flags, from, from_bytes), call_uses(buffer, bytes))
+     (fd, buffer, bytes, flags, from, from_bytes), call_uses((uint64_t)buffer, bytes))
 CALL(ssize_t, sendmsg, (int fd, const struct msghdr *message, int flags), (fd, message, flags),
      call_uses_message(message))
 CALL(ssize_t, recvmsg, (int fd, struct msghdr *message, int flags), (fd, message, flags),
      call_uses_message(message))
+
+#undef fread_unlocked
+#undef fwrite_unlocked
+
+/* Buffered, the C library copies; unbuffered or large, the kernel gets the program's own memory. */
+CALL(size_t, fread, (void *buffer, size_t size, size_t count, FILE *file), (buffer, size, count, file),
+     call_uses((uint64_t)buffer, size * count))
+CALL(size_t, fwrite, (const void *buffer, size_t size, size_t count, FILE *file), (buffer, size, count, file),
+     call_uses((uint64_t)buffer, size * count))
+CALL(size_t, fread_unlocked, (void *buffer, size_t size, size_t count, FILE *file), (buffer, size, count, file),
+     call_uses((uint64_t)buffer, size * count))
+CALL(size_t, fwrite_unlocked, (const void *buffer, size_t size, size_t count, FILE *file), (buffer, size, count, file),
+     call_uses((uint64_t)buffer, size * count))
+CALL(int, fputs, (const char *text, FILE *file), (text, file), call_uses_text(text))
+CALL(int, puts, (const char *text), (text), call_uses_text(text))

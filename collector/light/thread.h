@@ -20,6 +20,7 @@ struct lwp_thread {
     uint64_t last_cpu_ns;    /* CLOCK_THREAD_CPUTIME_ID at the last sample */
     uint64_t samples, samples_with_address, samples_lost, own_ns;
     uint64_t lost_in_heap;   /* samples that found the thread recording an allocation: what that costs */
+    uint32_t calls;          /* system calls of the program that may have used any memory, when the handler began */
     uint32_t heap_thinning;  /* 2^n - 1: of so many and one allocations one is recorded */
     uint32_t heap_turn;
     uint32_t random;         /* state of the dither */

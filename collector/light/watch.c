@@ -67,10 +67,12 @@ static void watch_end(struct lwp_watches *watches, struct lwp_debug_registers *r
 }
 
 /* Why it can be decided no more, 0: it can. */
-static enum lwps_watch_end watch_is_lost(const struct lwp_watch *watch)
+static enum lwps_watch_end watch_is_lost(const struct lwp_watch *watch, const struct lwp_thread *self)
 {
     if (watch->state == LWP_WATCH_FREE)
         return 0;
+    if (watch->calls != self->calls)
+        return LWPS_WATCH_KERNEL;
     return watch->give_up ? watch->give_up : lwp_watched_lost(watch->memory);
 }
 
@@ -161,7 +163,7 @@ void lwp_watches_offer(struct lwp_watches *watches, struct lwp_thread *self, con
     bool loads = !chosen->store;
     if (!(watches->verdicts & (loads ? LOADS : STORES)))
         return;
-    struct lwp_watch watch = {.state = LWP_WATCH_RESERVED, .element = chosen->element};
+    struct lwp_watch watch = {.state = LWP_WATCH_RESERVED, .element = chosen->element, .calls = self->calls};
     watch.record = (struct lwps_watch){
         .time = time,
         .weight = weight,
@@ -199,7 +201,7 @@ void lwp_watches_begin_sample(struct lwp_watches *watches, struct lwp_debug_regi
 {
     for (unsigned i = 0; i < LWP_WATCHES; i++) {
         struct lwp_watch *watch = &watches->at[i];
-        enum lwps_watch_end lost = watch_is_lost(watch);
+        enum lwps_watch_end lost = watch_is_lost(watch, self);
         if (lost)
             watch_end(watches, registers, self, i, lost);
         else if (watch->state == LWP_WATCH_PREDICTED)
@@ -446,7 +448,7 @@ void lwp_watches_trap(struct lwp_watches *watches, struct lwp_debug_registers *r
                       struct lwp_code_cache *cache, struct lwp_frames *frames, unsigned which, void *ucontext)
 {
     const struct lwp_watch *watch = &watches->at[which];
-    enum lwps_watch_end lost = watch_is_lost(watch);
+    enum lwps_watch_end lost = watch_is_lost(watch, self);
     if (watch->state == LWP_WATCH_FREE || lost) {
         watch_end(watches, registers, self, which, lost);
         return;
@@ -466,7 +468,7 @@ void lwp_watches_finish(struct lwp_watches *watches, struct lwp_thread *self)
 {
     for (unsigned i = 0; i < LWP_WATCHES; i++) {
         struct lwp_watch *watch = &watches->at[i];
-        enum lwps_watch_end lost = watch_is_lost(watch);
+        enum lwps_watch_end lost = watch_is_lost(watch, self);
         watch_write(self, watch->record, watch->record.verdicts, lost ? lost : LWPS_WATCH_ENDED);
         if (watch->state != LWP_WATCH_FREE)
             lwp_watched_leave(watch->memory);

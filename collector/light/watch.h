@@ -33,6 +33,7 @@ struct lwp_watch {
     uint64_t old, now;        /* the piece's value after the first access; after the last one seen */
     uint64_t frame;           /* CFA of the stack frame that the bytes are in, 0: not on the stack */
     int memory;               /* watched_memory.h */
+    uint32_t calls;           /* the thread's, when it began */
     struct lwps_watch record; /* verdicts still open, first access */
 };
 

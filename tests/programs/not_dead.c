@@ -5,6 +5,7 @@
  * prints "honest FIRST LAST", the lines whose stores are of use, and "control FIRST SECOND", the lines of a pair of stores
  * of which the first is dead: whoever does not find it has looked at nothing. */
 #define _GNU_SOURCE
+#include <poll.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -15,6 +16,7 @@
 #include <sys/mman.h>
 #include <sys/shm.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -62,6 +64,45 @@ static void socket_case(long w)
         recv(ends[0], (void *)buffer, sizeof buffer, 0) != sizeof buffer)
         abort();
     for (int i = 0; i < WORDS; i++) sum += buffer[i];
+}
+
+/* The same without a buffer of the C library's between. */
+static void stdio_case(long w)
+{
+    static FILE *file;
+    if (!file) {
+        file = tmpfile();
+        setvbuf(file, NULL, _IONBF, 0);
+    }
+    for (int i = 0; i < WORDS; i++) { WORK(w); buffer[i] = w; }
+    rewind(file);
+    if (fwrite((void *)buffer, sizeof buffer, 1, file) != 1)
+        abort();
+    static char text[WORDS];
+    for (int i = 0; i < WORDS - 1; i++) { WORK(w); ((volatile char *)text)[i] = (char)('a' + (w & 7)); }
+    fputs(text, file);
+}
+
+/* What the kernel is told in small structures: it alone reads them. */
+static void calls_case(long w)
+{
+    static struct pollfd polled;
+    static struct timespec moment;
+    static char path[WORDS];
+    for (int i = 0; i < 10; i++) {
+        WORK(w); *(volatile int *)&polled.fd = ends[0];
+        WORK(w); *(volatile short *)&polled.events = POLLOUT;
+        poll(&polled, 1, 0);
+    }
+    for (int i = 0; i < 3; i++) {
+        WORK(w); *(volatile long *)&moment.tv_nsec = 1 + i;
+        nanosleep(&moment, NULL);
+    }
+    for (int i = 0; i < WORDS - 1; i++) { WORK(w); ((volatile char *)path)[i] = (char)('a' + (w & 7)); }
+    sum += access(path, F_OK);
+    for (int i = 0; i < WORDS; i++) { WORK(w); buffer[i] = w; }
+    if (syscall(SYS_write, ends[1], buffer, sizeof buffer) != sizeof buffer || read(ends[0], (void *)buffer, sizeof buffer) < 0)
+        abort();
 }
 
 /* Copies of odd lengths are made of overlapping stores. */
@@ -269,7 +310,7 @@ static const struct {
              {"reuse", reuse_case}, {"fork", fork_case},     {"jump", jump_case}, {"frame", frame_case},
              {"signal", signal_case}, {"mapped", mapped_case}, {"segment", mapped_case}, {"remap", remap_case},
              {"advise", advise_case}, {"move", move_case},   {"vfork", vfork_case}, {"spawn", spawn_case},
-             {"clone", clone_case}};
+             {"clone", clone_case}, {"stdio", stdio_case},   {"calls", calls_case}};
 
 static double now(void)
 {
