@@ -380,7 +380,7 @@ static int attribution_thread(void *to, const struct lwps_thread *record)
     struct lwp_attribution *self = to;
     self->stack_low = record->stack_low;
     self->stack_high = record->stack_high;
-    lwp_shared_begin(&self->shard->shared, lwp_space_number(self->space), record->tid, record->name);
+    lwp_shared_begin(&self->shard->shared, lwp_space_number(self->space), record);
     return 0;
 }
 
@@ -463,12 +463,12 @@ static int attribution_watch(void *to, const struct lwps_watch *record)
     uint64_t offset;
     if (self->file->other_unit)
         return 0;
-    bool own = record->first_tid == 0;
-    if (own && record->verdicts & (LWPS_VERDICT_DEAD_STORE | LWPS_VERDICT_SHARING)) /* each store has one such */
-        lwp_shared_store(&self->shard->shared, record);
-    if (record->verdicts & LWPS_VERDICT_SHARING) {
-        if (own)
+    if (record->first_tid == 0) {
+        lwp_shared_candidate(&self->shard->shared, record);
+        if (record->verdicts & LWPS_VERDICT_SHARING) /* a store that is only counted */
             return 0;
+    }
+    if (record->verdicts & LWPS_VERDICT_SHARING) {
         attribution_shared(self, record);
         if (record->end == LWPS_WATCH_DECIDED && record->overlap && record->second.flags & LWPS_ACCESS_LOAD &&
             record->first.flags & LWPS_ACCESS_STORE)

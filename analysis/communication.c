@@ -12,13 +12,17 @@
 
 static const double t_quantile = 2.365; /* Student, 7 degrees of freedom, 95 % */
 
+static bool communication_asked(const struct lwp_profile *profile)
+{
+    const char *detect = json_string_value(json_object_get(json_object_get(profile->run, "options"), "detect"));
+    return detect && (strstr(detect, "sharing") || strstr(detect, "communication")) && profile->engine == 1;
+}
+
 bool lwp_communication_measured(const struct lwp_profile *profile)
 {
-    if (profile->shared.records)
-        return true;
-    const char *detect = json_string_value(json_object_get(json_object_get(profile->run, "options"), "detect"));
-    return detect && (strstr(detect, "sharing") || strstr(detect, "communication")) && profile->engine == 1 &&
-           profile->shared.thread_count == profile->process_count && profile->process_count > 0;
+    const struct lwp_shared *shared = &profile->shared;
+    bool alone = shared->thread_count == profile->process_count && profile->process_count > 0;
+    return shared->records || (communication_asked(profile) && (alone || shared->candidates));
 }
 
 static int thread_find(const struct lwp_shared *shared, uint32_t process, uint32_t tid)
@@ -174,16 +178,63 @@ static double communication_stored(const struct lwp_shared *shared, const int *r
     return stored;
 }
 
+/* Threads with others beside them that never tried one of the others' stores. */
+static void communication_note_unwatched(struct lwp_profile *profile, struct lwp_communication *found)
+{
+    const struct lwp_shared *shared = &profile->shared;
+    bool *watched = lwp_arena_alloc(profile->arena, shared->thread_count + 1, sizeof *watched);
+    size_t together = 0, unsampled = 0, unwatched = 0;
+    for (size_t i = 0; i < shared->cell_count; i++) {
+        int reader = thread_find(shared, shared->cells[i].process, shared->cells[i].reader);
+        if (reader >= 0)
+            watched[reader] = true;
+    }
+    for (size_t i = 0; i < shared->thread_count; i++) {
+        const struct lwp_shared_thread *thread = &shared->threads[i];
+        uint64_t sampled = 0;
+        for (unsigned k = 0; k < LWP_TRANSFER_PARTS; k++)
+            sampled += thread->sampled[k];
+        if (!((i && shared->threads[i - 1].process == thread->process) ||
+              (i + 1 < shared->thread_count && shared->threads[i + 1].process == thread->process)))
+            continue;
+        together++;
+        unsampled += sampled == 0;
+        unwatched += sampled && !watched[i];
+    }
+    found->unwatched = unwatched + unsampled;
+    if (unwatched)
+        lwp_profile_note(profile,
+                         "%zu of %zu threads were never watched for what they read of others: they ended or waited, no "
+                         "other thread stored anything that could be watched, or no debug register was free.",
+                         unwatched, together);
+    if (unsampled)
+        lwp_profile_note(profile, "%zu of %zu threads used too little CPU time to be sampled at all.", unsampled,
+                         together);
+}
+
+static void communication_note_processes(struct lwp_profile *profile)
+{
+    const struct lwp_shared *shared = &profile->shared;
+    if (shared->foreign_samples)
+        lwp_profile_note(profile,
+                         "%llu sampled accesses were to memory that other processes see, too (mmap MAP_SHARED, shmat): "
+                         "communication and false sharing between processes are not measured.",
+                         (unsigned long long)shared->foreign_samples);
+}
+
 void lwp_communication_find(struct lwp_profile *profile, struct lwp_communication *found)
 {
     const struct lwp_shared *shared = &profile->shared;
     *found = (struct lwp_communication){.measured = lwp_communication_measured(profile)};
+    communication_note_processes(profile);
     if (!found->measured) {
-        lwp_profile_note(profile,
-                         "Communication and false sharing between threads were not looked for: not asked for (lwp "
-                         "collect --detect), or not possible with this engine.");
+        lwp_profile_note(profile, "Communication and false sharing between threads were not looked for: %s.",
+                         communication_asked(profile) ? "no access could be chosen to be watched"
+                                                      : "not asked for (lwp collect --detect), or not possible with "
+                                                        "this engine");
         return;
     }
+    communication_note_unwatched(profile, found);
     const struct pair *pairs = communication_pairs(profile, found);
     const int *rows = communication_rows(profile, found, pairs);
     found->cells = lwp_arena_alloc(profile->arena, found->count * found->count + 1, sizeof *found->cells);

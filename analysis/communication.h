@@ -18,6 +18,7 @@ struct lwp_communication {
     struct lwp_communication_cell *cells;     /* count * count, row: writer */
     size_t others;                            /* threads that the last row and column stand for, 0: none */
     double read;                              /* part of what these threads stored that another one read */
+    size_t unwatched;                         /* threads with others beside them of which nothing is known */
     uint64_t trials, decided;                 /* stores watched in another thread; those with a known end */
 };
 

@@ -247,7 +247,7 @@ static void finding_of_sharing(struct lwp_profile *profile, const struct lwp_sha
                                struct lwp_finding *finding)
 {
     const struct lwp_sharing *item = &sharings->items[index];
-    const char *name = lwp_sharing_object(profile, item->object);
+    const char *name = item->name;
     const char *a = item->uses[0].field, *b = item->uses[item->use_count - 1].field;
     uint64_t hash = lwp_hash_mix(lwp_hash_text(name), (uint64_t)item->uses[0].use->offset);
     *finding = (struct lwp_finding){.kind = "sharing", .index = index, .next_step = item->advice};

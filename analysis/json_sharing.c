@@ -27,8 +27,8 @@ json_t *lwp_json_communication(const struct lwp_communication *found)
     json_t *region = json_pack("{s:s,s:n,s:o,s:o,s:o,s:n,s:n,s:n,s:n,s:n,s:[]}", "name", "whole program", "loop",
                                "true", shares, "true_ci", between, "samples", samples, "reuse", "crr", "homogeneity",
                                "balance_percent", "crd", "advice");
-    return json_pack("{s:i,s:o,s:I,s:s,s:b,s:I,s:I,s:o,s:[o]}", "granularity_bytes", 8, "threads", threads, "others",
-                     (json_int_t)found->others, "unit", "share", "scaled", 1, "watched", (json_int_t)found->trials,
+    return json_pack("{s:i,s:o,s:I,s:I,s:s,s:b,s:I,s:I,s:o,s:[o]}", "granularity_bytes", 8, "threads", threads, "others",
+                     (json_int_t)found->others, "unwatched", (json_int_t)found->unwatched, "unit", "share", "scaled", 1, "watched", (json_int_t)found->trials,
                      "decided", (json_int_t)found->decided, "read_by_others", lwp_json_share(fmin(1, found->read)),
                      "regions", region);
 }
@@ -70,7 +70,7 @@ static json_t *json_sharing(struct lwp_json_tables *tables, const struct lwp_sha
     bool placed = item->object != LWP_NONE && profile->objects[item->object].kind != LWP_OBJECT_UNKNOWN;
     return json_pack("{s:o,s:o,s:s,s:o,s:i,s:I,s:o,s:o,s:o,s:I,s:o,s:o,s:I,s:o,s:o}", "object",
                      lwp_json_object(tables, item->object), "name",
-                     lwp_json_text(lwp_sharing_object(profile, item->object)), "kind",
+                     lwp_json_text(item->name), "kind",
                      item->is_false ? "false" : "true", "line_offset",
                      placed ? json_integer((json_int_t)first->offset) : json_null(), "line_bytes", LWP_SHARED_LINE,
                      "lines", (json_int_t)item->lines, "fields", fields, "offsets", offsets, "threads", threads,

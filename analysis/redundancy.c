@@ -133,15 +133,6 @@ static uint32_t part_context(struct lwp_profile *profile, const struct lwp_threa
     return lwp_thread_roots_cut(profile, roots, context);
 }
 
-static uint64_t part_object(struct lwp_profile *profile, const struct lwp_thread_roots *roots, uint32_t index)
-{
-    const struct lwp_object *object = index == LWP_NONE ? NULL : &profile->objects[index];
-    if (!object || !object->context)
-        return index;
-    return lwp_hash_mix(lwp_hash_mix(object->kind, object->pool_size),
-                        lwp_thread_roots_cut(profile, roots, object->context));
-}
-
 static int part_compare_alike(const struct part *x, const struct part *y)
 {
     if (x->first != y->first)
@@ -207,7 +198,7 @@ static size_t redundancy_parts(struct lwp_profile *profile, const struct lwp_thr
         if (waste > 0 && !redundancy_is_unknown(&profile->watched, pair))
             parts[count++] = (struct part){.first = part_context(profile, roots, pair->first),
                                            .second = part_context(profile, roots, pair->second),
-                                           .object = part_object(profile, roots, pair->object),
+                                           .object = lwp_thread_roots_object(profile, roots, pair->object),
                                            .pair = pair,
                                            .stratum = stratum,
                                            .waste = waste};

@@ -12,14 +12,15 @@
 
 enum { USES_MOST = 1 << 18, CELLS_MOST = 1 << 18, SPELL_NS = 20000000 };
 
-void lwp_shared_begin(struct lwp_shared *shared, uint32_t process, uint32_t tid, const char *name)
+void lwp_shared_begin(struct lwp_shared *shared, uint32_t process, const struct lwps_thread *record)
 {
     shared->process = process;
-    shared->tid = tid;
+    shared->tid = record->tid;
     LWP_GROW(&shared->threads, shared->thread_count, &shared->thread_room);
     struct lwp_shared_thread *thread = &shared->threads[shared->thread_count++];
-    *thread = (struct lwp_shared_thread){.process = process, .tid = tid};
-    snprintf(thread->name, sizeof thread->name, "%s", name ? name : "");
+    *thread = (struct lwp_shared_thread){
+        .process = process, .tid = record->tid, .stack_low = record->stack_low, .stack_high = record->stack_high};
+    snprintf(thread->name, sizeof thread->name, "%s", record->name ? record->name : "");
 }
 
 static uint64_t shared_key(uint64_t a, uint64_t b, uint64_t c)
@@ -45,9 +46,14 @@ static struct lwp_shared_cell *shared_cell(struct lwp_shared *shared, uint32_t p
     return cell;
 }
 
-void lwp_shared_store(struct lwp_shared *shared, const struct lwps_watch *record)
+void lwp_shared_candidate(struct lwp_shared *shared, const struct lwps_watch *record)
 {
-    if (record->first.home != LWPS_HOME_STACK && record->end != LWPS_WATCH_FOREIGN)
+    shared->candidates++;
+    if (record->end == LWPS_WATCH_FOREIGN) {
+        shared->foreign_samples++;
+        shared->foreign_weight += record->weight;
+    } else if (record->verdicts & (LWPS_VERDICT_DEAD_STORE | LWPS_VERDICT_SHARING) && /* each store has one such */
+               record->first.home != LWPS_HOME_STACK)
         lwp_transfers_store(&shared->transfers, shared->process, shared->tid, record->first.address, record->time,
                             record->weight);
 }
@@ -150,6 +156,9 @@ void lwp_shared_merge(struct lwp_shared *into, struct lwp_shared *from)
     lwp_transfers_merge(&into->transfers, &from->transfers);
     into->records += from->records;
     into->refused += from->refused;
+    into->candidates += from->candidates;
+    into->foreign_samples += from->foreign_samples;
+    into->foreign_weight += from->foreign_weight;
     lwp_shared_free(from);
 }
 

@@ -16,6 +16,7 @@ enum { LWP_SHARED_LINE = 64 };
 struct lwp_shared_thread {
     uint32_t process, tid;
     char name[32];
+    uint64_t stack_low, stack_high;
     uint64_t sampled[LWP_TRANSFER_PARTS]; /* weight of its samples */
 };
 
@@ -53,10 +54,12 @@ struct lwp_shared {
     struct lwp_transfers transfers;
     uint32_t process, tid; /* whose file is being read */
     uint64_t records, refused;
+    uint64_t candidates;             /* accesses chosen to be watched for anything */
+    uint64_t foreign_samples, foreign_weight; /* of them, those of memory that other processes see */
 };
 
 /* What is added from now on was recorded by this thread. */
-void lwp_shared_begin(struct lwp_shared *shared, uint32_t process, uint32_t tid, const char *name);
+void lwp_shared_begin(struct lwp_shared *shared, uint32_t process, const struct lwps_thread *thread);
 
 /* One of its samples. */
 static inline void lwp_shared_sample(struct lwp_shared *shared, uint64_t time, uint64_t weight)
@@ -65,8 +68,8 @@ static inline void lwp_shared_sample(struct lwp_shared *shared, uint64_t time, u
         shared->threads[shared->thread_count - 1].sampled[lwp_transfers_part(time)] += weight;
 }
 
-/* A store that one of its samples chose; all of them, watched or not. */
-void lwp_shared_store(struct lwp_shared *shared, const struct lwps_watch *record);
+/* An access that one of its samples chose, watched or not. */
+void lwp_shared_candidate(struct lwp_shared *shared, const struct lwps_watch *record);
 
 /* Whether the record is of a trial; else it is a use of a line. */
 static inline bool lwp_shared_is_trial(const struct lwps_watch *record)

@@ -7,6 +7,7 @@
  * Two threads that take turns on one core pay nothing for it; that is not told apart. */
 #include "analysis/sharing.h"
 
+#include "analysis/thread_roots.h"
 #include "base/arena.h"
 
 #include <stdlib.h>
@@ -15,9 +16,22 @@
 enum { HITS_LEAST = 4, SPELLS_LEAST = 4, LISTED = 100 };
 static const double share_listed = 0.005, overlap_false = 0.1;
 
-const char *lwp_sharing_object(const struct lwp_profile *profile, uint32_t object)
+static const char *sharing_object(const struct lwp_profile *profile, uint32_t object)
 {
     return object == LWP_NONE || !profile->objects[object].name ? "unknown data" : profile->objects[object].name;
+}
+
+/* Memory without an owner that other threads use may be a thread's stack. */
+static const char *sharing_name(struct lwp_profile *profile, const struct lwp_shared_use *use)
+{
+    bool owned = use->object != LWP_NONE && profile->objects[use->object].kind != LWP_OBJECT_UNKNOWN;
+    uint64_t address = use->line * LWP_SHARED_LINE;
+    for (size_t i = 0; i < profile->shared.thread_count && !owned; i++) {
+        const struct lwp_shared_thread *thread = &profile->shared.threads[i];
+        if (thread->process == use->process && address >= thread->stack_low && address < thread->stack_high)
+            return lwp_arena_printf(profile->arena, "the stack of thread %u", thread->tid);
+    }
+    return sharing_object(profile, use->object);
 }
 
 /* The names of the fields that some bytes of the line belong to. */
@@ -119,23 +133,30 @@ static int sharing_compare(const void *a, const void *b)
     return (x->uses[0].use > y->uses[0].use) - (x->uses[0].use < y->uses[0].use);
 }
 
-/* Lines of one object are one item; `items` has the busiest first. */
-static size_t sharing_join(struct lwp_sharing *items, size_t count)
+/* Lines of one object are one item; `items` has the busiest first. Blocks that a function allocates in the main thread
+ * and in others are one object here. */
+static size_t sharing_join(struct lwp_profile *profile, struct lwp_sharing *items, size_t count)
 {
+    uint64_t objects[LISTED];
     size_t kept = 0;
+    struct lwp_thread_roots roots;
+    lwp_thread_roots_find(profile, &roots);
     for (size_t i = 0; i < count; i++) {
+        uint64_t object = lwp_thread_roots_object(profile, &roots, items[i].object);
         size_t k = 0;
-        while (k < kept && (items[k].object != items[i].object || items[k].is_false != items[i].is_false ||
-                            items[i].object == LWP_NONE))
+        while (k < kept && (objects[k] != object || items[k].is_false != items[i].is_false || items[i].object == LWP_NONE))
             k++;
         if (k == kept) {
-            if (kept < LISTED)
-                items[kept++] = items[i];
+            if (kept == LISTED)
+                continue;
+            objects[kept] = object;
+            items[kept++] = items[i];
             continue;
         }
         items[k].lines++;
         lwp_tally_merge(&items[k].hits, &items[i].hits);
     }
+    lwp_thread_roots_free(&roots);
     return kept;
 }
 
@@ -187,7 +208,7 @@ static const char *sharing_advice(struct lwp_profile *profile, const struct lwp_
         return lwp_arena_printf(profile->arena,
                                 "The variables '%s' and '%s' lie in one cache line: declare each with alignas(%u) "
                                 "(__attribute__((aligned(%u))) before C11).",
-                                lwp_sharing_object(profile, item->object), lwp_sharing_object(profile, last->object),
+                                item->name, sharing_object(profile, last->object),
                                 line, line);
     return lwp_arena_printf(
         profile->arena,
@@ -215,7 +236,8 @@ void lwp_sharing_find(struct lwp_profile *profile, struct lwp_sharings *found)
     }
     if (count)
         qsort(items, count, sizeof *items, sharing_compare);
-    count = sharing_join(items, count);
+    if (count)
+        count = sharing_join(profile, items, count);
     if (count)
         qsort(items, count, sizeof *items, sharing_compare);
     found->items = lwp_arena_alloc(profile->arena, count + 1, sizeof *found->items);
@@ -227,7 +249,13 @@ void lwp_sharing_find(struct lwp_profile *profile, struct lwp_sharings *found)
             continue;
         for (size_t k = 0; k < item->use_count; k++)
             item->uses[k].field = sharing_field(profile, item->uses[k].use);
+        item->name = sharing_name(profile, item->uses[0].use);
         item->advice = sharing_advice(profile, item);
+        if (item->is_false)
+            item->advice = lwp_arena_printf(profile->arena,
+                                            "%s What that gains is not known: at most the %.0f %% of all time that was "
+                                            "seen there.",
+                                            item->advice, 100 * item->share.high);
         found->items[found->count++] = *item;
     }
     free(items);

@@ -19,6 +19,7 @@ struct lwp_sharing {
     size_t lines;                                     /* of the same object */
     struct lwp_tally hits;                            /* of all these lines */
     struct lwp_share share;                           /* of all time */
+    const char *name;      /* of the object */
     const char *advice;
 };
 
@@ -29,8 +30,5 @@ struct lwp_sharings {
 
 /* In profile->arena. */
 void lwp_sharing_find(struct lwp_profile *profile, struct lwp_sharings *found);
-
-/* What the object is called, and what is at an offset in it (lowest and highest byte used), if known. */
-const char *lwp_sharing_object(const struct lwp_profile *profile, uint32_t object);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "analysis/contexts.h"
 #include "analysis/objects.h"
+#include "base/hash.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -77,4 +78,13 @@ uint32_t lwp_thread_roots_cut(struct lwp_profile *profile, const struct lwp_thre
     while (kept--)
         node = lwp_contexts_child(profile, node, frames[kept].module, frames[kept].address, frames[kept].is_function);
     return node;
+}
+
+uint64_t lwp_thread_roots_object(struct lwp_profile *profile, const struct lwp_thread_roots *roots, uint32_t index)
+{
+    const struct lwp_object *object = index == LWP_NONE ? NULL : &profile->objects[index];
+    if (!object || !object->context)
+        return index;
+    return lwp_hash_mix(lwp_hash_mix(object->kind, object->pool_size),
+                        lwp_thread_roots_cut(profile, roots, object->context));
 }

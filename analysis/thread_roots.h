@@ -17,4 +17,8 @@ void lwp_thread_roots_free(struct lwp_thread_roots *roots);
  * contexts to the profile: pointers to them end. */
 uint32_t lwp_thread_roots_cut(struct lwp_profile *profile, const struct lwp_thread_roots *roots, uint32_t context);
 
+/* A number that is the same for objects that are, but for how the threads that allocated them began; `object` may be
+ * LWP_NONE. May add contexts, too. */
+uint64_t lwp_thread_roots_object(struct lwp_profile *profile, const struct lwp_thread_roots *roots, uint32_t object);
+
 #endif

@@ -66,7 +66,7 @@ void lwp_sharing_see(struct lwp_sharing *sharing, struct lwp_thread *self, const
     if (chosen->store && sharing->records_stores) {
         struct lwps_watch record = {
             .time = time, .weight = weight, .first_context = own.context, .first = own.access};
-        sharing_write(self, &record, LWPS_WATCH_NOT_WATCHED);
+        sharing_write(self, &record, lwp_shared_has(own.access.address) ? LWPS_WATCH_FOREIGN : LWPS_WATCH_NOT_WATCHED);
     }
     uint64_t reach = beside_ns + 2 * weight;
     if (sharing->hit_time == time ||

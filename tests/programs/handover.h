@@ -32,14 +32,14 @@ static inline unsigned long mixed(unsigned long x)
     return x;
 }
 
-static __attribute__((noinline)) void make_words(unsigned long *words, int count, unsigned long round)
+static __attribute__((noinline, unused)) void make_words(unsigned long *words, int count, unsigned long round)
 {
     for (int i = 0; i < count; i++)
         words[i] = mixed(round ^ (unsigned long)i);
     __asm__ volatile("" ::: "memory");
 }
 
-static __attribute__((noinline)) unsigned long add_words(const unsigned long *words, int count)
+static __attribute__((noinline, unused)) unsigned long add_words(const unsigned long *words, int count)
 {
     unsigned long sum = 0;
     for (int i = 0; i < count; i++)

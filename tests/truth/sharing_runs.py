@@ -16,6 +16,7 @@ options.add_argument("lwp"), options.add_argument("scratch"), options.add_argume
 options.add_argument("--runs", type=int, default=1), options.add_argument("--seconds", type=float, default=5)
 options.add_argument("--percent", type=float, default=15), options.add_argument("--options", default="")
 options = options.parse_args()
+os.makedirs(options.scratch, exist_ok=True)
 
 
 def look(program):
