@@ -109,11 +109,13 @@ void lwp_pmu_stop(struct lwp_pmu *pmu, struct lwp_pmu_counts *counts)
     counts->lost += pmu->counts.lost;
     counts->throttled += pmu->counts.throttled;
     counts->kernel += pmu->counts.kernel;
-    lwp_pmu_forget(pmu);
+    lwp_pmu_close(&pmu->open);
+    munmap(pmu, sizeof *pmu);
 }
 
 void lwp_pmu_forget(struct lwp_pmu *pmu)
 {
+    pmu->open.ring.page = NULL; /* the events' pages are not copied to a child */
     lwp_pmu_close(&pmu->open);
     munmap(pmu, sizeof *pmu);
 }

@@ -1,5 +1,6 @@
 /* The kernel's records, built byte by byte: the ring buffer they come in, and what becomes of the data source that
  * processors give with them (arch/x86/events/intel/ds.c and amd/ibs.c write these). */
+#include "collector/perf/open.h"
 #include "collector/perf/record.h"
 #include "collector/perf/ring.h"
 
@@ -126,6 +127,84 @@ static void whatever_is_in_it_reading_ends(void **state)
     }
 }
 
+/* ---- several events in one ring ---- */
+
+static void put_sample(struct made_ring *made, uint64_t id, uint64_t ip, uint64_t address, uint32_t latency)
+{
+    struct {
+        struct perf_event_header header;
+        uint64_t id, ip;
+        uint32_t pid, tid;
+        uint64_t time, address;
+        uint32_t cpu, reserved;
+        uint64_t weight, source;
+    } record = {.header = {.type = PERF_RECORD_SAMPLE, .misc = PERF_RECORD_MISC_USER, .size = sizeof record},
+                .id = id, .ip = ip, .pid = 1, .tid = 2, .time = 3, .address = address, .weight = latency};
+    ring_put(made, &record, sizeof record);
+}
+
+static void each_sample_is_its_events_and_what_is_lost_is_counted(void **state)
+{
+    (void)state;
+    struct made_ring made;
+    struct lwp_pmu_record record;
+    struct lwp_pmu_open open = {.count = 2, .unit = LWPS_WEIGHT_CYCLES};
+    open.attr.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR |
+                            PERF_SAMPLE_CPU | PERF_SAMPLE_WEIGHT_STRUCT | PERF_SAMPLE_DATA_SRC;
+    open.event[0].id = 71;
+    open.event[0].period = 1009;
+    open.event[1].id = 72;
+    open.event[1].period = 20011;
+    open.event[1].restarted = true; /* as a software event is */
+    ring_make(&made, 96);
+    put_sample(&made, 72, 0x401000, 0x1000, 0);
+    put_sample(&made, 72, 0x401000, 0x1008, 0);
+    open.ring = made.ring;
+    open.ring.page = &made.page;
+    open.ring.data = made.data;
+    assert_true(lwp_pmu_next(&open, &record));
+    assert_int_equal(record.event, 1);
+    assert_int_equal(record.sample.period, 1);
+    assert_true(lwp_pmu_next(&open, &record));
+    assert_int_equal(record.sample.period, 20011);
+    assert_int_equal(record.sample.address, 0x1008);
+    put_sample(&made, 71, 0x401010, 0x2000, 300);
+    put_sample(&made, 99, 0x401010, 0x2000, 300); /* of nobody */
+    assert_true(lwp_pmu_next(&open, &record));
+    assert_int_equal(record.event, 0);
+    assert_int_equal(record.sample.weight, 300);
+    assert_int_equal(record.sample.period, 1009);
+    assert_true(lwp_pmu_next(&open, &record));
+    assert_int_equal(record.event, open.count);
+
+    struct {
+        struct perf_event_header header;
+        uint64_t id, lost;
+    } lost = {{PERF_RECORD_LOST, 0, sizeof lost}, 71, 17};
+    struct {
+        struct perf_event_header header;
+        uint64_t lost;
+    } lost_samples = {{PERF_RECORD_LOST_SAMPLES, 0, sizeof lost_samples}, 4};
+    struct perf_event_header cut = {PERF_RECORD_LOST, 0, sizeof cut}, short_sample = {PERF_RECORD_SAMPLE, 0, sizeof cut};
+    ring_put(&made, &lost, sizeof lost);
+    ring_put(&made, &lost_samples, sizeof lost_samples);
+    ring_put(&made, &cut, sizeof cut);
+    ring_put(&made, &short_sample, sizeof short_sample);
+    ring_record(&made, PERF_RECORD_THROTTLE, 0, 32);
+    static const struct {
+        uint32_t type;
+        uint64_t lost;
+    } expected[] = {{PERF_RECORD_LOST, 17}, {PERF_RECORD_LOST_SAMPLES, 4}, {PERF_RECORD_LOST, 0}, {PERF_RECORD_SAMPLE, 0},
+                    {PERF_RECORD_THROTTLE, 0}};
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        assert_true(lwp_pmu_next(&open, &record));
+        assert_int_equal(record.type, expected[i].type);
+        assert_int_equal(record.lost, expected[i].lost);
+        assert_int_equal(record.event, open.count);
+    }
+    assert_false(lwp_pmu_next(&open, &record));
+}
+
 /* ---- the level byte ---- */
 
 #define S(field, value) ((uint64_t)PERF_MEM_##field##_##value << PERF_MEM_##field##_SHIFT)
@@ -216,6 +295,7 @@ int main(void)
         cmocka_unit_test(too_long_records_are_passed_over),
         cmocka_unit_test(nonsense_ends_what_is_there),
         cmocka_unit_test(whatever_is_in_it_reading_ends),
+        cmocka_unit_test(each_sample_is_its_events_and_what_is_lost_is_counted),
         cmocka_unit_test(the_level_is_what_the_processor_meant),
         cmocka_unit_test(weights_are_latency_times_events),
     };
