@@ -322,6 +322,7 @@ json_t *lwp_diff_build(const json_t *before, const char *before_label, const jso
     json_object_set_new(root, "doubts", diff_doubts_json(&diff.doubts));
     json_object_set_new(root, "program", diff_program(&diff));
     json_object_set_new(root, "structures", structures);
+    json_object_set_new(root, "redundancies", lwp_diff_redundancies(&diff));
     json_object_set_new(root, "findings", diff_findings(&diff));
     json_object_set_new(root, "notes", diff_notes(&diff));
 out:

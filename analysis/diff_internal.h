@@ -31,6 +31,9 @@ bool lwp_diff_promise(const json_t *finding, double *low, double *high);
 const char *lwp_diff_verdict(struct lwp_diff *diff, struct lwp_diff_ratio got, double low, double high,
                              const char **sentence);
 
+/* diff_redundancy.c: the shares of redundant accesses on both sides; null when neither side looked for them. */
+json_t *lwp_diff_redundancies(const struct lwp_diff *diff);
+
 /* diff_rows.c: the structure of a row that BEFORE gives advice on, or NULL; the row's entry; whether it needs one. */
 const struct lwp_diff_structure *lwp_diff_advised(const struct lwp_diff *diff, const struct lwp_diff_row *row);
 json_t *lwp_diff_row_json(struct lwp_diff *diff, const struct lwp_diff_row *row);

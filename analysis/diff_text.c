@@ -264,6 +264,39 @@ static void text_structure(const struct text *text, const json_t *structure)
     }
 }
 
+static void text_redundant_side(const struct text *text, const json_t *side)
+{
+    const json_t *interval = json_object_get(side, "share_ci");
+    if (!json_is_object(side))
+        fprintf(text->out, "unknown");
+    else
+        fprintf(text->out, "%.1f %% (%.1f-%.1f)", 100 * text_number(side, "share"), 100 * text_at(interval, 0),
+                100 * text_at(interval, 1));
+}
+
+static void text_redundancies(const struct text *text, const json_t *redundancies)
+{
+    static const char *const kinds[][2] = {
+        {"dead_store", "dead stores"}, {"silent_store", "silent stores"}, {"silent_load", "silent loads"}};
+    static const char *const verdicts[][2] = {{"less", "less, beyond the intervals"},
+                                              {"more", "more, beyond the intervals"},
+                                              {"within", "no difference beyond the intervals"}};
+    if (!json_is_object(redundancies))
+        return;
+    text_heading(text, "Redundant accesses (of all sampled stores or loads, 95 %)");
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        const json_t *kind = json_object_get(redundancies, kinds[i][0]);
+        fprintf(text->out, "   %-13s ", kinds[i][1]);
+        text_redundant_side(text, json_object_get(kind, "before"));
+        fprintf(text->out, " -> ");
+        text_redundant_side(text, json_object_get(kind, "after"));
+        for (size_t k = 0; k < sizeof verdicts / sizeof *verdicts; k++)
+            if (strcmp(text_of(kind, "verdict", ""), verdicts[k][0]) == 0)
+                fprintf(text->out, ": %s", verdicts[k][1]);
+        fprintf(text->out, "\n");
+    }
+}
+
 static void text_findings(const struct text *text, const json_t *findings)
 {
     static const char *const keys[] = {"gone", "new", "unchanged"};
@@ -302,6 +335,7 @@ void lwp_diff_print(FILE *out, json_t *diff, bool all, bool colour)
     }
     if (hidden)
         fprintf(out, "\n%zu more below 1 %%: --all shows them\n", hidden);
+    text_redundancies(&text, json_object_get(diff, "redundancies"));
     text_findings(&text, json_object_get(diff, "findings"));
     if (json_array_size(json_object_get(diff, "notes")))
         text_heading(&text, "Notes");

@@ -48,6 +48,17 @@ static int on_sample(void *to, const struct lwps_sample *record)
     return 0;
 }
 
+static int on_watch(void *to, const struct lwps_watch *record)
+{
+    (void)to;
+    const struct lwps_access *accesses[] = {&record->first, &record->second};
+    for (int i = 0; i < 2; i++)
+        if (!(accesses[i]->flags & LWPS_ACCESS_KNOWN) && accesses[i]->address)
+            abort(); /* an address that is not certain is 0 */
+    seen += record->first.address + record->second.address + record->weight + (record->end_time - record->time);
+    return 0;
+}
+
 static void mend(uint8_t *bytes, size_t size)
 {
     struct lwps_disk_header header;
@@ -72,7 +83,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
 {
     static const struct lwps_visitor visitor = {.process = on_process, .module = on_module, .note = on_note,
-                                                .thread = on_thread, .sample = on_sample};
+                                                .thread = on_thread, .watch = on_watch, .sample = on_sample};
     struct lwps_damage damage;
     struct lwp_error err;
     lwps_read_memory("fuzz", input, size, &visitor, NULL, &damage, &err);

@@ -52,7 +52,8 @@ static json_t *wide(void)
         "\"share\":0.1,\"share_ci\":[0.08,0.12],\"time_share\":0.2,\"samples\":160,\"fields\":[],"
         "\"loops\":[{\"loop\":2,\"share\":0.1,\"stride\":8,\"offsets\":[],\"samples\":300}]}],"
         "\"splits\":[{\"object\":0,\"objects\":[0],\"traffic\":{\"before\":1,\"after\":0.2,"
-        "\"loops\":[{\"loop\":0,\"before\":1},{\"loop\":1,\"before\":1}]},\"groups\":[{\"fields\":[\"x\"]},{\"fields\":[\"y\",\"z\"]}],"
+        "\"loops\":[{\"loop\":0,\"before\":1},{\"loop\":1,\"before\":1}]},\"groups\":[{\"fields\":[\"x\"]},{\"fields\":"
+        "[\"y\",\"z\"]}],"
         "\"cold\":{\"fields\":[\"rest\"]},\"declaration\":\"struct point_x { double x; };\\nstruct point_yz { double "
         "y; double z; "
         "};\\nstruct point_cold { char rest[40]; };\\n\"}],"
@@ -399,6 +400,53 @@ static void survives(const json_t *before, const json_t *after)
     json_decref(diff);
 }
 
+/* Totals of one kind on each side: whether they differ, and by how much for certain. */
+static void test_redundancies(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *before, *after, *verdict;
+        double low, high;
+    } table[] = {
+        {"{\"share\":0.5,\"share_ci\":[0.4,0.6]}", "{\"share\":0.1,\"share_ci\":[0.05,0.15]}", "less", -0.5118,
+         -0.2882},
+        {"{\"share\":0.1,\"share_ci\":[0.0,0.13]}", "{\"share\":0.5,\"share_ci\":[0.46,0.6]}", "more", 0.35, 0.5414},
+        {"{\"share\":0.5,\"share_ci\":[0.4,0.6]}", "{\"share\":0.4,\"share_ci\":[0.3,0.5]}", "within", -0.2414, 0.0414},
+        {"{\"share\":0.5,\"share_ci\":[0.5,0.5]}", "null", "unknown", 0, 0},
+        {"{\"share\":2,\"share_ci\":[0.5,0.5]}", "{\"share\":0.4,\"share_ci\":[0.3,0.5]}", "unknown", 0, 0},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        json_t *before = wide(), *after = narrow();
+        json_object_set_new(before, "redundancy_totals", json_pack("{s:o}", "silent_load", loaded(table[i].before)));
+        json_object_set_new(after, "redundancy_totals",
+                            json_pack("{s:o}", "silent_load", json_loads(table[i].after, JSON_DECODE_ANY, NULL)));
+        json_t *diff = lwp_diff_build(before, "before", after, "after", NULL);
+        const json_t *found = json_object_get(json_object_get(diff, "redundancies"), "silent_load");
+        const json_t *interval = json_object_get(found, "difference_ci");
+        assert_string_equal(json_string_value(json_object_get(found, "verdict")), table[i].verdict);
+        assert_true(fabs(json_number_value(json_array_get(interval, 0)) - table[i].low) < 1e-4);
+        assert_true(fabs(json_number_value(json_array_get(interval, 1)) - table[i].high) < 1e-4);
+        assert_string_equal(json_string_value(json_object_get(
+                                json_object_get(json_object_get(diff, "redundancies"), "dead_store"), "verdict")),
+                            "unknown");
+        char *text = NULL;
+        size_t size;
+        FILE *out = open_memstream(&text, &size);
+        lwp_diff_print(out, diff, false, false);
+        fclose(out);
+        assert_non_null(strstr(text, "silent loads"));
+        free(text);
+        json_decref(diff);
+        json_decref(before);
+        json_decref(after);
+    }
+    json_t *before = wide(), *after = narrow(), *diff = lwp_diff_build(before, "before", after, "after", NULL);
+    assert_true(json_is_null(json_object_get(diff, "redundancies"))); /* nobody looked */
+    json_decref(diff);
+    json_decref(before);
+    json_decref(after);
+}
+
 enum { ODD = 8 };
 
 static json_t *odd(int which)
@@ -511,10 +559,11 @@ static void test_huge(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_split),       cmocka_unit_test(test_back),    cmocka_unit_test(test_nothing_done),
-        cmocka_unit_test(test_verdicts),    cmocka_unit_test(test_runs),    cmocka_unit_test(test_doubts),
-        cmocka_unit_test(test_regrouped),   cmocka_unit_test(test_changed), cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_wrong_types), cmocka_unit_test(test_cut),     cmocka_unit_test(test_huge),
+        cmocka_unit_test(test_split),        cmocka_unit_test(test_back),    cmocka_unit_test(test_nothing_done),
+        cmocka_unit_test(test_verdicts),     cmocka_unit_test(test_runs),    cmocka_unit_test(test_doubts),
+        cmocka_unit_test(test_regrouped),    cmocka_unit_test(test_changed), cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_wrong_types),  cmocka_unit_test(test_cut),     cmocka_unit_test(test_huge),
+        cmocka_unit_test(test_redundancies),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
