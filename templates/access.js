@@ -1,4 +1,4 @@
-/* What becomes of single accesses: redundant pairs with both call paths, and what threads do to each other's memory. */
+/* Redundant accesses: pairs with both call paths, their source, and why. */
 
 const REDUNDANT = {
   dead_store: ['Dead stores', 'overwritten before anything read them', 'stores', 'Stored in', 'Overwritten in'],
@@ -6,9 +6,11 @@ const REDUNDANT = {
   silent_load: ['Silent loads', 'loaded again what had not changed', 'loads', 'Loaded in', 'Loaded again in'],
 };
 const FRAMES_MAX = 24;
+const TOGETHER_LINES = 24; /* so far apart two lines are still shown in one excerpt */
 
 const redundantKind = pair => REDUNDANT[pair.kind] || [pair.kind || 'unknown', '', 'accesses', 'First', 'Second'];
 const framesOf = context => list((at(data.contexts, context) || {}).frames);
+const causeName = cause => typeof cause === 'string' && cause !== 'unknown' ? cause.replace(/_/g, ' ') : null;
 
 function framePlace(frame) {
   if (!frame) return unknown('unknown place');
@@ -16,32 +18,113 @@ function framePlace(frame) {
     el('span.where', {title: frame.file || ''}, frame.file ? ` ${baseName(frame.file)}${isNumber(frame.line) ? ':' + frame.line : ''}` : ' no line information')];
 }
 
-/* The innermost frame that has a source line: the C library's own seldom says much. */
+/* The innermost frame whose source is here: the C library's own seldom says much. */
 function ownFrame(context) {
   const frames = framesOf(context);
-  return frames.find(frame => frame.file && isNumber(frame.line) && list(page.sources && page.sources.files).some(file => file.path === frame.file && !file.missing)) || frames[0];
+  return frames.find(frame => frame.file && isNumber(frame.line) && sources.has(frame.file) && !sources.get(frame.file).missing) || frames[0];
 }
 
-function accessPath(title, context) {
-  const frames = framesOf(context);
-  return el('div.panel', null, el('h3', null, title),
-    frames.length ? el('ol.path', null, frames.slice(0, FRAMES_MAX).map(frame => el('li', null, framePlace(frame), frame.inlined && el('span.soft', null, ' inlined')))) : el('p.soft', null, 'The call path is unknown.'),
-    frames.length > FRAMES_MAX && el('p.soft', null, `and ${frames.length - FRAMES_MAX} more`));
+const frameShort = frame => frame ? clip(frame.function || 'unknown function', 40) + (isNumber(frame.line) ? ':' + frame.line : '') : 'unknown';
+const sameFrame = (a, b) => a && b && a.function === b.function && a.file === b.file && a.line === b.line && a.module === b.module;
+
+/* How many of their outermost frames two paths have in common. */
+function framesShared(a, b) {
+  let shared = 0;
+  while (shared < Math.min(a.length, b.length) && sameFrame(a[a.length - 1 - shared], b[b.length - 1 - shared])) shared++;
+  return shared;
 }
 
-function frameSource(context) {
-  const frame = ownFrame(context);
-  return sourceOf(frame && {file: frame.file, first_line: frame.line, last_line: frame.line});
+/* `shared`: so many frames, from the outermost, that the other path has, too. */
+function accessPath(context, shared) {
+  const frames = framesOf(context), own = frames.length - shared;
+  if (!frames.length) return el('p.soft', null, 'The call path is unknown.');
+  return [
+    el('ol.path', null, frames.slice(0, FRAMES_MAX).map((frame, i) =>
+      el(i >= own ? 'li.shared' : 'li', null, framePlace(frame), frame.inlined && el('span.tag', null, 'inlined')))),
+    frames.length > FRAMES_MAX && el('p.soft', null, `and ${frames.length - FRAMES_MAX} more`)];
+}
+
+const accessMark = which => el(`span.access-mark.a${which}`, {'aria-hidden': 'true'}, String(which));
+
+/* Lines around `marks`, [{line, which}], of one file. */
+function accessSource(frame, marks) {
+  if (!frame || !frame.file || !isNumber(frame.line)) return el('p.soft', null, 'No line information: compile with -g to see the source here.');
+  if (!page.sources || page.sources.policy === 'none') return el('p.soft', null, 'This report was exported without source.');
+  const file = sources.get(frame.file);
+  if (!file) return el('p.soft', null, 'The source of this line was left out of this report.');
+  if (file.missing) return el('p.soft', null, `${frame.file}: ${file.missing}.`);
+  const first = Math.min(...marks.map(m => m.line)) - 3, last = Math.max(...marks.map(m => m.line)) + 3;
+  const pre = el('pre.source', {tabindex: '0', 'aria-label': `source, ${baseName(frame.file)} from line ${Math.max(1, first)}`});
+  let before = null;
+  for (const excerpt of list(file.excerpts))
+    list(excerpt.lines).forEach((text, i) => {
+      const number = excerpt.first + i, here = marks.filter(m => m.line === number);
+      if (number < first || number > last) return;
+      if (before !== null && number > before + 1) pre.append(el('span.row.skipped', null, '⋯\n'));
+      before = number;
+      const row = el(here.length ? 'span.row.in' : 'span.row', null, el('span.no', {'aria-hidden': 'true'}, String(number)),
+        el('span.marks', null, here.map(m => accessMark(m.which)), here.length > 0 && el('span.aside', null, here.map(m => `access ${m.which}: `).join(''))));
+      row.append(visible(text) + '\n');
+      pre.append(row);
+    });
+  if (!pre.childNodes.length) return el('p.soft', null, `${frame.file} does not have this line.`);
+  return [file.changed && el('p.warning', null, 'This file was changed after the run: lines may be off.'), pre];
+}
+
+/* One access: where it is, its source unless that is shown for both together, and how it came there. */
+function accessSide(which, title, context, shared, source) {
+  const frame = ownFrame(context), line = frame && frame.line;
+  return el('section.panel.side', null,
+    el('h3', null, accessMark(which), title),
+    el('p.side-place', null, framePlace(frame)),
+    source && accessSource(frame, [{line, which}]),
+    el('h4', null, 'Call path'), accessPath(context, shared));
+}
+
+function accessPair(pair) {
+  const [, , , first, second] = redundantKind(pair), a = ownFrame(pair.first), b = ownFrame(pair.second);
+  const shared = framesShared(framesOf(pair.first), framesOf(pair.second));
+  const near = a && b && a.file && a.file === b.file && isNumber(a.line) && isNumber(b.line) && Math.abs(a.line - b.line) <= TOGETHER_LINES;
+  return [
+    near && el('div.together', null, el('p.where', null, a.file), accessSource(a, [{line: a.line, which: 1}, {line: b.line, which: 2}])),
+    el('div.sides', null, accessSide(1, first, pair.first, shared, !near), accessSide(2, second, pair.second, shared, !near)),
+    shared > 0 && el('p.soft.legend-shared', null, 'Grey frames are the same on both paths.')];
+}
+
+/* Whether what was seen came back to one place. */
+function placesTile(places) {
+  if (!places || !isNumber(places.again) || !isNumber(places.moved) || places.again + places.moved === 0) return null;
+  const all = places.again + places.moved;
+  const what = places.moved === 0 || places.again > 10 * places.moved ? 'one' : places.moved > places.again ? 'many' : 'a few';
+  return ['Addresses', what, `${count(places.again)} of ${count(all)} at the address of the one before`];
+}
+
+function otherPaths(pair) {
+  const others = list(pair.others), [, , of, first, second] = redundantKind(pair);
+  if (!others.length) return null;
+  return el('section', null, el('h2', null, 'The same on other call paths'),
+    el('p.soft', null, 'Counted in above: they differ only in how their thread began, or in which instruction of a library function it was.'),
+    others.slice(0, 20).map(other => {
+      const firstFrames = framesOf(other.first), secondFrames = framesOf(other.second), shared = framesShared(firstFrames, secondFrames), root = firstFrames[firstFrames.length - 1];
+      return el('details.loop', null,
+        el('summary', null, el('span.loop-name', null, frameShort(firstFrames[0]), ' → ', frameShort(secondFrames[0]), root && root.function && el('span.soft', null, ` from ${clip(root.function, 40)}`)),
+          el('span', null, shareBar(other.share)), el('span.soft', null, `of all ${of}`), el('span.lines-change', null, plural(other.samples, 'pair', 'pairs'))),
+        el('div.sides.inside', null,
+          el('div', null, el('h4', null, accessMark(1), first), accessPath(other.first, shared)),
+          el('div', null, el('h4', null, accessMark(2), second), accessPath(other.second, shared))));
+    }));
 }
 
 function pairsTable(kind) {
   const [title, , what, first, second] = REDUNDANT[kind];
   const rows = list(data.redundancies).map((pair, index) => ({pair, index})).filter(row => row.pair.kind === kind);
+  const name = context => (ownFrame(context) || {}).function || '';
   if (!rows.length) return null;
   return el('section', null, el('h2', null, title), table(title, [
     {title: `Share of all ${what}`, cell: r => el('a', {href: '#redundancy/' + r.index}, shareBar(r.pair.share, r.pair.share_ci)), key: r => r.pair.share, number: true},
-    {title: first, cell: r => framePlace(ownFrame(r.pair.first)), key: r => (ownFrame(r.pair.first) || {}).function || '', text: r => (ownFrame(r.pair.first) || {}).function || ''},
-    {title: second, cell: r => framePlace(ownFrame(r.pair.second)), key: r => (ownFrame(r.pair.second) || {}).function || '', text: r => (ownFrame(r.pair.second) || {}).function || ''},
+    {title: first, cell: r => framePlace(ownFrame(r.pair.first)), key: r => name(r.pair.first), text: r => name(r.pair.first)},
+    {title: second, cell: r => framePlace(ownFrame(r.pair.second)), key: r => name(r.pair.second), text: r => name(r.pair.second)},
+    {title: 'Cause', cell: r => causeName(r.pair.cause) || unknown(), key: r => causeName(r.pair.cause) || '', text: r => causeName(r.pair.cause) || 'unknown'},
     {title: 'Data', cell: r => at(data.objects, r.pair.object) ? el('a', {href: '#object/' + r.pair.object}, clip(objectName(at(data.objects, r.pair.object)), 50)) : unknown('unknown or small'), key: r => r.pair.share},
     {title: 'Pairs seen', cell: r => count(r.pair.samples), key: r => r.pair.samples, number: true},
   ], rows));
@@ -55,7 +138,9 @@ function viewRedundancies() {
     el('p.lead', null, 'Sampled stores and loads that were watched until the next access to the same bytes.'),
     tiles(Object.keys(REDUNDANT).map(kind => {
       const total = totals[kind], [title, what] = REDUNDANT[kind];
-      return total ? [title, percent(total.share), `95 % interval ${interval(total.share_ci)}`, `${what}; ${count(total.decided)} of ${count(total.candidates)} watched`] : [title, 'unknown', 'none was decided', what];
+      return total ? [title, percent(total.share), `95 % interval ${interval(total.share_ci)}`,
+        `${what}; ${count(total.decided)} of ${count(total.candidates)} watched` + (total.undecided > 0.005 ? `; nothing is known of ${percent(total.undecided)}` : '')] :
+        [title, 'unknown', 'none was decided', what];
     })),
     ...Object.keys(REDUNDANT).map(pairsTable),
   ];
@@ -64,66 +149,21 @@ function viewRedundancies() {
 function viewRedundancy(index) {
   const pair = at(data.redundancies, index);
   if (!pair) return missingView('There is no such pair in this result.');
-  const [title, what, of, first, second] = redundantKind(pair), object = at(data.objects, pair.object);
+  const [title, what, of] = redundantKind(pair), object = at(data.objects, pair.object), cause = causeName(pair.cause);
   return [
     el('p.crumbs', null, el('a', {href: '#redundancies'}, 'Redundant accesses'), ' › ' + title.toLowerCase()),
-    el('h1', null, title + ' in ', clip((ownFrame(pair.second) || {}).function || 'unknown code', 60)),
+    el('h1', null, title + ' in ', clip((ownFrame(pair.second) || {}).function || 'unknown code', 60), ' ',
+      el(cause ? 'span.tag.cause' : 'span.tag.cause.soft', null, cause || 'cause unknown')),
     el('p.lead', null, prose(pair.meaning)),
     tiles([
       [`Share of all ${of}`, percent(pair.share), `95 % interval ${interval(pair.share_ci)}`, what],
       ['Pairs seen', count(pair.samples), `${data.run.engine || 'unknown'} engine`],
-      ['Data', object ? clip(objectName(object), 40) : 'unknown', isNumber(pair.bytes) ? `${bytes(pair.bytes)} at a time` : null],
+      placesTile(pair.places),
+      ['Data', object ? clip(objectName(object), 40) : 'unknown', isNumber(pair.bytes) ? `${bytes(pair.bytes)} at a time` : null, object && el('a', {href: '#object/' + pair.object}, 'all about it')],
       pair.kind !== 'dead_store' && ['Values', pair.approximate > 0 ? `${percent(pair.approximate)} only about equal` : 'equal', pair.approximate > 0 ? 'numbers within 1 %' : null],
     ].filter(Boolean)),
-    el('section', null, el('h2', null, 'What to do'), el('p', null, prose(pair.remedy)), object && el('p', null, el('a', {href: '#object/' + pair.object}, 'All about the data'))),
-    el('section', null, el('h2', null, 'The two accesses'), el('div.sides', null, accessPath(first, pair.first), accessPath(second, pair.second))),
-    el('section', null, el('h2', null, first), frameSource(pair.first)),
-    el('section', null, el('h2', null, second), frameSource(pair.second)),
-  ];
-}
-
-/* ---- threads ---- */
-
-const threadName = thread => thread && isNumber(thread.tid) ? (thread.name ? `${clip(thread.name, 16)} ` : '') + thread.tid : clip((thread && thread.name) || 'unknown', 16);
-
-function communicationMatrix(communication) {
-  const threads = list(communication.threads), region = list(communication.regions)[0] || {}, rows = list(region.true);
-  const most = Math.max(...rows.flat().filter(isNumber), 1e-9);
-  if (threads.length < 2) return el('p.soft', null, 'One thread: nothing to share.');
-  return el('div.scroll', {tabindex: '0', role: 'region', 'aria-label': 'Communication'}, el('table.matrix', null, el('caption.aside', null, 'Communication'),
-    el('thead', null, el('tr', null, el('th', null, 'writer \\ reader'), threads.map(t => el('th', {scope: 'col'}, threadName(t))))),
-    el('tbody', null, threads.map((t, i) => el('tr', null, el('th', {scope: 'row'}, threadName(t)), threads.map((u, k) => {
-      const value = list(rows[i])[k], between = list(list(region.true_ci)[i])[k];
-      return i === k ? el('td.self', null, '·') : !isNumber(value) ? el('td', null, '–') :
-        el(`td.h${heatStep(value, most)}`, {title: isRange(between) ? `95 % interval ${interval(between)}` : ''}, value === 0 ? '0' : percent(value));
-    }))))));
-}
-
-function sharedLine(item) {
-  const line = item.line_bytes || 64;
-  return el('section', null,
-    el('h2', null, clip(item.name || 'unknown data', 60), ' ', el('span.tag', null, item.kind === 'false' ? 'false sharing' : 'true sharing')),
-    el('p', null, `${percent(item.share)} of the time, 95 % interval ${interval(item.share_ci)}, ${plural(item.samples, 'sample', 'samples')}` +
-      (isNumber(item.line_offset) ? `; the line begins at +${item.line_offset}` : '') + (item.lines > 1 ? `; ${count(item.lines)} lines alike` : '')),
-    table('Who uses which bytes of the line', [
-      {title: 'Thread', cell: r => String(r.thread), key: r => r.thread},
-      {title: 'Field', cell: r => r.field ? clip(r.field, 40) : unknown(), key: r => r.field || '', text: r => r.field || ''},
-      {title: `Bytes of the ${line}`, cell: r => [...list(r.stored).map(b => `stores ${b.offset}–${b.offset + b.bytes - 1}`), ...list(r.loaded).map(b => `loads ${b.offset}–${b.offset + b.bytes - 1}`)].join(', '), key: r => (list(r.stored)[0] || list(r.loaded)[0] || {}).offset},
-      {title: 'In', cell: r => framePlace(ownFrame(r.context)), key: r => (ownFrame(r.context) || {}).function || '', wide: true},
-      {title: 'Samples', cell: r => count(r.samples), key: r => r.samples, number: true},
-    ], list(item.sites)),
-    item.advice && el('p', null, prose(item.advice)));
-}
-
-function viewThreads() {
-  const communication = data.communication;
-  if (!communication) return [el('h1', null, 'Threads'), el('p.lead', null, 'Not measured in this run; the notes of the run say why.')];
-  return [
-    el('h1', null, 'Threads'),
-    el('p.lead', null, list(communication.threads).length < 2 ? 'One thread was seen.' :
-      `Who loads what another thread stored: shares of all that was communicated, scaled from ${count(communication.decided)} stores that were watched to their end.`),
-    el('section', null, el('h2', null, 'Communication'), communicationMatrix(communication)),
-    ...list(data.sharing).map(sharedLine),
-    communication && list(communication.threads).length > 1 && !list(data.sharing).length && el('p.soft', null, 'No cache line was seen to go back and forth between threads.'),
+    el('section', null, el('h2', null, 'What to do'), el('p', null, prose(pair.remedy))),
+    el('section', null, el('h2', null, 'The two accesses'), accessPair(pair)),
+    otherPaths(pair),
   ];
 }

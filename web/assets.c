@@ -18,6 +18,7 @@ ASSET(asset_base, "base.js");
 ASSET(asset_structure, "structure.js");
 ASSET(asset_group, "group.js");
 ASSET(asset_access, "access.js");
+ASSET(asset_threads, "threads.js");
 ASSET(asset_report, "report.js");
 
 enum asset_part { ASSET_HTML, ASSET_STYLE, ASSET_SCRIPT, ASSET_PARTS };
@@ -27,9 +28,10 @@ static const struct {
     enum asset_part part;
     const char *file, *text;
 } asset_files[] = {
-    {ASSET_HTML, "report.html", asset_html},   {ASSET_STYLE, "report.css", asset_style},
-    {ASSET_SCRIPT, "base.js", asset_base},     {ASSET_SCRIPT, "structure.js", asset_structure},
-    {ASSET_SCRIPT, "group.js", asset_group},   {ASSET_SCRIPT, "access.js", asset_access},   {ASSET_SCRIPT, "report.js", asset_report},
+    {ASSET_HTML, "report.html", asset_html},     {ASSET_STYLE, "report.css", asset_style},
+    {ASSET_SCRIPT, "base.js", asset_base},       {ASSET_SCRIPT, "structure.js", asset_structure},
+    {ASSET_SCRIPT, "group.js", asset_group},     {ASSET_SCRIPT, "access.js", asset_access},
+    {ASSET_SCRIPT, "threads.js", asset_threads}, {ASSET_SCRIPT, "report.js", asset_report},
 };
 
 static int asset_read(FILE *to, const char *folder, const char *name, struct lwp_error *err)

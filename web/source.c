@@ -1,10 +1,12 @@
-/* Analysis in, lines of source out: those of the loops and a few around them.
+/* Analysis in, lines of source out: those of the loops, those on the call paths of redundant pairs and of shared cache
+ * lines, and a few around them.
  *
  * The paths come from the debug info of a program that may be hostile, and the page may be shared: only plain files
- * that are called like source files are read, nothing else of them than the lines of loops, and all of it is bounded.
+ * that are called like source files are read, nothing else of them than those lines, and all of it is bounded.
  */
 #include "web/source.h"
 
+#include "base/arena.h"
 #include "base/utf8.h"
 
 #include <fcntl.h>
@@ -25,13 +27,21 @@ enum {
     SOURCE_LOOP_LINES_MAX = 150,
     SOURCE_LINE_BYTES_MAX = 400,
     SOURCE_AROUND_LINES = 3,
+    SOURCE_FRAMES_MAX = 24, /* of a call path */
 };
 
-/* A span of lines that some loop covers; 1-based, both included. */
+/* A span of lines to show; 1-based, both included. */
 struct source_span {
     const char *path;
     int first, last;
 };
+
+struct source_spans {
+    struct source_span *items;
+    size_t count, room;
+};
+
+static const double share_hot = 0.01;
 
 static const char *source_extension(const char *path)
 {
@@ -82,36 +92,72 @@ static void source_mark_advised(const json_t *analysis, bool *wanted, size_t loo
     }
 }
 
-static size_t source_spans(const json_t *analysis, enum lwp_source_policy policy, struct source_span *spans)
+static void source_add(struct source_spans *spans, const json_t *file, json_int_t first, json_int_t last)
+{
+    const char *path = json_string_value(file);
+    if (!path || !*path || strlen(path) != json_string_length(file) || first < 1 || first > INT_MAX / 2)
+        return;
+    if (last < first)
+        last = first;
+    if (last - first >= SOURCE_LOOP_LINES_MAX)
+        last = first + SOURCE_LOOP_LINES_MAX - 1;
+    LWP_GROW(&spans->items, spans->count, &spans->room);
+    spans->items[spans->count++] = (struct source_span){
+        path, first > SOURCE_AROUND_LINES ? (int)first - SOURCE_AROUND_LINES : 1, (int)last + SOURCE_AROUND_LINES};
+}
+
+static void source_of_loops(const json_t *analysis, enum lwp_source_policy policy, struct source_spans *spans)
 {
     const json_t *loops = json_object_get(analysis, "loops");
-    size_t count = 0, total = json_array_size(loops), i;
+    size_t total = json_array_size(loops), i;
     json_t *loop;
     bool *wanted = calloc(total + 1, sizeof *wanted);
     if (!wanted)
-        return 0;
+        return;
     source_mark_advised(analysis, wanted, total);
     json_array_foreach(loops, i, loop)
     {
-        const json_t *file = json_object_get(loop, "file");
-        const char *path = json_string_value(file);
-        json_int_t first = json_integer_value(json_object_get(loop, "first_line"));
-        json_int_t last = json_integer_value(json_object_get(loop, "last_line"));
-        double share = json_number_value(json_object_get(loop, "share"));
-        if (!path || !*path || strlen(path) != json_string_length(file) || first < 1 || first > INT_MAX / 2)
-            continue;
-        if (policy == LWP_SOURCE_HOT && share < 0.01 && !wanted[i])
-            continue;
-        if (last < first)
-            last = first;
-        if (last - first >= SOURCE_LOOP_LINES_MAX)
-            last = first + SOURCE_LOOP_LINES_MAX - 1;
-        spans[count++] = (struct source_span){path, first > SOURCE_AROUND_LINES ? (int)first - SOURCE_AROUND_LINES : 1,
-                                              (int)last + SOURCE_AROUND_LINES};
+        if (policy != LWP_SOURCE_HOT || json_number_value(json_object_get(loop, "share")) >= share_hot || wanted[i])
+            source_add(spans, json_object_get(loop, "file"), json_integer_value(json_object_get(loop, "first_line")),
+                       json_integer_value(json_object_get(loop, "last_line")));
     }
     free(wanted);
-    qsort(spans, count, sizeof *spans, source_compare);
-    return count;
+}
+
+static void source_of_context(const json_t *analysis, const json_t *id, struct source_spans *spans)
+{
+    const json_t *contexts = json_object_get(analysis, "contexts"), *frame;
+    size_t i;
+    if (!json_is_integer(id) || json_integer_value(id) < 0)
+        return;
+    json_array_foreach(json_object_get(json_array_get(contexts, (size_t)json_integer_value(id)), "frames"), i, frame)
+    {
+        json_int_t line = json_integer_value(json_object_get(frame, "line"));
+        if (i == SOURCE_FRAMES_MAX)
+            break;
+        source_add(spans, json_object_get(frame, "file"), line, line);
+    }
+}
+
+/* Where redundant pairs and shared lines are accessed. */
+static void source_of_accesses(const json_t *analysis, enum lwp_source_policy policy, struct source_spans *spans)
+{
+    const json_t *item, *site;
+    size_t i, k;
+    json_array_foreach(json_object_get(analysis, "redundancies"), i, item)
+    {
+        if (policy == LWP_SOURCE_HOT && json_number_value(json_object_get(item, "share")) < share_hot)
+            continue;
+        source_of_context(analysis, json_object_get(item, "first"), spans);
+        source_of_context(analysis, json_object_get(item, "second"), spans);
+    }
+    json_array_foreach(json_object_get(analysis, "sharing"), i, item)
+    {
+        json_array_foreach(json_object_get(item, "sites"), k, site)
+        {
+            source_of_context(analysis, json_object_get(site, "context"), spans);
+        }
+    }
 }
 
 /* When the run began, by the clock of files; 0: unknown. */
@@ -230,18 +276,19 @@ json_t *lwp_source_collect(const json_t *analysis, enum lwp_source_policy policy
 {
     static const char *const names[] = {"none", "hot", "all"};
     json_t *files = json_array(), *sources = json_pack("{s:s, s:o}", "policy", names[policy], "files", files);
-    size_t loops = json_array_size(json_object_get(analysis, "loops")), budget = SOURCE_TOTAL_BYTES_MAX;
-    struct source_span *spans = calloc(loops + 1, sizeof *spans);
-    if (!sources || !spans || policy == LWP_SOURCE_NONE) {
-        free(spans);
+    size_t budget = SOURCE_TOTAL_BYTES_MAX;
+    struct source_spans spans = {0};
+    if (!sources || policy == LWP_SOURCE_NONE)
         return sources;
-    }
-    size_t count = source_spans(analysis, policy, spans);
-    for (size_t i = 0, end; i < count && json_array_size(files) < SOURCE_FILES_MAX; i = end) {
-        for (end = i + 1; end < count && strcmp(spans[end].path, spans[i].path) == 0; end++)
+    source_of_loops(analysis, policy, &spans);
+    source_of_accesses(analysis, policy, &spans);
+    if (spans.count)
+        qsort(spans.items, spans.count, sizeof *spans.items, source_compare);
+    for (size_t i = 0, end; i < spans.count && json_array_size(files) < SOURCE_FILES_MAX; i = end) {
+        for (end = i + 1; end < spans.count && strcmp(spans.items[end].path, spans.items[i].path) == 0; end++)
             ;
-        json_array_append_new(files, source_file(analysis, spans + i, end - i, &budget));
+        json_array_append_new(files, source_file(analysis, spans.items + i, end - i, &budget));
     }
-    free(spans);
+    free(spans.items);
     return sources;
 }

@@ -1,4 +1,4 @@
-/* Excerpts of the source files that the loops of an analysis name. */
+/* Excerpts of the source files that the loops and the accesses of an analysis name. */
 #ifndef LWP_WEB_SOURCE_H
 #define LWP_WEB_SOURCE_H
 
@@ -6,7 +6,7 @@
 
 enum lwp_source_policy {
     LWP_SOURCE_NONE,
-    LWP_SOURCE_HOT, /* loops with 1 % of all weight or more, and those of an object with advice */
+    LWP_SOURCE_HOT, /* loops with 1 % of all weight or more, and those of an object with advice; pairs with 1 % of accesses */
     LWP_SOURCE_ALL,
 };
 

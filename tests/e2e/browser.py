@@ -85,8 +85,13 @@ def watch_accesses(analysis, text):
     """A dead store, and a cache line that two threads share."""
     total = {"share": 0.4, "share_ci": [0.3, 0.5], "wasted": 4.0, "total": 10.0, "unit": "ns", "approximate": 0, "candidates": 900, "decided": 120, "undecided": 0}
     analysis["redundancy_totals"] = {"dead_store": total, "silent_store": None, "silent_load": None, "computation": None, "register": None, "spatial": None}
-    analysis["redundancies"] = [{"kind": "dead_store", "approximate": 0, "share": 0.25, "share_ci": [0.2, 0.3], "amount": 2.5, "samples": 37, "first": 0, "second": 0, "object": 0,
-                                 "bytes": 8, "meaning": text, "remedy": text}]
+    outer = analysis["contexts"][0]["frames"][-1]
+    frame = lambda line: {"function": text, "file": "particles.c", "line": line, "module": 0, "inlined": False}
+    first = len(analysis["contexts"])
+    analysis["contexts"] += [{"frames": [frame(15), outer]}, {"frames": [frame(24), outer]}]
+    analysis["redundancies"] = [{"kind": "dead_store", "approximate": 0, "share": 0.25, "share_ci": [0.2, 0.3], "amount": 2.5, "samples": 37, "first": first, "second": first + 1, "object": 0,
+                                 "bytes": 8, "places": {"again": 1, "moved": 35}, "cause": "overwritten_whole", "meaning": text, "remedy": text,
+                                 "others": [{"first": 0, "second": 0, "object": None, "share": 0.05, "samples": 7}]}]
     analysis["communication"] = {"granularity_bytes": 8, "threads": [{"tid": 11, "name": text}, {"tid": 12, "name": None}], "others": 0, "unit": "share", "scaled": True, "watched": 50,
                                  "decided": 40, "read_by_others": 0.1, "regions": [{"name": "whole program", "loop": None, "true": [[0, 0.75], [0.25, 0]],
                                  "true_ci": [[[0, 0], [0.6, 0.9]], [[0.1, 0.4], [0, 0]]], "samples": [[0, 30], [10, 0]], "reuse": None, "crr": None, "homogeneity": None,
@@ -324,9 +329,11 @@ def accesses(browser):
         analysis["findings"].append({"id": "dead-store-0001", "kind": "redundancy", "title": "25 % of all stores are dead", "severity": "low", "share": 0.3, "expected_speedup": None,
                                      "refs": {"redundancy": 0}, "next_step": "Store once."})
     file = export(result("accesses", watched)[0])
+    browser.size(1280)
     for view, words in {"findings": ["25 % of all stores are dead", "unknown", "See the evidence"],
                         "redundancies": ["Dead stores", "40.0 %", "95 % interval 30.0–50.0 %", "120 of 900 watched", "25.0 %", "37", "none was decided"],
-                        "redundancy/0": ["a plain word", "Stored in", "Overwritten in", "25.0 %"],
+                        "redundancy/0": ["a plain word", "Stored in", "Overwritten in", "25.0 %", "overwritten whole", "many", "1 of 36", "The same on other call paths", "5.0 %",
+                                         "sum += all[i].mass;", "all[i].z += step;", "Grey frames"],
                         "redundancy/9": ["There is no such pair"],
                         "threads": ["75.0 %", "25.0 %", "false sharing", "stores 8–15", "a plain word", "12"]}.items():
         browser.open(f"file://{file}#{view}")
@@ -336,6 +343,9 @@ def accesses(browser):
         check("cannot be drawn" not in text, f"accesses #{view}: {text[:200]}")
         if view != "redundancy/9":
             browser.shot("accesses-" + view.replace("/", "-"))
+        browser.size(400)
+        check(browser.driver.execute_script("return document.documentElement.scrollWidth <= innerWidth"), f"accesses #{view} is wider than a phone")
+        browser.size(1280)
     browser.is_quiet("accesses", f"file://{file}")
 
 

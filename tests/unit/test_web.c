@@ -284,6 +284,31 @@ static void test_source(void **state)
 }
 
 /* Source of any amount stays below the page's share of it. */
+/* Lines on the call paths of a redundant pair, without any loop; and not those of a pair too small for "hot". */
+static void test_source_of_accesses(void **state)
+{
+    (void)state;
+    put("b.c", "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13\n14\n15\n16\n", 39);
+    for (int small = 0; small < 2; small++) {
+        json_t *analysis = json_pack("{s:s, s:s, s:{s:s}, s:[], s:[{s:[{s:s, s:i}, {s:s, s:n}]}, {s:[{s:s, s:i}]}], "
+                                     "s:[{s:f, s:i, s:i}], s:[{s:[{s:i}]}]}",
+                                     "schema", "lwp-analysis", "version", "1.0", "run", "cwd", folder, "loops",
+                                     "contexts", "frames", "file", "b.c", "line", 4, "file", "b.c", "line", "frames",
+                                     "file", "b.c", "line", 14, "redundancies", "share", small ? 0.001 : 0.1, "first",
+                                     0, "second", small ? 77 : 1, "sharing", "sites", "context", 0);
+        assert_non_null(analysis);
+        json_t *sources = lwp_source_collect(analysis, LWP_SOURCE_HOT);
+        const json_t *excerpts = json_object_get(json_array_get(json_object_get(sources, "files"), 0), "excerpts");
+        assert_int_equal(json_array_size(excerpts), small ? 1 : 2);
+        assert_int_equal(json_integer_value(json_object_get(json_array_get(excerpts, 0), "first")), 1);
+        assert_int_equal(json_array_size(json_object_get(json_array_get(excerpts, 0), "lines")), 7);
+        if (!small)
+            assert_int_equal(json_integer_value(json_object_get(json_array_get(excerpts, 1), "first")), 11);
+        json_decref(sources);
+        json_decref(analysis);
+    }
+}
+
 static void test_source_is_bounded(void **state)
 {
     (void)state;
@@ -387,6 +412,7 @@ int main(void)
         cmocka_unit_test(test_bad_templates),
         cmocka_unit_test(test_built_in_assets),
         cmocka_unit_test_setup_teardown(test_source, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_source_of_accesses, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_source_is_bounded, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_result, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_site, make_folder, remove_folder),
