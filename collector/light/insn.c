@@ -227,6 +227,7 @@ void lwp_insn_decode(struct lwp_insn *insn, uint64_t ip, unsigned room)
     bool string = insn_is_string(from.mnemonic) ||
                   (from.mnemonic == ZYDIS_MNEMONIC_MOVSD && from.meta.category == ZYDIS_CATEGORY_STRINGOP) ||
                   (from.mnemonic == ZYDIS_MNEMONIC_CMPSD && from.meta.category == ZYDIS_CATEGORY_STRINGOP);
+    insn->string = string;
     insn->rep_string = string && (from.attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE));
     for (unsigned i = 0; i < from.operand_count; i++) {
         const ZydisDecodedOperand *operand = &operands[i];

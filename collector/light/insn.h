@@ -49,7 +49,8 @@ struct lwp_insn {
     uint64_t ip;
     uint8_t length, op, condition; /* condition: the low four bits of jcc, cmov, set */
     bool load, store;     /* an explicit data access at the memory operand */
-    bool rep_string;      /* accesses at RSI and/or RDI */
+    bool string;          /* accesses at RSI and/or RDI */
+    bool rep_string;      /* and again: this is one of its steps */
     bool vector, floating, gather, invalid;
     bool writes_flags;
     uint8_t widened;      /* LWP_OP_WIDEN: bytes of the result */

@@ -46,15 +46,16 @@ static enum lwp_trap_kind trap_string(const struct lwp_insn *insn, uint64_t stop
         if (!(insn->spoils >> reg & 1))
             continue;
         uint64_t at = after->value[reg];
-        uint64_t start = flags & FLAG_DIRECTION ? at + insn->bytes : at - STRING_GROUP;
-        if (!covers(start, STRING_GROUP, address, bytes))
+        unsigned group = insn->rep_string ? STRING_GROUP : insn->bytes;
+        uint64_t start = flags & FLAG_DIRECTION ? at + insn->bytes : at - group;
+        if (!covers(start, group, address, bytes))
             continue;
         trap_take(trap, insn, address);
         trap->bytes = (uint16_t)bytes;
         trap->string = true;
         trap->store = rdi && insn->store;
         trap->load = !trap->store;
-        trap->partial = stopped_at == insn->ip && trap_is_partial(insn, after, flags, at, address, bytes);
+        trap->partial = insn->rep_string && stopped_at == insn->ip && trap_is_partial(insn, after, flags, at, address, bytes);
         return LWP_TRAP_ACCESS;
     }
     return LWP_TRAP_UNKNOWN;
@@ -101,7 +102,7 @@ enum lwp_trap_kind lwp_trap_find(struct lwp_code_cache *cache, const struct lwp_
         if (!candidate[i])
             continue;
         const struct lwp_insn *insn = lwp_code_at(cache, candidate[i], place->high);
-        if (insn->rep_string) {
+        if (insn->string) {
             if (trap_string(insn, place->ip, after, flags, address, bytes, trap))
                 return LWP_TRAP_ACCESS;
             continue;
