@@ -93,7 +93,8 @@ const struct lwp_command lwp_cmd_diff = {
         "what they became.\n\n"
         "A promise is about the CPU time of the whole program. One run on each side is one measurement; merge "
         "several with 'lwp analyze -o' to get an interval. When the two runs cannot be compared (other machine, "
-        "engine, arguments or amount of data), the verdict says so.\n\n"
+        "engine, arguments or amount of data), the verdict says so. Shares of redundant stores and loads are compared "
+        "too: less or more only where the difference is beyond their intervals.\n\n"
         "Exit status: 0 done (whatever came out), 1 a result could not be read, 2 wrong usage.",
     .options = diff_options,
     .run = diff_run,

@@ -72,6 +72,9 @@ const struct lwp_command lwp_cmd_report = {
     .usage = "[options] DIR",
     .summary = "print the findings of a run as text",
     .details = "Analyses the run first when that has not been done yet.\n\n"
+               "Says how the run went, which data and code is hot, how many of the stores and loads were redundant and\n"
+               "where (with the cause, or 'unknown'), what threads do to each other's memory, and then the findings:\n"
+               "what to change, the one with the largest expected gain first, each with its evidence.\n\n"
                "Exit status: 0 done (with or without findings), 1 DIR could not be read, 2 wrong usage.",
     .options = report_options,
     .run = report_run,

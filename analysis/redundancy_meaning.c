@@ -45,35 +45,31 @@ static const struct text texts[] = {
      "Look whether the first store is needed at all, or only in some cases."},
     {LWP_WATCHED_DEAD_STORE, USELESS_INITIALISATION,
      "Useless initialisation: what is initialised first is written again before anything reads it.",
-     "Leave the initialisation out, or initialise only what is not written anyway; NWChem became 1.43x faster without "
-     "one."},
+     "Leave the initialisation out, or initialise only what is not written anyway; NWChem became 1.43x faster "
+     "without one."},
     {LWP_WATCHED_DEAD_STORE, REPEATED_FILL,
      "Memory is filled again although hardly anything has read it since it was filled before.",
      "Fill only the part that is used, or use a smaller structure: gcc became 1.33x faster with one in place of a "
-     "large "
-     "table that was cleared for few entries."},
+     "large table that was cleared for few entries."},
     {LWP_WATCHED_DEAD_STORE, UNREAD_COPY, "A copy is made that is overwritten before anything reads it.",
      "Do not copy what is written anyway, or copy only the part that is kept."},
     {LWP_WATCHED_DEAD_STORE, OVERWRITTEN_WHOLE,
-     "The loop goes through the same memory again and overwrites results that nothing has read since they were stored.",
-     "Compute only the results that are used: leave out the passes whose results are not read, or store only in the "
-     "last "
-     "one."},
+     "The loop goes through the same memory again and overwrites results that nothing has read since they were "
+     "stored.",
+     "Compute only the results that are used: leave out the passes whose results are not read, or store only in "
+     "the last one."},
     {LWP_WATCHED_DEAD_STORE, KEPT_IN_MEMORY,
      "The loop stores to one place again and again, and nothing reads it in between.",
      "Keep the value in a local variable and store it once after the loop; if the compiler has to assume that a "
-     "pointer "
-     "may lead to it, restrict helps. hmmer became 1.28x faster, bzip2 1.07x."},
+     "pointer may lead to it, restrict helps. hmmer became 1.28x faster."},
     {LWP_WATCHED_DEAD_STORE, STORED_TWICE,
      "Each pass of the loop stores twice to the same place, and nothing reads the first value.",
-     "Store once, at the end: keep the value in a local variable until it is final. Chombo became 1.07x faster."},
+     "Store once, at the end: keep the value in a local variable until it is final."},
     {LWP_WATCHED_DEAD_STORE, SPILL,
-     "The compiler saves a value to the stack and saves it again before it was needed: more values are in use than "
-     "there "
-     "are registers.",
-     "Split the loop, or make fewer values live across it; look whether profile-guided optimisation keeps this one in "
-     "a "
-     "register."},
+     "The compiler saves a value to the stack and saves it again before it was needed: more values are in use "
+     "than there are registers, or a call takes them.",
+     "Split the loop, or make fewer values live across it; look whether profile-guided optimisation keeps this "
+     "one in a register. bzip2 became 1.07x faster without such code."},
     {LWP_WATCHED_DEAD_STORE, MISSED_INLINING,
      "What is stored for a function on the stack is stored again before anything reads it: the function is not "
      "inlined.",
@@ -91,9 +87,8 @@ static const struct text texts[] = {
      "The same value is put on the stack for each call of a function that is not inlined.",
      "Let the compiler inline it (in the header, static, or -flto); povray became 1.08x faster."},
     {LWP_WATCHED_SILENT_STORE, REDUNDANT_COMPUTATION,
-     "The value is computed anew from loaded data and comes out as it was: often something is added that is zero, or "
-     "the "
-     "inputs have not changed.",
+     "The value is computed anew and comes out as it was: often something is added that is zero, or the inputs "
+     "have not changed.",
      "Test the inputs first and skip the computation with the store; backprop became 1.20x faster, Caffe 1.06x."},
     {LWP_WATCHED_SILENT_STORE, CONVERGED,
      "The new number is within 1 % of the one it replaces: the result hardly changes any more.",
@@ -105,28 +100,24 @@ static const struct text texts[] = {
      "faster)."},
     {LWP_WATCHED_SILENT_LOAD, KEPT_IN_MEMORY,
      "The loop loads the same unchanged value again instead of keeping it in a register.",
-     "Load it into a local variable before the loop; if the compiler has to assume that a store changes it, restrict "
-     "or a "
-     "copy helps. lavaMD became 1.66x faster."},
+     "Load it into a local variable before the loop; if the compiler has to assume that a store changes it, "
+     "restrict or a copy helps. lavaMD became 1.66x faster."},
     {LWP_WATCHED_SILENT_LOAD, SPILL,
-     "The compiler loads an unchanged value from the stack again: more values are in use than there are registers, or "
-     "a "
-     "call takes them.",
+     "The compiler loads an unchanged value from the stack again: more values are in use than there are "
+     "registers, or a call takes them.",
      "Split the loop, or make fewer values live across it."},
     {LWP_WATCHED_SILENT_LOAD, MISSED_INLINING,
      "A function that is not inlined loads the same unchanged value each time it is called in a loop.",
      "Inline it, so that the value can stay in a register (h264ref became 1.27x faster), or pass the value in a "
      "register."},
     {LWP_WATCHED_SILENT_LOAD, LINEAR_SEARCH,
-     "A loop that changes nothing and can end early goes through the same unchanged data again and again: usually a "
-     "linear "
-     "search.",
+     "A loop that changes nothing and can end early goes through the same unchanged data again and again: usually "
+     "a linear search.",
      "Look things up by hashing or bisection, or keep what was found: without a linear search objdump became 10x "
-     "faster, "
-     "with a better hash table Kallisto 4.1x."},
+     "faster, with a better hash table Kallisto 4.1x."},
     {LWP_WATCHED_SILENT_LOAD, REPEATED_WALK, "A loop goes through the same data again and finds it unchanged.",
-     "Keep the results that cannot have changed, do more in one pass while the data is in the cache, or skip data that "
-     "does nothing, such as zeroes: imagick became 1.6x faster."},
+     "Keep the results that cannot have changed, do more in one pass while the data is in the cache, or skip data "
+     "that does nothing, such as zeroes: imagick became 1.6x faster."},
 };
 
 /* What is known of a pair. */

@@ -2,47 +2,14 @@
  * In: analysis.json (never a sample). Names come from the profiled program, so control characters in them become '?'.
  */
 #define _GNU_SOURCE /* asprintf */
-#include "analysis/report.h"
+#include "analysis/report_parts.h"
 
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { WIDTH = 80, OBJECTS_SHOWN = 8, LOOPS_SHOWN = 10 };
 
 static const double size_sure = 0.95;
-
-struct report {
-    FILE *out;
-    const json_t *root;
-    bool colour;
-};
-
-static const char *report_text(const json_t *object, const char *key, const char *otherwise)
-{
-    const char *text = json_string_value(json_object_get(object, key));
-    return text ? text : otherwise;
-}
-
-static double report_number(const json_t *object, const char *key)
-{
-    return json_number_value(json_object_get(object, key));
-}
-
-static const json_t *report_at(const struct report *report, const char *array, const json_t *id)
-{
-    return json_is_integer(id) ? json_array_get(json_object_get(report->root, array), (size_t)json_integer_value(id))
-                               : NULL;
-}
-
-static void report_say(const struct report *report, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void report_say(const struct report *report, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    vfprintf(report->out, format, arguments);
-    va_end(arguments);
-}
 
 /* Text of the profiled program must not move the cursor. Our own line breaks in declarations stay. */
 static void report_clean_text(json_t *value, bool line_breaks)
@@ -77,12 +44,6 @@ void lwp_report_clean(json_t *root)
     report_clean_text(root, false);
 }
 
-static void report_style(const struct report *report, const char *code)
-{
-    if (report->colour)
-        fprintf(report->out, "\033[%sm", code);
-}
-
 void lwp_report_wrap(FILE *out, int indent, const char *text)
 {
     int column = indent;
@@ -105,30 +66,24 @@ void lwp_report_wrap(FILE *out, int indent, const char *text)
 }
 
 /* Words wrapped at WIDTH, following lines indented. */
-static void report_wrap(const struct report *report, int indent, const char *text)
+static void report_wrap(const struct lwp_report *report, int indent, const char *text)
 {
-    report_say(report, "%*s", indent, "");
+    lwp_report_say(report, "%*s", indent, "");
     lwp_report_wrap(report->out, indent, text);
 }
 
-static const char *report_file(const char *path)
-{
-    const char *slash = path ? strrchr(path, '/') : NULL;
-    return slash ? slash + 1 : path;
-}
-
 /* "match (neuron.c:93-94)", or "sort+0x6e8c" without symbols. */
-static void report_place(const struct report *report, const json_t *loop, char *text, size_t size)
+static void report_place(const struct lwp_report *report, const json_t *loop, char *text, size_t size)
 {
-    const char *file = report_file(json_string_value(json_object_get(loop, "file")));
+    const char *file = lwp_report_file(json_string_value(json_object_get(loop, "file")));
     const char *function = json_string_value(json_object_get(loop, "function"));
-    const json_t *module = report_at(report, "modules", json_object_get(loop, "module"));
-    const char *path = report_file(json_string_value(json_object_get(module, "path")));
-    int first = (int)report_number(loop, "first_line"), last = (int)report_number(loop, "last_line");
+    const json_t *module = lwp_report_at(report, "modules", json_object_get(loop, "module"));
+    const char *path = lwp_report_file(json_string_value(json_object_get(module, "path")));
+    int first = (int)lwp_report_number(loop, "first_line"), last = (int)lwp_report_number(loop, "last_line");
     if (!loop || (!function && !path))
         snprintf(text, size, "unknown code");
     else if (!function)
-        snprintf(text, size, "%s+0x%llx", path, (unsigned long long)report_number(loop, "address"));
+        snprintf(text, size, "%s+0x%llx", path, (unsigned long long)lwp_report_number(loop, "address"));
     else if (file && first && last > first)
         snprintf(text, size, "%s (%s:%d-%d)", function, file, first, last);
     else if (file && first)
@@ -175,7 +130,7 @@ static void report_bytes(double bytes, char *text, size_t size)
     snprintf(text, size, unit == 0 || bytes >= 100 ? "%.0f %s" : "%.1f %s", bytes, units[unit]);
 }
 
-static void report_run(const struct report *report)
+static void report_run(const struct lwp_report *report)
 {
     const json_t *run = json_object_get(report->root, "run"), *overhead = json_object_get(run, "overhead_percent");
     char line[512], command[256];
@@ -189,63 +144,64 @@ static void report_run(const struct report *report)
             break;
         used += (size_t)wrote;
     }
-    report_say(report, "Run       %.70s\n", *command ? command : "(command not known)");
+    lwp_report_say(report, "Run       %.70s\n", *command ? command : "(command not known)");
     snprintf(line, sizeof line, "%s engine, %.0f samples, %.0f with an address, %.0f lost",
-             report_text(run, "engine", "unknown"), report_number(run, "samples"),
-             report_number(run, "samples_with_address"), report_number(run, "samples_lost"));
-    report_say(report, "Measured  %s\n", line);
-    bool timed = report_number(run, "cpu_s") > 0;
+             lwp_report_text(run, "engine", "unknown"), lwp_report_number(run, "samples"),
+             lwp_report_number(run, "samples_with_address"), lwp_report_number(run, "samples_lost"));
+    lwp_report_say(report, "Measured  %s\n", line);
+    bool timed = lwp_report_number(run, "cpu_s") > 0;
     used = (size_t)snprintf(line, sizeof line, timed ? "%.2f s of CPU time" : "CPU time not recorded",
-                            report_number(run, "cpu_s"));
-    if (timed && report_number(run, "samples") > 0 && json_is_number(json_object_get(run, "stall_share")))
+                            lwp_report_number(run, "cpu_s"));
+    if (timed && lwp_report_number(run, "samples") > 0 && json_is_number(json_object_get(run, "stall_share")))
         used += (size_t)snprintf(line + used, sizeof line - used, ", %.0f %% of it waiting for memory",
-                                 100 * report_number(run, "stall_share"));
+                                 100 * lwp_report_number(run, "stall_share"));
     if (json_is_number(overhead))
         snprintf(line + used, sizeof line - used, "; lwp itself took %.1f %%", json_number_value(overhead));
-    report_say(report, "Cost      %s\n", line);
+    lwp_report_say(report, "Cost      %s\n", line);
     const json_t *types = json_object_get(report->root, "types");
     if (json_is_object(types))
-        report_say(report, "Types     known for %.0f %% of the time spent on heap and static data\n",
-                   100 * report_number(types, "share"));
+        lwp_report_say(report, "Types     known for %.0f %% of the time spent on heap and static data\n",
+                       100 * lwp_report_number(types, "share"));
 }
 
-static void report_objects(const struct report *report)
+static void report_objects(const struct lwp_report *report)
 {
     size_t i, shown = 0;
     bool open = false;
     json_t *object;
-    report_say(report, "\n");
-    report_style(report, "1");
-    report_say(report, "Data          share (95 %%)         size  element  name\n");
-    report_style(report, "0");
+    lwp_report_say(report, "\n");
+    lwp_report_style(report, "1");
+    lwp_report_say(report, "Data          share (95 %%)         size  element  name\n");
+    lwp_report_style(report, "0");
     json_array_foreach(json_object_get(report->root, "objects"), i, object)
     {
         const json_t *interval = json_object_get(object, "share_ci");
         char size[32] = "-", element[32] = "-", share[48];
-        if (report_number(object, "share") < 0.005 || shown++ == OBJECTS_SHOWN)
+        if (lwp_report_number(object, "share") < 0.005 || shown++ == OBJECTS_SHOWN)
             break;
-        if (report_number(object, "bytes") > 0)
-            report_bytes(report_number(object, "bytes"), size, sizeof size);
+        if (lwp_report_number(object, "bytes") > 0)
+            report_bytes(lwp_report_number(object, "bytes"), size, sizeof size);
         const json_t *sure = json_object_get(object, "element_probability");
         bool unsure = json_is_number(sure) && json_number_value(sure) < size_sure;
-        if (report_number(object, "element_bytes") > 0) {
-            snprintf(element, sizeof element, "%s%.0f", unsure ? "~" : "", report_number(object, "element_bytes"));
+        if (lwp_report_number(object, "element_bytes") > 0) {
+            snprintf(element, sizeof element, "%s%.0f", unsure ? "~" : "", lwp_report_number(object, "element_bytes"));
             open |= unsure;
         }
-        snprintf(share, sizeof share, "%5.1f %% (%.1f-%.1f)", 100 * report_number(object, "share"),
+        snprintf(share, sizeof share, "%5.1f %% (%.1f-%.1f)", 100 * lwp_report_number(object, "share"),
                  100 * json_number_value(json_array_get(interval, 0)),
                  100 * json_number_value(json_array_get(interval, 1)));
         const char *type = json_string_value(json_object_get(object, "type"));
-        report_say(report, "%-8s %-20s %11s %8s  %s%s%s%s\n", report_text(object, "kind", "?"), share, size, element,
-                   report_text(object, "name", "?"), type ? " (" : "", type ? type : "", type ? ")" : "");
+        lwp_report_say(report, "%-8s %-20s %11s %8s  %s%s%s%s\n", lwp_report_text(object, "kind", "?"), share, size,
+                       element, lwp_report_text(object, "name", "?"), type ? " (" : "", type ? type : "",
+                       type ? ")" : "");
     }
     if (!shown)
-        report_say(report, "  (no data object takes 0.5 %% of the time or more)\n");
+        lwp_report_say(report, "  (no data object takes 0.5 %% of the time or more)\n");
     if (open)
-        report_say(report, "  ~ less than 95 %% sure: too few samples, or equal parts that may be elements\n");
+        lwp_report_say(report, "  ~ less than 95 %% sure: too few samples, or equal parts that may be elements\n");
 }
 
-static void report_loops(const struct report *report)
+static void report_loops(const struct lwp_report *report)
 {
     size_t i, shown = 0;
     json_t *loop;
@@ -253,29 +209,29 @@ static void report_loops(const struct report *report)
     json_array_foreach(json_object_get(report->root, "loops"), i, loop)
     {
         /* They come hottest first, but a nested one brings its parents along. */
-        if (report_number(loop, "share") < 0.02 || shown == LOOPS_SHOWN / 2)
+        if (lwp_report_number(loop, "share") < 0.02 || shown == LOOPS_SHOWN / 2)
             continue;
         if (shown++ == 0) {
-            report_say(report, "\n");
-            report_style(report, "1");
-            report_say(report, "Code     share  hottest loops\n");
-            report_style(report, "0");
+            lwp_report_say(report, "\n");
+            lwp_report_style(report, "1");
+            lwp_report_say(report, "Code     share  hottest loops\n");
+            lwp_report_style(report, "0");
         }
         report_place(report, loop, place, sizeof place);
-        report_say(report, "%-8s %4.1f %%  %s\n", report_text(loop, "kind", "loop"), 100 * report_number(loop, "share"),
-                   place);
+        lwp_report_say(report, "%-8s %4.1f %%  %s\n", lwp_report_text(loop, "kind", "loop"),
+                       100 * lwp_report_number(loop, "share"), place);
     }
 }
 
-static void report_declaration(const struct report *report, const char *declaration)
+static void report_declaration(const struct lwp_report *report, const char *declaration)
 {
-    report_style(report, "36");
+    lwp_report_style(report, "36");
     while (*declaration) {
         int line = (int)strcspn(declaration, "\n");
-        report_say(report, "    %.*s\n", line, declaration);
+        lwp_report_say(report, "    %.*s\n", line, declaration);
         declaration += line + (declaration[line] == '\n');
     }
-    report_style(report, "0");
+    lwp_report_style(report, "0");
 }
 
 static const char *report_sure(double probability, char *text, size_t room)
@@ -285,58 +241,58 @@ static const char *report_sure(double probability, char *text, size_t room)
 }
 
 /* What expected speed-ups are of: latencies do not say how much of the run they are. */
-static const char *report_whole(const struct report *report)
+static const char *report_whole(const struct lwp_report *report)
 {
-    const char *unit = report_text(json_object_get(report->root, "run"), "weight_unit", "");
+    const char *unit = lwp_report_text(json_object_get(report->root, "run"), "weight_unit", "");
     return strcmp(unit, "cycles") ? "the whole program" : "the time that accesses take";
 }
 
-static void report_split(const struct report *report, const json_t *split)
+static void report_split(const struct lwp_report *report, const json_t *split)
 {
-    const json_t *object = report_at(report, "objects", json_object_get(split, "object"));
+    const json_t *object = lwp_report_at(report, "objects", json_object_get(split, "object"));
     const json_t *traffic = json_object_get(split, "traffic");
     char text[400], size[32], after[32];
     size_t i;
     json_t *row;
-    report_bytes(report_number(object, "bytes"), size, sizeof size);
+    report_bytes(lwp_report_number(object, "bytes"), size, sizeof size);
     const json_t *interval = json_object_get(object, "share_ci");
-    report_say(report, "   evidence    %.1f %% of all time is spent waiting for it (%.1f-%.1f), %.0f samples\n",
-               100 * report_number(object, "share"), 100 * json_number_value(json_array_get(interval, 0)),
-               100 * json_number_value(json_array_get(interval, 1)), report_number(object, "samples"));
+    lwp_report_say(report, "   evidence    %.1f %% of all time is spent waiting for it (%.1f-%.1f), %.0f samples\n",
+                   100 * lwp_report_number(object, "share"), 100 * json_number_value(json_array_get(interval, 0)),
+                   100 * json_number_value(json_array_get(interval, 1)), lwp_report_number(object, "samples"));
     const json_t *probability = json_object_get(split, "element_probability");
     double sure = json_is_number(probability) ? json_number_value(probability) : 1;
-    report_say(report, "               %.0f elements of %.0f bytes%s, %s; its loops take %.1f %%\n",
-               report_number(object, "elements"), report_number(object, "element_bytes"),
-               sure >= 1       ? ""
-               : sure >= 0.999 ? " (by strides, more than 99.9 % sure)"
-                               : report_sure(sure, text, sizeof text),
-               size, 100 * report_number(object, "time_share"));
+    lwp_report_say(report, "               %.0f elements of %.0f bytes%s, %s; its loops take %.1f %%\n",
+                   lwp_report_number(object, "elements"), lwp_report_number(object, "element_bytes"),
+                   sure >= 1       ? ""
+                   : sure >= 0.999 ? " (by strides, more than 99.9 % sure)"
+                                   : report_sure(sure, text, sizeof text),
+                   size, 100 * lwp_report_number(object, "time_share"));
     const json_t *frame = json_object_get(object, "site");
     if (json_is_string(json_object_get(frame, "file")))
-        report_say(report, "   allocated   in %s() at %s:%.0f\n", report_text(frame, "function", "?"),
-                   report_file(report_text(frame, "file", "?")), report_number(frame, "line"));
-    report_say(report, "   confidence  %s; cache lines per element visited %.2f -> %.2f\n",
-               report_text(split, "confidence", "?"), report_number(traffic, "before"),
-               report_number(traffic, "after"));
-    report_bytes(report_number(json_object_get(split, "memory"), "before"), size, sizeof size);
-    report_bytes(report_number(json_object_get(split, "memory"), "after"), after, sizeof after);
-    report_say(report, "   memory      a pass over all elements goes through %s, then %s\n", size, after);
-    report_say(report, "\n   share  loop                                      uses\n");
+        lwp_report_say(report, "   allocated   in %s() at %s:%.0f\n", lwp_report_text(frame, "function", "?"),
+                       lwp_report_file(lwp_report_text(frame, "file", "?")), lwp_report_number(frame, "line"));
+    lwp_report_say(report, "   confidence  %s; cache lines per element visited %.2f -> %.2f\n",
+                   lwp_report_text(split, "confidence", "?"), lwp_report_number(traffic, "before"),
+                   lwp_report_number(traffic, "after"));
+    report_bytes(lwp_report_number(json_object_get(split, "memory"), "before"), size, sizeof size);
+    report_bytes(lwp_report_number(json_object_get(split, "memory"), "after"), after, sizeof after);
+    lwp_report_say(report, "   memory      a pass over all elements goes through %s, then %s\n", size, after);
+    lwp_report_say(report, "\n   share  loop                                      uses\n");
     size_t shown = 0;
     json_array_foreach(json_object_get(object, "loops"), i, row)
     {
         char fields[160];
-        if (report_number(row, "share") < 0.001 || shown++ == LOOPS_SHOWN)
+        if (lwp_report_number(row, "share") < 0.001 || shown++ == LOOPS_SHOWN)
             break;
-        report_place(report, report_at(report, "loops", json_object_get(row, "loop")), text, sizeof text);
+        report_place(report, lwp_report_at(report, "loops", json_object_get(row, "loop")), text, sizeof text);
         report_join(json_object_get(row, "fields"), fields, sizeof fields);
-        report_say(report, "  %5.1f %%  %-40s  %s\n", 100 * report_number(row, "share"), text, fields);
+        lwp_report_say(report, "  %5.1f %%  %-40s  %s\n", 100 * lwp_report_number(row, "share"), text, fields);
     }
-    report_say(report, "\n");
-    report_declaration(report, report_text(split, "declaration", ""));
+    lwp_report_say(report, "\n");
+    report_declaration(report, lwp_report_text(split, "declaration", ""));
 }
 
-static void report_regroup(const struct report *report, const json_t *group)
+static void report_regroup(const struct lwp_report *report, const json_t *group)
 {
     const json_t *names = json_object_get(group, "names"), *objects = json_object_get(group, "objects");
     const json_t *traffic = json_object_get(group, "traffic"), *first = NULL;
@@ -346,199 +302,90 @@ static void report_regroup(const struct report *report, const json_t *group)
     double samples = 0, bytes = 0;
     json_array_foreach(objects, i, row)
     {
-        const json_t *object = report_at(report, "objects", row);
-        samples += report_number(object, "samples");
-        bytes += report_number(object, "bytes");
+        const json_t *object = lwp_report_at(report, "objects", row);
+        samples += lwp_report_number(object, "samples");
+        bytes += lwp_report_number(object, "bytes");
         first = first ? first : object;
     }
     report_bytes(bytes, size, sizeof size);
-    report_say(report, "   evidence    %zu arrays of %.0f elements, %s in all, %.0f samples\n", json_array_size(names),
-               report_number(first, "elements"), size, samples);
-    report_say(report, "   confidence  %s; cache lines per index %.2f -> %.2f\n", report_text(group, "confidence", "?"),
-               report_number(traffic, "before"), report_number(traffic, "after"));
-    report_say(report, "\n   share  loop                                      cache lines per index\n");
+    lwp_report_say(report, "   evidence    %zu arrays of %.0f elements, %s in all, %.0f samples\n",
+                   json_array_size(names), lwp_report_number(first, "elements"), size, samples);
+    lwp_report_say(report, "   confidence  %s; cache lines per index %.2f -> %.2f\n",
+                   lwp_report_text(group, "confidence", "?"), lwp_report_number(traffic, "before"),
+                   lwp_report_number(traffic, "after"));
+    lwp_report_say(report, "\n   share  loop                                      cache lines per index\n");
     json_array_foreach(json_object_get(traffic, "loops"), i, row)
     {
-        const json_t *loop = report_at(report, "loops", json_object_get(row, "loop"));
+        const json_t *loop = lwp_report_at(report, "loops", json_object_get(row, "loop"));
         if (i == LOOPS_SHOWN)
             break;
         report_place(report, loop, text, sizeof text);
-        report_say(report, "  %5.1f %%  %-40s  %.2f -> %.2f\n", 100 * report_number(loop, "share"), text,
-                   report_number(row, "before"), report_number(row, "after"));
+        lwp_report_say(report, "  %5.1f %%  %-40s  %.2f -> %.2f\n", 100 * lwp_report_number(loop, "share"), text,
+                       lwp_report_number(row, "before"), lwp_report_number(row, "after"));
     }
     json_array_foreach(json_object_get(group, "rejected"), i, row)
     {
         if (i == 0)
-            report_say(report, "\n   left out    reason\n");
+            lwp_report_say(report, "\n   left out    reason\n");
         if (i == LOOPS_SHOWN)
             break;
-        report_say(report, "   %-10s  %s: %s\n", report_text(row, "name", "?"), report_text(row, "reason", "?"),
-                   report_text(row, "detail", ""));
+        lwp_report_say(report, "   %-10s  %s: %s\n", lwp_report_text(row, "name", "?"),
+                       lwp_report_text(row, "reason", "?"), lwp_report_text(row, "detail", ""));
     }
-    report_say(report, "\n");
-    report_declaration(report, report_text(group, "declaration", ""));
+    lwp_report_say(report, "\n");
+    report_declaration(report, lwp_report_text(group, "declaration", ""));
 }
 
-/* A call path from the access outwards, as far as it helps. */
-static void report_path(const struct report *report, const char *what, const json_t *context)
-{
-    enum { FRAMES_SHOWN = 6 };
-    const json_t *frames = json_object_get(report_at(report, "contexts", context), "frames");
-    size_t i;
-    json_t *frame;
-    json_array_foreach(frames, i, frame)
-    {
-        if (i == FRAMES_SHOWN) {
-            report_say(report, "               ...\n");
-            break;
-        }
-        const char *file = json_string_value(json_object_get(frame, "file"));
-        report_say(report, "   %-11s %s", i ? "" : what, report_text(frame, "function", "?"));
-        if (file && json_is_integer(json_object_get(frame, "line")))
-            report_say(report, "  %s:%.0f", report_file(file), report_number(frame, "line"));
-        report_say(report, "\n");
-    }
-}
-
-static void report_redundancy(const struct report *report, const json_t *pair)
-{
-    const json_t *interval = json_object_get(pair, "share_ci");
-    const json_t *object = report_at(report, "objects", json_object_get(pair, "object"));
-    bool load = strcmp(report_text(pair, "kind", ""), "silent_load") == 0;
-    report_say(report, "   share       %.1f %% of all %s (95 %% interval %.1f-%.1f, %.0f pairs seen)\n",
-               100 * report_number(pair, "share"), load ? "loads" : "stores",
-               100 * json_number_value(json_array_get(interval, 0)),
-               100 * json_number_value(json_array_get(interval, 1)), report_number(pair, "samples"));
-    report_path(report, load ? "loaded in" : "stored in", json_object_get(pair, "first"));
-    report_path(report, "then in", json_object_get(pair, "second"));
-    if (object)
-        report_say(report, "   data        %s\n", report_text(object, "name", "?"));
-}
-
-/* Where most of each kind is, whether or not it is worth a finding. */
-static void report_redundancies(const struct report *report)
-{
-    static const struct {
-        const char *key, *title, *of;
-    } kinds[] = {{"dead_store", "dead stores", "overwritten before anything read them"},
-                 {"silent_store", "silent stores", "left the value as it was"},
-                 {"silent_load", "silent loads", "loaded again what had not changed"}};
-    const json_t *totals = json_object_get(report->root, "redundancy_totals");
-    bool begun = false;
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        const json_t *total = json_object_get(totals, kinds[i].key), *interval = json_object_get(total, "share_ci");
-        if (!json_is_object(total))
-            continue;
-        if (!begun)
-            report_say(report, "\nRedundant accesses (sampled, 95 %% interval)\n");
-        begun = true;
-        report_say(report, "  %-14s %5.1f %%  (%.1f-%.1f)  %s\n", kinds[i].title, 100 * report_number(total, "share"),
-                   100 * json_number_value(json_array_get(interval, 0)),
-                   100 * json_number_value(json_array_get(interval, 1)), kinds[i].of);
-    }
-}
-
-/* Its threads in the order of their bytes, then who reads what of whom, the largest parts. */
-static void report_sharing(const struct report *report)
-{
-    const json_t *sharing = json_object_get(report->root, "sharing"), *item, *site;
-    size_t i, k;
-    if (json_array_size(sharing))
-        report_say(report, "\nCache lines between threads\n");
-    json_array_foreach(sharing, i, item)
-    {
-        report_say(report, "  %5.1f %%  %s sharing of %s\n", 100 * report_number(item, "share"),
-                   report_text(item, "kind", "?"), report_text(item, "name", "unknown data"));
-        json_array_foreach(json_object_get(item, "sites"), k, site)
-        {
-            const json_t *offset = json_array_get(json_object_get(item, "offsets"), k);
-            report_say(report, "           thread %.0f  byte %" JSON_INTEGER_FORMAT " of the line  %s%s\n",
-                       report_number(site, "thread"), json_integer_value(offset), report_text(site, "field", ""),
-                       json_array_size(json_object_get(site, "stored")) ? "" : "  (reads only)");
-        }
-    }
-}
-
-enum { CELLS_SHOWN = 10 };
-
-static void report_communication(const struct report *report)
-{
-    const json_t *communication = json_object_get(report->root, "communication");
-    const json_t *region = json_array_get(json_object_get(communication, "regions"), 0);
-    const json_t *threads = json_object_get(communication, "threads"), *shares = json_object_get(region, "true");
-    size_t count = json_array_size(threads);
-    double below = 2;
-    for (int shown = 0; shown < CELLS_SHOWN; shown++) {
-        double best = 0;
-        for (size_t i = 0; i < count * count; i++) {
-            double share = json_number_value(json_array_get(json_array_get(shares, i / count), i % count));
-            if (share < below && share > best)
-                best = share;
-        }
-        if (best < 0.01)
-            return;
-        if (shown == 0)
-            report_say(report, "\nCommunication (share of what threads read of each other's stores)\n");
-        for (size_t i = 0; i < count * count; i++) {
-            if (json_number_value(json_array_get(json_array_get(shares, i / count), i % count)) != best)
-                continue;
-            const json_t *from = json_array_get(threads, i / count), *to = json_array_get(threads, i % count);
-            report_say(report, "  %5.1f %%  %s %.0f -> %s %.0f\n", 100 * best, report_text(from, "name", "thread"),
-                       report_number(from, "tid"), report_text(to, "name", "thread"), report_number(to, "tid"));
-        }
-        below = best;
-    }
-}
-
-static void report_findings(const struct report *report, bool brief)
+static void report_findings(const struct lwp_report *report, bool brief)
 {
     const json_t *findings = json_object_get(report->root, "findings");
     size_t i;
     json_t *finding;
     char speedup[64];
     if (json_array_size(findings) == 0) {
-        report_say(report, "%sNo advice: nothing was found that would be worth changing.\n", brief ? "" : "\n");
+        lwp_report_say(report, "%sNo advice: nothing was found that would be worth changing.\n", brief ? "" : "\n");
         return;
     }
     json_array_foreach(findings, i, finding)
     {
         if (brief && i == 3) {
-            report_say(report, "   ... and %zu more\n", json_array_size(findings) - i);
+            lwp_report_say(report, "   ... and %zu more\n", json_array_size(findings) - i);
             break;
         }
         report_speedup(json_object_get(finding, "expected_speedup"), speedup, sizeof speedup);
         char *title = NULL;
-        if (asprintf(&title, "%zu. %s", i + 1, report_text(finding, "title", "?")) < 0)
+        if (asprintf(&title, "%zu. %s", i + 1, lwp_report_text(finding, "title", "?")) < 0)
             return;
         if (!brief)
-            report_say(report, "\n");
-        report_style(report, "1");
+            lwp_report_say(report, "\n");
+        lwp_report_style(report, "1");
         report_wrap(report, 0, title);
-        report_style(report, "0");
+        lwp_report_style(report, "0");
         free(title);
-        report_say(report, "   expected    %s for %s (severity %s)\n", speedup, report_whole(report),
-                   report_text(finding, "severity", "?"));
+        lwp_report_say(report, "   expected    %s for %s (severity %s)\n", speedup, report_whole(report),
+                       lwp_report_text(finding, "severity", "?"));
         if (brief)
             continue;
-        const json_t *split = report_at(report, "splits", json_object_get(json_object_get(finding, "refs"), "split"));
+        const json_t *split =
+            lwp_report_at(report, "splits", json_object_get(json_object_get(finding, "refs"), "split"));
         if (split)
             report_split(report, split);
         const json_t *group =
-            report_at(report, "regroups", json_object_get(json_object_get(finding, "refs"), "regroup"));
+            lwp_report_at(report, "regroups", json_object_get(json_object_get(finding, "refs"), "regroup"));
         if (group)
             report_regroup(report, group);
         const json_t *pair =
-            report_at(report, "redundancies", json_object_get(json_object_get(finding, "refs"), "redundancy"));
+            lwp_report_at(report, "redundancies", json_object_get(json_object_get(finding, "refs"), "redundancy"));
         if (pair)
-            report_redundancy(report, pair);
-        report_say(report, "\n");
-        report_wrap(report, 3, report_text(finding, "next_step", ""));
+            lwp_report_redundancy(report, pair);
+        lwp_report_say(report, "\n");
+        report_wrap(report, 3, lwp_report_text(finding, "next_step", ""));
     }
 }
 
 void lwp_report_print(FILE *out, json_t *root, const char *dir, bool brief, bool colour)
 {
-    struct report report = {.out = out, .root = root, .colour = colour};
+    struct lwp_report report = {.out = out, .root = root, .colour = colour};
     const json_t *notes = json_object_get(json_object_get(root, "run"), "notes");
     size_t i;
     json_t *note;
@@ -546,26 +393,26 @@ void lwp_report_print(FILE *out, json_t *root, const char *dir, bool brief, bool
     if (brief) {
         report_findings(&report, true);
         const json_t *run = json_object_get(root, "run"), *overhead = json_object_get(run, "overhead_percent");
-        report_say(&report, "%.0f samples (%.0f lost) by the %s engine", report_number(run, "samples"),
-                   report_number(run, "samples_lost"), report_text(run, "engine", "unknown"));
+        lwp_report_say(&report, "%.0f samples (%.0f lost) by the %s engine", lwp_report_number(run, "samples"),
+                       lwp_report_number(run, "samples_lost"), lwp_report_text(run, "engine", "unknown"));
         if (json_is_number(overhead))
-            report_say(&report, "; measured overhead %.1f %%", json_number_value(overhead));
-        report_say(&report, "\n");
+            lwp_report_say(&report, "; measured overhead %.1f %%", json_number_value(overhead));
+        lwp_report_say(&report, "\n");
         return;
     }
     report_run(&report);
     report_objects(&report);
     report_loops(&report);
-    report_redundancies(&report);
-    report_sharing(&report);
-    report_communication(&report);
+    lwp_report_redundancies(&report);
+    lwp_report_sharing(&report);
+    lwp_report_communication(&report);
     report_findings(&report, false);
     if (json_array_size(notes)) {
-        report_say(&report, "\nNotes\n");
+        lwp_report_say(&report, "\nNotes\n");
         json_array_foreach(notes, i, note)
         {
             report_wrap(&report, 2, json_string_value(note));
         }
     }
-    report_say(&report, "\nLook at it in a browser with:  lwp serve %s\n", dir);
+    lwp_report_say(&report, "\nLook at it in a browser with:  lwp serve %s\n", dir);
 }

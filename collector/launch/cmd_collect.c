@@ -39,7 +39,7 @@ static const struct lwp_option collect_options[] = {
     {.name = "heap-threshold", .kind = LWP_OPT_NUMBER, .argument = "BYTES", .min = 0, .max = 65536,
      .help = "heap blocks below are told apart by call path and size only; 65536 if not given"},
     {.name = "detect", .kind = LWP_OPT_TEXT, .argument = "LIST", .initial = "layout,redundancy,sharing,communication",
-     .help = "what to look for, separated by commas; layout, redundancy (dead and silent stores, silent loads), sharing and communication (between threads)"},
+     .help = "what to look for, separated by commas: layout, redundancy, sharing, communication"},
     {.name = "follow-fork", .kind = LWP_OPT_FLAG, .help = "sample child processes too (this is the default)"},
     {.name = "no-follow-fork", .kind = LWP_OPT_FLAG, .help = "sample the first process only"},
     {.name = "delay", .kind = LWP_OPT_NUMBER, .argument = "SECONDS", .min = 0, .max = 1e6, .initial = "0",
@@ -365,6 +365,11 @@ const struct lwp_command lwp_cmd_collect = {
         "program using glibc, or a script whose interpreter is one; debug information (-g) gives fields their names.\n"
         "The programs it starts are sampled too. Started by mpirun or srun (mpirun -n 4 lwp collect ./app), all ranks\n"
         "write one result; without -o it is lwp-<app>.<job>.\n\n"
+        "--detect says what is looked for. layout: which data is hot, how it is laid out and used. redundancy: stores\n"
+        "that are overwritten unread (dead) or leave the value as it was (silent), and loads of what was loaded before\n"
+        "and has not changed (silent), as pairs of call paths. sharing: cache lines that threads take from each other.\n"
+        "communication: which thread reads what which other one stored. All but layout watch sampled accesses with the\n"
+        "processor's debug registers and share --max-overhead with it; what is left out leaves more for the others.\n\n"
         "The exit status is APP's, 128+n when signal n ended it; 125 when lwp itself failed, 126 when APP cannot be\n"
         "executed, 127 when it was not found.",
     .options = collect_options,

@@ -7,6 +7,7 @@ cd "$TMP"
 for case in initialised filled cleared overwritten kept twice searched walked reloaded called arguments spilled zeroes elsewhere; do
     "$LWP" collect -q --no-analyze -F 2000 --max-overhead 20 -o "r.$case" ./meanings $case 0.6 >"$case.out"
     "$LWP" analyze -q "r.$case"
+    "$LWP" report "r.$case" >"$case.report"
 done
 exec /usr/bin/python3 - *.out <<'END'
 import json, sys
@@ -29,6 +30,9 @@ for name in sys.argv[1:]:
     for pair in seen: # of which there is little it may not be known
         if pair["cause"] != cause and (pair is seen[0] or pair["cause"] != "unknown"):
             bad.append(f"{case}: {pair['cause']}, not {cause}: {pair}")
+    report = open(f"{case}.report").read()
+    if seen and seen[0]["share"] > 0.5 and f"(meanings.c:{first})" not in report or cause.replace("_", " ") not in report:
+        bad.append(f"{case}: the report does not tell: {report}")
 print("\n".join(bad))
 sys.exit(bool(bad))
 END
