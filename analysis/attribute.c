@@ -13,6 +13,7 @@ enum {
     CALLERS_SEEN = 64,
     PATH_FRAMES = 1024,
     PLACES = 1 << 12,
+    COMMONS = 1 << 12,
     WAITING = 128,
     SAMPLES = 16,
     PAGE = 4096
@@ -40,6 +41,11 @@ struct attribution_place {
     struct attribution_site site;
 };
 
+/* The context above two. */
+struct attribution_common {
+    uint32_t a, b, common; /* all 0: the root is above itself */
+};
+
 /* An access that is attributed and waits to be counted, until its stream has come from memory. */
 struct attribution_access {
     struct lwp_stream_key key;
@@ -60,10 +66,12 @@ struct lwp_attribution {
     size_t context_count, context_room;
     struct attribution_place places[PLACES];
     uint32_t round;
+    struct attribution_common commons[COMMONS];
 
     struct lwp_attributed *file;
     uint64_t seed, counter;
     uint64_t stack_low, stack_high;
+    struct lwp_extent last; /* the block of the access before */
     uint32_t number;
 
     struct lwps_sample samples[SAMPLES]; /* read and not yet attributed */
@@ -130,8 +138,8 @@ static uint32_t attribution_calling_loop(const struct lwp_attribution *self, con
     return found;
 }
 
-static struct attribution_place *attribution_place(struct lwp_attribution *self, uint32_t context, uint64_t ip,
-                                                   uint64_t time)
+static inline struct attribution_place *attribution_place(struct lwp_attribution *self, uint32_t context, uint64_t ip,
+                                                          uint64_t time)
 {
     uint64_t hash = (ip ^ (uint64_t)context << 40) * 0x9e3779b97f4a7c15u;
     struct attribution_place *place = &self->places[(hash ^ hash >> 32) % PLACES];
@@ -144,25 +152,34 @@ static struct attribution_place *attribution_place(struct lwp_attribution *self,
     return place;
 }
 
-static struct attribution_site attribution_site(struct lwp_attribution *self, struct attribution_place *place)
+static void attribution_find_site(struct lwp_attribution *self, struct attribution_place *place)
 {
-    if (place->site.functions == LWP_NONE) {
-        const struct lwp_spot *spot = place->spot;
-        bool plain = spot->is_loop || place->context == 0 || spot->part == LWP_NONE;
-        uint32_t path = attribution_path(self, place->context, PATH_FUNCTIONS);
-        place->site = (struct attribution_site){.functions = lwp_resolver_function(self->resolver, path, spot),
-                                                .part = plain ? spot->part
-                                                              : attribution_calling_loop(self, spot, place->context)};
-    }
-    return place->site;
+    const struct lwp_spot *spot = place->spot;
+    bool plain = spot->is_loop || place->context == 0 || spot->part == LWP_NONE;
+    uint32_t path = attribution_path(self, place->context, PATH_FUNCTIONS);
+    place->site =
+        (struct attribution_site){.functions = lwp_resolver_function(self->resolver, path, spot),
+                                  .part = plain ? spot->part : attribution_calling_loop(self, spot, place->context)};
 }
 
-static uint32_t attribution_object(struct lwp_attribution *self, const struct lwps_access *access, uint64_t time,
-                                   uint32_t hint, uint64_t *offset)
+static inline const struct attribution_site *attribution_site(struct lwp_attribution *self,
+                                                              struct attribution_place *place)
+{
+    if (place->site.functions == LWP_NONE)
+        attribution_find_site(self, place);
+    return &place->site;
+}
+
+static inline uint32_t attribution_object(struct lwp_attribution *self, const struct lwps_access *access, uint64_t time,
+                                          uint32_t hint, uint64_t *offset)
 {
     *offset = access->address;
     if (!(access->flags & LWPS_ACCESS_KNOWN))
         return lwp_resolver_unknown(self->resolver);
+    if (access->home == LWPS_HOME_ADDRESS && lwp_extent_holds(&self->last, access->address, time)) {
+        *offset -= self->last.start;
+        return self->last.object;
+    }
     uint32_t object = LWP_NONE;
     if (access->home == LWPS_HOME_POOL) {
         object = lwp_space_pool_object(self->space, access->home_id);
@@ -174,7 +191,7 @@ static uint32_t attribution_object(struct lwp_attribution *self, const struct lw
             return lwp_resolver_other_stack(self->resolver);
         return lwp_resolver_stack(self->resolver, owner, access->address - access->home_base, offset);
     } else {
-        object = lwp_resolver_data(self->resolver, access->address, time, hint, offset);
+        object = lwp_resolver_data(self->resolver, &self->last, hint, access->address, time, offset);
         if (object == LWP_NONE && access->address >= self->stack_low && access->address < self->stack_high)
             return lwp_resolver_other_stack(self->resolver);
     }
@@ -183,15 +200,25 @@ static uint32_t attribution_object(struct lwp_attribution *self, const struct lw
 
 /* ---- samples ---- */
 
-static void attribution_count(struct lwp_attribution *self, const struct attribution_access *access)
+static inline uint32_t attribution_common(struct lwp_attribution *self, uint32_t a, uint32_t b)
+{
+    struct attribution_common *known = &self->commons[(a * 0x9e3779b9u ^ b) % COMMONS];
+    if (known->a != a || known->b != b)
+        *known = (struct attribution_common){a, b, lwp_resolver_common(self->resolver, a, b)};
+    return known->common;
+}
+
+static inline void attribution_count(struct lwp_attribution *self, struct attribution_access *access)
 {
     struct lwp_stream_table *streams = &self->shard->streams;
+    if (access->stream == LWP_NONE || !lwp_stream_is(&streams->counts[access->stream], &access->key))
+        access->stream = lwp_stream_table_at(streams, &access->key);
     struct lwp_stream_count *count = &streams->counts[access->stream];
     lwp_stream_table_count(streams, access->stream, &access->access);
     if (count->common == LWP_NONE)
         count->common = access->functions;
-    else if (count->common && count->common != access->functions)
-        count->common = lwp_resolver_common(self->resolver, count->common, access->functions);
+    else if (count->common != access->functions && count->common)
+        count->common = attribution_common(self, count->common, access->functions);
     if (access->time < count->first_ns)
         count->first_ns = access->time;
     if (access->time > count->last_ns)
@@ -200,14 +227,6 @@ static void attribution_count(struct lwp_attribution *self, const struct attribu
         lwp_sum_add(&streams->rests[access->stream].sum, access->weight);
     if (access->apart_from >= 0)
         lwp_stream_apart(&streams->rests[self->waiting[access->apart_from].stream], access->distance);
-}
-
-static bool attribution_found(const struct lwp_stream_table *streams, const struct attribution_access *access)
-{
-    if (access->stream == LWP_NONE)
-        return false;
-    const struct lwp_stream_count *count = &streams->counts[access->stream];
-    return count->object == access->key.object && count->part == access->key.part && count->spot == access->key.spot;
 }
 
 /* Counts the accesses that wait. */
@@ -224,12 +243,8 @@ static void attribution_flush(struct lwp_attribution *self)
     for (int i = 0; i < self->waiting_count; i++)
         if (self->waiting[i].stream != LWP_NONE)
             lwp_stream_table_expect(streams, self->waiting[i].stream, &self->waiting[i].access);
-    for (int i = 0; i < self->waiting_count; i++) {
-        struct attribution_access *access = &self->waiting[i];
-        if (!attribution_found(streams, access))
-            access->stream = lwp_stream_table_at(streams, &access->key);
-        attribution_count(self, access);
-    }
+    for (int i = 0; i < self->waiting_count; i++)
+        attribution_count(self, &self->waiting[i]);
     self->waiting_count = 0;
 }
 
@@ -265,7 +280,7 @@ static void attribution_sample(struct lwp_attribution *self, const struct lwps_s
         /* The context is that of the interrupted function; an access the walk met elsewhere has another one. */
         struct attribution_site site =
             at->function_id == spot->function_id
-                ? attribution_site(self, place)
+                ? *attribution_site(self, place)
                 : (struct attribution_site){attribution_path(self, sample->context, PATH_FUNCTIONS), at->part};
         struct attribution_access *to = &self->waiting[self->waiting_count];
         uint32_t object = attribution_object(self, access, sample->time, hints[i], &to->access.offset);
@@ -312,7 +327,7 @@ static void attribution_sample(struct lwp_attribution *self, const struct lwps_s
     else if (sample->kind != LWPS_SAMPLE_COMPUTE)
         shard->unknown_weight += sample->weight;
     if (!weighted)
-        counts_for = attribution_site(self, attribution_place(self, sample->context, sample->ip, sample->time)).part;
+        counts_for = attribution_site(self, attribution_place(self, sample->context, sample->ip, sample->time))->part;
     if (counts_for != LWP_NONE)
         lwp_shard_part(shard, counts_for, sample->weight);
     shard->samples++;
@@ -514,6 +529,7 @@ int lwp_attribute(struct lwp_attribution *self, struct lwp_space *space, uint32_
     LWP_GROW(&self->contexts, self->context_count, &self->context_room);
     self->contexts[self->context_count++] = (struct attribution_context){.node = {0, 0}};
     self->stack_low = self->stack_high = self->counter = 0;
+    self->last = (struct lwp_extent){0};
     self->number = number;
     self->file = file;
     *file = (struct lwp_attributed){0};

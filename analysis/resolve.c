@@ -3,8 +3,7 @@
  * answers are kept here, in tables of the reading thread's own:
  *   where     ip -> spot, as long as the process is the same
  *   ranges    address -> variable: static ones of the process, and those in frames
- *   calls, functions, allocated: (context, what) -> context or object, for good
- *   commons   two contexts -> the one above both; the root is above itself and needs no entry. */
+ *   calls, functions, allocated: (context, what) -> context or object, for good. */
 #include "analysis/resolve.h"
 
 #include "analysis/contexts.h"
@@ -13,7 +12,7 @@
 
 #include <stdlib.h>
 
-enum { RANGES = 1 << 13, COMMONS = 1 << 12 };
+enum { RANGES = 1 << 13 };
 enum { FINE = 3, COARSE = 12 }; /* address bits of a place in `ranges` */
 
 struct resolver_where {
@@ -27,10 +26,6 @@ struct resolver_range {
     uint32_t object;
 };
 
-struct resolver_common {
-    uint32_t a, b, common; /* a, b 0: empty */
-};
-
 struct lwp_resolver {
     struct lwp_profile *profile;
     struct lwp_space *space;
@@ -39,9 +34,7 @@ struct lwp_resolver {
     struct resolver_where *where;
     size_t where_count, where_room;
     struct resolver_range *ranges;
-    uint32_t last_block;
     struct lwp_table calls, functions, allocated;
-    struct resolver_common commons[COMMONS];
     uint32_t unknown, unowned, other_stack;
 };
 
@@ -73,7 +66,6 @@ void lwp_resolver_enter(struct lwp_resolver *self, struct lwp_space *space)
     self->space_number = lwp_space_number(space);
     lwp_table_clear(&self->where_index);
     self->where_count = 0;
-    self->last_block = 0;
     for (int i = 0; i < RANGES; i++)
         self->ranges[i].tag = 0;
 }
@@ -134,13 +126,10 @@ uint32_t lwp_resolver_function(struct lwp_resolver *self, uint32_t parent, const
 
 uint32_t lwp_resolver_common(struct lwp_resolver *self, uint32_t a, uint32_t b)
 {
-    struct resolver_common *known = &self->commons[(a * 0x9e3779b9u ^ b) % COMMONS];
-    if (known->a != a || known->b != b) {
-        resolver_lock(self);
-        *known = (struct resolver_common){a, b, lwp_contexts_common(self->profile, a, b)};
-        resolver_unlock(self);
-    }
-    return known->common;
+    resolver_lock(self);
+    uint32_t common = lwp_contexts_common(self->profile, a, b);
+    resolver_unlock(self);
+    return common;
 }
 
 uint32_t lwp_resolver_allocated(struct lwp_resolver *self, enum lwp_object_kind kind, uint32_t context,
@@ -206,9 +195,10 @@ static uint32_t resolver_static(struct lwp_resolver *self, uint64_t address, uin
     return range.object;
 }
 
-uint32_t lwp_resolver_data(struct lwp_resolver *self, uint64_t address, uint64_t time, uint32_t hint, uint64_t *offset)
+uint32_t lwp_resolver_data(struct lwp_resolver *self, struct lwp_extent *last, uint32_t hint, uint64_t address,
+                           uint64_t time, uint64_t *offset)
 {
-    uint32_t object = lwp_space_object(self->space, &self->last_block, hint, address, time, offset);
+    uint32_t object = lwp_space_object(self->space, last, hint, address, time, offset);
     return object == LWP_NONE ? resolver_static(self, address, time, offset) : object;
 }
 

@@ -28,9 +28,9 @@ uint32_t lwp_resolver_allocated(struct lwp_resolver *resolver, enum lwp_object_k
                                 uint64_t pool_size);
 
 /* The object at an address, and the offset in its block or variable; LWP_NONE: nothing is known there.
- * `hint`: of lwp_space_hints, or LWP_NONE. */
-uint32_t lwp_resolver_data(struct lwp_resolver *resolver, uint64_t address, uint64_t time, uint32_t hint,
-                           uint64_t *offset);
+ * `last` and `hint` are as in lwp_space_object. */
+uint32_t lwp_resolver_data(struct lwp_resolver *resolver, struct lwp_extent *last, uint32_t hint, uint64_t address,
+                           uint64_t time, uint64_t *offset);
 
 /* The variable so many bytes from the frame base of the function that executes `owner`. */
 uint32_t lwp_resolver_stack(struct lwp_resolver *resolver, const struct lwp_spot *owner, uint64_t from_cfa,

@@ -16,12 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    VISITS_MAX = 4096,
-    CONTEXTS_PER_FILE_MAX = 1 << 22,
-    POOLS_MAX = 1 << 22,
-    MODULES_COMPARED = 4096
-};
+enum { VISITS_MAX = 4096, CONTEXTS_PER_FILE_MAX = 1 << 22, POOLS_MAX = 1 << 22, MODULES_COMPARED = 4096 };
 
 static const uint64_t clock_slack_ns = 2000000;
 
@@ -561,31 +556,17 @@ static const struct space_block *space_block_at(const struct lwp_space *space, u
     return start->shared ? space_block_search(space, address, time) : space_block_from(space, start, address, time);
 }
 
-static bool space_block_holds(const struct lwp_space *space, uint32_t index, uint64_t address, uint64_t time)
+uint32_t lwp_space_object(const struct lwp_space *space, struct lwp_extent *last, uint32_t hint, uint64_t address,
+                          uint64_t time, uint64_t *offset)
 {
-    if (index >= space->block_count)
-        return false;
-    const struct space_block *block = &space->blocks[index];
-    return address - block->address < block->size && time >= block->time && time < block->until;
-}
-
-uint32_t lwp_space_object(const struct lwp_space *space, uint32_t *last, uint32_t hint, uint64_t address, uint64_t time,
-                          uint64_t *offset)
-{
-    const struct space_block *block = NULL;
-    if (space_block_holds(space, *last, address, time)) {
-        block = &space->blocks[*last];
-    } else {
-        if (hint == LWP_NONE)
-            lwp_space_hints(space, &address, 1, &hint);
-        block = space_block_at(space, hint, address, time);
-        if (!block && time + clock_slack_ns > time)
-            block = space_block_at(space, hint, address, time + clock_slack_ns);
-        if (block)
-            *last = (uint32_t)(block - space->blocks);
-    }
+    if (hint == LWP_NONE)
+        lwp_space_hints(space, &address, 1, &hint);
+    const struct space_block *block = space_block_at(space, hint, address, time);
+    if (!block && time + clock_slack_ns > time)
+        block = space_block_at(space, hint, address, time + clock_slack_ns);
     if (!block)
         return LWP_NONE;
+    *last = (struct lwp_extent){block->address, block->size, block->time, block->until, block->of};
     *offset = address - block->address;
     return block->of;
 }

@@ -43,10 +43,21 @@ bool lwp_space_reuses_code(const struct lwp_space *space);
  * for each. An answer is for its address only. */
 void lwp_space_hints(const struct lwp_space *space, const uint64_t *addresses, size_t count, uint32_t *hints);
 
+/* A block and the time in which nothing else lay there. Start from zero. */
+struct lwp_extent {
+    uint64_t start, bytes, from, until;
+    uint32_t object;
+};
+
+static inline bool lwp_extent_holds(const struct lwp_extent *extent, uint64_t address, uint64_t time)
+{
+    return address - extent->start < extent->bytes && time >= extent->from && time < extent->until;
+}
+
 /* The object of the block at a known address whose home the collector left to us, and the offset in it. LWP_NONE: no
- * block. `last`: the block found before, to be kept by the caller from 0. `hint`: from above, or LWP_NONE. */
-uint32_t lwp_space_object(const struct lwp_space *space, uint32_t *last, uint32_t hint, uint64_t address, uint64_t time,
-                          uint64_t *offset);
+ * block. `last`: takes the block, for a caller who asks that first. `hint`: from above, or LWP_NONE. */
+uint32_t lwp_space_object(const struct lwp_space *space, struct lwp_extent *last, uint32_t hint, uint64_t address,
+                          uint64_t time, uint64_t *offset);
 
 /* The object of a pool, LWP_NONE for an id that was never recorded. */
 uint32_t lwp_space_pool_object(const struct lwp_space *space, uint32_t pool);

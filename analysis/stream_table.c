@@ -13,11 +13,6 @@ _Static_assert(sizeof(struct lwp_stream_count) == 64, "one cache line");
 
 static const uint32_t counted_max = 1u << 31; /* then it is moved to where there is more room */
 
-/* The tag is the part of the hash that does not choose the slot. */
-struct lwp_stream_slot {
-    uint32_t tag, stream_1; /* the stream's number plus one; 0: empty */
-};
-
 void lwp_stream_table_free(struct lwp_stream_table *table)
 {
     lwp_pages_free(table->counts, table->count_room * sizeof *table->counts);
@@ -29,24 +24,14 @@ void lwp_stream_table_free(struct lwp_stream_table *table)
 
 /* ---- finding ---- */
 
-static struct lwp_stream_slot *table_slot(const struct lwp_stream_table *table, uint64_t hash)
-{
-    return &table->slots[hash & (table->slot_count - 1)];
-}
-
 static struct lwp_stream_slot *table_slot_after(const struct lwp_stream_table *table, struct lwp_stream_slot *slot)
 {
     return slot + 1 < table->slots + table->slot_count ? slot + 1 : table->slots;
 }
 
-static uint32_t table_tag(uint64_t hash)
-{
-    return (uint32_t)(hash >> 32);
-}
-
 static struct lwp_stream_slot *table_empty_slot(const struct lwp_stream_table *table, uint64_t hash)
 {
-    struct lwp_stream_slot *slot = table_slot(table, hash);
+    struct lwp_stream_slot *slot = lwp_stream_table_slot(table, hash);
     while (slot->stream_1)
         slot = table_slot_after(table, slot);
     return slot;
@@ -61,7 +46,7 @@ static void table_grow(struct lwp_stream_table *table)
         const struct lwp_stream_count *count = &table->counts[i];
         struct lwp_stream_key key;
         lwp_stream_key(&key, count->object, count->part, count->spot);
-        *table_empty_slot(table, key.hash) = (struct lwp_stream_slot){table_tag(key.hash), (uint32_t)i + 1};
+        *table_empty_slot(table, key.hash) = (struct lwp_stream_slot){lwp_stream_tag(key.hash), (uint32_t)i + 1};
     }
 }
 
@@ -76,7 +61,8 @@ static uint32_t table_add(struct lwp_stream_table *table, const struct lwp_strea
                                                             .first_ns = UINT64_MAX,
                                                             .fair = LWP_RESERVOIR_EMPTY};
     table->rests[table->count].biased = LWP_RESERVOIR_EMPTY;
-    *table_empty_slot(table, key->hash) = (struct lwp_stream_slot){table_tag(key->hash), (uint32_t)table->count + 1};
+    *table_empty_slot(table, key->hash) =
+        (struct lwp_stream_slot){lwp_stream_tag(key->hash), (uint32_t)table->count + 1};
     return (uint32_t)table->count++;
 }
 
@@ -84,48 +70,16 @@ uint32_t lwp_stream_table_at(struct lwp_stream_table *table, const struct lwp_st
 {
     if (2 * table->count >= table->slot_count)
         table_grow(table);
-    struct lwp_stream_slot *slot = table_slot(table, key->hash);
-    for (; slot->stream_1; slot = table_slot_after(table, slot)) {
-        const struct lwp_stream_count *count = &table->counts[slot->stream_1 - 1];
-        if (slot->tag == table_tag(key->hash) && count->object == key->object && count->part == key->part &&
-            count->spot == key->spot)
+    struct lwp_stream_slot *slot = lwp_stream_table_slot(table, key->hash);
+    for (; slot->stream_1; slot = table_slot_after(table, slot))
+        if (slot->tag == lwp_stream_tag(key->hash) && lwp_stream_is(&table->counts[slot->stream_1 - 1], key))
             return slot->stream_1 - 1;
-    }
     if (table->count < STREAMS_MAX || key->spot == LWP_NONE)
         return table_add(table, key);
     struct lwp_stream_key whole;
     lwp_stream_key(&whole, key->object, LWP_NONE, LWP_NONE);
     table->refused++;
     return lwp_stream_table_at(table, &whole);
-}
-
-void lwp_stream_table_soon(const struct lwp_stream_table *table, const struct lwp_stream_key *key)
-{
-    if (table->slot_count)
-        __builtin_prefetch(table_slot(table, key->hash));
-}
-
-uint32_t lwp_stream_table_next(const struct lwp_stream_table *table, const struct lwp_stream_key *key,
-                               const struct lwp_stream_access *access)
-{
-    if (!table->slot_count)
-        return LWP_NONE;
-    struct lwp_stream_slot *slot = table_slot(table, key->hash);
-    while (slot->stream_1 && slot->tag != table_tag(key->hash))
-        slot = table_slot_after(table, slot);
-    if (!slot->stream_1)
-        return LWP_NONE;
-    __builtin_prefetch(&table->counts[slot->stream_1 - 1]);
-    if (access->flags & LWPS_ACCESS_WEIGHTED || !lwp_stream_is_fair(access->source))
-        __builtin_prefetch(&table->rests[slot->stream_1 - 1]);
-    return slot->stream_1 - 1;
-}
-
-void lwp_stream_table_expect(const struct lwp_stream_table *table, uint32_t stream,
-                             const struct lwp_stream_access *access)
-{
-    lwp_reservoir_prefetch(
-        lwp_stream_is_fair(access->source) ? &table->counts[stream].fair : &table->rests[stream].biased, access->rank);
 }
 
 /* ---- counting ---- */

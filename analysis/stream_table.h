@@ -25,6 +25,11 @@ struct lwp_stream_rest {
     uint64_t accesses, loads, stores;
 } __attribute__((aligned(64)));
 
+/* Where a stream is found. */
+struct lwp_stream_slot {
+    uint32_t tag, stream_1; /* tag: of its hash; the stream's number plus one, 0: empty */
+};
+
 /* Start from zero. */
 struct lwp_stream_table {
     struct lwp_stream_count *counts;
@@ -53,6 +58,17 @@ static inline void lwp_stream_key(struct lwp_stream_key *key, uint32_t object, u
     key->hash = (x ^ x >> 32) * 0x94d049bb133111ebu;
 }
 
+/* The part of the hash that does not choose the slot. */
+static inline uint32_t lwp_stream_tag(uint64_t hash)
+{
+    return (uint32_t)(hash >> 32);
+}
+
+static inline bool lwp_stream_is(const struct lwp_stream_count *count, const struct lwp_stream_key *key)
+{
+    return count->object == key->object && count->spot == key->spot && count->part == key->part;
+}
+
 /* The stream, made when there is none; one without instruction and part when there are too many. */
 uint32_t lwp_stream_table_at(struct lwp_stream_table *table, const struct lwp_stream_key *key);
 
@@ -64,21 +80,50 @@ struct lwp_stream_access {
     uint8_t flags, source; /* as in struct lwps_access */
 };
 
-/* Three steps before an access is counted, for one who knows many accesses ahead: memory is slow, and waiting for all
- * of them at once takes little longer than for one. The second returns the stream it probably is, not to be looked at
- * yet, or LWP_NONE. */
-void lwp_stream_table_soon(const struct lwp_stream_table *table, const struct lwp_stream_key *key);
-uint32_t lwp_stream_table_next(const struct lwp_stream_table *table, const struct lwp_stream_key *key,
-                               const struct lwp_stream_access *access);
-void lwp_stream_table_expect(const struct lwp_stream_table *table, uint32_t stream,
-                             const struct lwp_stream_access *access);
-void lwp_stream_table_count(struct lwp_stream_table *table, uint32_t stream, const struct lwp_stream_access *access);
-
 /* Whether an access of this source is one of many with equal chances. */
 static inline bool lwp_stream_is_fair(uint8_t source)
 {
     return source == LWPS_SOURCE_DITHERED || source == LWPS_SOURCE_TRACE;
 }
+
+/* Three steps before an access is counted, for one who knows many accesses ahead: memory is slow, and waiting for all
+ * of them at once takes little longer than for one. */
+static inline struct lwp_stream_slot *lwp_stream_table_slot(const struct lwp_stream_table *table, uint64_t hash)
+{
+    return &table->slots[hash & (table->slot_count - 1)];
+}
+
+static inline void lwp_stream_table_soon(const struct lwp_stream_table *table, const struct lwp_stream_key *key)
+{
+    if (table->slot_count)
+        __builtin_prefetch(lwp_stream_table_slot(table, key->hash));
+}
+
+/* Returns the stream it probably is, not to be looked at yet, or LWP_NONE. */
+static inline uint32_t lwp_stream_table_next(const struct lwp_stream_table *table, const struct lwp_stream_key *key,
+                                             const struct lwp_stream_access *access)
+{
+    if (!table->slot_count)
+        return LWP_NONE;
+    const struct lwp_stream_slot *slot = lwp_stream_table_slot(table, key->hash);
+    while (slot->stream_1 && slot->tag != lwp_stream_tag(key->hash))
+        slot = slot + 1 < table->slots + table->slot_count ? slot + 1 : table->slots;
+    if (!slot->stream_1)
+        return LWP_NONE;
+    __builtin_prefetch(&table->counts[slot->stream_1 - 1]);
+    if (access->flags & LWPS_ACCESS_WEIGHTED || !lwp_stream_is_fair(access->source))
+        __builtin_prefetch(&table->rests[slot->stream_1 - 1]);
+    return slot->stream_1 - 1;
+}
+
+static inline void lwp_stream_table_expect(const struct lwp_stream_table *table, uint32_t stream,
+                                           const struct lwp_stream_access *access)
+{
+    lwp_reservoir_prefetch(
+        lwp_stream_is_fair(access->source) ? &table->counts[stream].fair : &table->rests[stream].biased, access->rank);
+}
+
+void lwp_stream_table_count(struct lwp_stream_table *table, uint32_t stream, const struct lwp_stream_access *access);
 
 /* Two accesses of one sample to one object lay this far apart. */
 static inline void lwp_stream_apart(struct lwp_stream_rest *rest, uint64_t distance)
