@@ -18,6 +18,7 @@
 #include "collector/light/pmu.h"
 #include "collector/light/process.h"
 #include "collector/light/sharing.h"
+#include "collector/light/stop_cost.h"
 #include "collector/light/system_calls.h"
 #include "collector/light/timer.h"
 #include "collector/light/walk.h"
@@ -30,25 +31,16 @@
 #include <time.h>
 #include <ucontext.h>
 
-enum { HEAP_PART = 40, HEAP_CREDIT_NS = 60000000, HEAP_THINNING_MOST = 1023, WATCH_CREDIT_NS = 3000000, STOPPED_NS = 20000000 };
-
-/* A stop by a data breakpoint, besides the handler: 16 us in a loop that does nothing else, 80 to 100 in programs that work
- * on memory, where the kernel's way there and back is cold and so is the program's data afterwards. */
-enum { TRAP_NS = 80000 };
+enum { HEAP_THINNING_MOST = 1023, STOPPED_NS = 20000000 };
 enum { STACK_BYTES = 64 * 1024, BREAKPOINT_ARM_NS = 12000 };
-enum { DITHER_MOST = 48, REVIEW_SAMPLES = 64, REVIEW_PERIODS = 16, FREQUENCY_FIRST = 1000, FREQUENCY_MOST = 20000, FREQUENCY_LEAST = 20, EXECUTION = 3 /* its debug register */ };
-
-/* How much of the budget samples may use: the rest is for the heap, start-up and what cannot be measured. */
-static const double budget_part = 0.5, watch_part = 0.3;
+enum { DITHER_MOST = 48, REVIEW_SAMPLES = 32, REVIEW_PERIODS = 16, FREQUENCY_FIRST = 1000, FREQUENCY_MOST = 20000, FREQUENCY_LEAST = 20, EXECUTION = 3 /* its debug register */ };
 
 struct sampler {
     struct lwp_code_cache *cache;
     struct lwp_timer *timer; /* or: */
     struct lwp_pmu *pmu;
     uint64_t period_ns, base_period_ns;
-    uint64_t review_cpu_ns;
-    uint64_t review_own_ns;
-    uint64_t heap_ns; /* spent in recording allocations */
+    uint64_t review_cpu_ns, review_spent_ns; /* on samples, at the last review */
     unsigned since_review;
     struct lwp_debug_registers registers;
     struct lwp_watches watches;
@@ -110,26 +102,15 @@ static void sample_take_rep(struct lwp_thread *self, const struct lwp_frames *fr
     sample->access[0].flags |= LWPS_ACCESS_WEIGHTED;
 }
 
-static double sampler_watch_budget(uint64_t cpu_ns)
+static bool sampler_affords_watch(const struct lwp_thread *self, uint64_t cpu_ns)
 {
-    return lwp_debug_given_up() ? 0 : WATCH_CREDIT_NS + (double)cpu_ns * sampler_options.max_overhead * watch_part;
+    const struct sampler *sampler = self->sampler;
+    return !lwp_debug_given_up() && lwp_budget_affords_watch(&self->budget, cpu_ns, sampler->sharing.reads);
 }
 
-/* In a thread that reads what others store, half of it is for trials of that: watches of its own accesses come with each
- * sample and would leave nothing. */
-static bool sampler_affords_watch(const struct sampler *sampler, uint64_t cpu_ns)
+static bool sampler_affords_trial(const struct lwp_thread *self, uint64_t cpu_ns)
 {
-    double allowed = sampler_watch_budget(cpu_ns), others = (double)sampler->sharing.spent_ns;
-    if (sampler->sharing.reads && others < allowed / 2)
-        others = allowed / 2;
-    return (double)sampler->watches.spent_ns + others < allowed;
-}
-
-static bool sampler_affords_trial(const struct sampler *sampler, uint64_t cpu_ns)
-{
-    double allowed = sampler_watch_budget(cpu_ns);
-    return (double)sampler->sharing.spent_ns < allowed / 2 ||
-           (double)(sampler->watches.spent_ns + sampler->sharing.spent_ns) < allowed;
+    return !lwp_debug_given_up() && lwp_budget_affords_trial(&self->budget, cpu_ns);
 }
 
 static void sample_offer(struct lwp_thread *self, struct sampler *sampler, const struct lwp_walk_choice *choice,
@@ -139,7 +120,7 @@ static void sample_offer(struct lwp_thread *self, struct sampler *sampler, const
         return;
     lwp_sharing_see(&sampler->sharing, self, &sampler->frames, &choice->access, sample->time, sample->weight);
     lwp_watches_offer(&sampler->watches, self, &sampler->frames, &choice->access, sample->time, sample->weight,
-                      sampler_affords_watch(sampler, cpu_ns));
+                      sampler_affords_watch(self, cpu_ns));
 }
 
 /* Any step of what it is about to copy or fill may be watched; one step, since it would stop at each of several. */
@@ -159,15 +140,15 @@ static void sample_choose_of_rep(struct lwp_thread *self, const struct lwp_regis
     choice->seen = 1;
 }
 
-/* While a register watches data a string instruction goes byte by byte, some 30 times as slow (Zen 5). That time is ours: it is
- * paid for by watching nothing for a while. */
+/* On some processors (Zen 5) a string instruction goes byte by byte, some 30 times as slow, while a register watches data.
+ * That time is ours: it is paid for by watching nothing for a while. */
 static void sample_slowed(struct lwp_thread *self, struct sampler *sampler, const struct lwps_sample *sample, uint64_t cpu_ns)
 {
-    if (!lwp_watches_busy(&sampler->watches) && !lwp_sharing_busy(&sampler->sharing))
+    bool watching = lwp_watches_busy(&sampler->watches) || lwp_sharing_busy(&sampler->sharing);
+    if (!watching || !lwp_stop_cost_slows_strings())
         return;
-    sampler->watches.spent_ns += sample->weight;
-    self->own_ns += sample->weight;
-    if (sampler_affords_watch(sampler, cpu_ns))
+    lwp_budget_spend(&self->budget, LWP_COST_WATCHES, sample->weight);
+    if (sampler_affords_watch(self, cpu_ns))
         return;
     lwp_watches_give_up(&sampler->watches, &sampler->registers, self);
     lwp_sharing_lose(&sampler->sharing, &sampler->registers);
@@ -358,14 +339,13 @@ static void sample_hit(struct lwp_thread *self, struct sampler *sampler, ucontex
     sample_write_pending(self, sampler);
 }
 
-/* Samples lost while an allocation was being recorded measure what recording costs. Past its part of the whole run only
- * some allocations are recorded, and the blocks of the others are unknown. The credit is for programs that build their
- * data at the start and then work on it: missing a part of those blocks would hide what all the rest is about. */
-static void sampler_review_heap(struct lwp_thread *self, struct sampler *sampler, uint64_t cpu_ns)
+/* Samples lost while an allocation was being recorded measure what recording costs. When it costs too much only some
+ * allocations are recorded, and the blocks of the others are unknown. */
+static void sampler_review_heap(struct lwp_thread *self, const struct sampler *sampler, uint64_t cpu_ns)
 {
-    sampler->heap_ns += self->lost_in_heap * sampler->period_ns;
+    lwp_budget_spend(&self->budget, LWP_COST_HEAP, self->lost_in_heap * sampler->period_ns);
     self->lost_in_heap = 0;
-    if (sampler->heap_ns <= HEAP_CREDIT_NS + cpu_ns / HEAP_PART)
+    if (lwp_budget_affords_heap(&self->budget, cpu_ns))
         self->heap_thinning /= 2;
     else if (self->heap_thinning < HEAP_THINNING_MOST)
         self->heap_thinning = self->heap_thinning * 2 + 1;
@@ -380,13 +360,12 @@ static void sampler_review(struct lwp_thread *self, struct sampler *sampler, uin
         return;
     if (!sampler->pmu) /* what is not spread evenly over time cannot measure it */
         sampler_review_heap(self, sampler, cpu_ns);
-    uint64_t own_ns = self->own_ns - sampler->watches.spent_ns - sampler->sharing.spent_ns; /* these have a part of the budget of their own */
-    uint64_t cost = (own_ns - sampler->review_own_ns) / sampler->since_review;
-    uint64_t elapsed = cpu_ns - sampler->review_cpu_ns;
-    sampler->review_own_ns = own_ns;
+    uint64_t spent = self->budget.spent[LWP_COST_SAMPLES], elapsed = cpu_ns - sampler->review_cpu_ns;
+    uint64_t period =
+        lwp_budget_period(&self->budget, (spent - sampler->review_spent_ns) / sampler->since_review, cpu_ns);
+    sampler->review_spent_ns = spent;
     sampler->review_cpu_ns = cpu_ns;
     sampler->since_review = 0;
-    uint64_t period = (uint64_t)((double)cost / (sampler_options.max_overhead * budget_part));
     if (period < sampler->base_period_ns)
         period = sampler->base_period_ns;
     if (period > 1000000000u / FREQUENCY_LEAST)
@@ -436,16 +415,16 @@ static void sampler_sample(const struct interrupt *interrupt, uint64_t cpu)
     else if (sampler->waiting && !late)
         breakpoint = sample_take(self, sampler, interrupt->context, &sampler->pending, cpu);
     lwp_sharing_choose(&sampler->sharing, &sampler->registers, self, sampler->pending.time,
-                       sampler_affords_trial(sampler, cpu));
+                       sampler_affords_trial(self, cpu));
     if (sampler_kind != LWP_TIMER_SIGTRAP || !breakpoint)
         sample_write_pending(self, sampler);
     uint64_t end = clock_now(CLOCK_THREAD_CPUTIME_ID);
-    self->own_ns += end - cpu + lwp_timer_delivery_ns(sampler_kind);
+    lwp_budget_spend(&self->budget, LWP_COST_SAMPLES, end - cpu + lwp_stop_cost_sample(sampler_kind));
     self->last_cpu_ns = end;
     sampler_review(self, sampler, end);
     /* last, since what a register waits for may be in a library that we use */
     if (sampler->waiting) {
-        self->own_ns += BREAKPOINT_ARM_NS;
+        lwp_budget_spend(&self->budget, LWP_COST_SAMPLES, BREAKPOINT_ARM_NS);
         lwp_watches_give_frame(&sampler->watches, &sampler->registers, self);
         if (!lwp_debug_arm(&sampler->registers, EXECUTION, LWP_DEBUG_EXECUTE, breakpoint, 0))
             sample_write_pending(self, sampler);
@@ -483,16 +462,17 @@ static void sampler_interrupt(void *given)
                          (unsigned)interrupt->debug, interrupt->context);
     uint64_t took = clock_now(CLOCK_THREAD_CPUTIME_ID) - cpu;
     self->last_cpu_ns += took;
-    took += interrupt->debug == EXECUTION ? lwp_timer_delivery_ns(sampler_kind) : TRAP_NS;
-    self->own_ns += took;
-    if (sampler_shares(sampler, interrupt->debug)) {
-        sampler->sharing.spent_ns += took;
+    if (interrupt->debug == EXECUTION) {
+        lwp_budget_spend(&self->budget, LWP_COST_SAMPLES, took + lwp_stop_cost_trap());
+    } else if (sampler_shares(sampler, interrupt->debug)) {
+        lwp_budget_spend(&self->budget, LWP_COST_TRIALS, took + lwp_stop_cost_trap());
         /* at once: a thread that mostly waits is hardly ever sampled */
         lwp_sharing_choose(&sampler->sharing, &sampler->registers, self, clock_now(CLOCK_MONOTONIC),
-                           sampler_affords_trial(sampler, cpu));
+                           sampler_affords_trial(self, cpu));
         lwp_sharing_arm(&sampler->sharing, &sampler->registers, self);
-    } else if (interrupt->debug != EXECUTION)
-        sampler->watches.spent_ns += took;
+    } else {
+        lwp_budget_spend(&self->budget, LWP_COST_WATCHES, took + lwp_stop_cost_trap());
+    }
 }
 
 /* The interrupted stack may be a small one (a coroutine's, an 8 KiB sigaltstack), and unwinding takes a few KiB. */
@@ -553,7 +533,7 @@ void lwp_sampler_handler(int signal, siginfo_t *info, void *ucontext)
     } else if (interrupt.sampler && watch) {
         lwp_watches_lose(&interrupt.sampler->watches, &interrupt.sampler->registers, (unsigned)interrupt.debug);
     } else if (self && interrupt.debug < 0) {
-        self->own_ns += lwp_timer_delivery_ns(sampler_kind);
+        lwp_budget_spend(&self->budget, LWP_COST_SAMPLES, lwp_stop_cost_sample(sampler_kind));
         if (interrupt.sampler && interrupt.sampler->pmu) {
             lwp_pmu_drop(interrupt.sampler->pmu);
         } else {
@@ -591,6 +571,8 @@ bool lwp_sampler_init(const struct lwp_sampler_options *options, char *note, uns
     sampler_hardware = lwp_pmu_works();
     sampler_kind = sampler_hardware ? LWP_TIMER_SIGTRAP : options->hardware ? LWP_TIMER_NONE : lwp_timer_probe(options->timer);
     lwp_debug_init();
+    if (sampler_kind == LWP_TIMER_SIGTRAP)
+        lwp_stop_cost_measure();
     lwp_system_calls_start();
     lwp_own_breakpoints_start();
     if (sampler_kind == LWP_TIMER_NONE) {
@@ -620,6 +602,7 @@ bool lwp_sampler_attach(struct lwp_thread *self)
     sampler->period_ns = sampler->base_period_ns;
     lwp_watches_start(&sampler->watches, sampler_kind == LWP_TIMER_SIGTRAP ? sampler_options.verdicts : 0);
     lwp_sharing_start(&sampler->sharing, self, sampler->watches.verdicts);
+    self->budget = (struct lwp_budget){.share = sampler_options.max_overhead, .watches = sampler->watches.verdicts};
     self->random ^= (uint32_t)self->tid * 2654435761u;
     self->sampler = sampler;
     if (sampler->cache && sampler_hardware)

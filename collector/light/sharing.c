@@ -179,8 +179,7 @@ void lwp_sharing_arm(struct lwp_sharing *sharing, struct lwp_debug_registers *re
 {
     if (sharing->trial != LWP_TRIAL_RESERVED)
         return;
-    sharing->spent_ns += ARM_NS;
-    self->own_ns += ARM_NS;
+    lwp_budget_spend(&self->budget, LWP_COST_TRIALS, ARM_NS);
     sharing->trial = LWP_TRIAL_OPEN;
     if (!lwp_debug_arm(registers, LWP_SHARING_REGISTER, LWP_DEBUG_ACCESS, sharing->address, sharing->bytes))
         trial_end(sharing, registers, self, LWPS_WATCH_NOT_WATCHED);

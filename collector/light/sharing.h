@@ -22,7 +22,6 @@ struct lwp_sharing {
     bool records_stores; /* all stores shown: nothing else writes them down, and the analysis needs them */
     int slot;            /* on the board */
     uint64_t hit_time;
-    uint64_t spent_ns;
     struct lwp_sharing_other {
         uint32_t tid;
         uint16_t tried, read;

@@ -118,9 +118,7 @@ static bool sites_slow_begin(const struct lwp_sites *sites, uint64_t *now)
 
 static void sites_slow_end(struct lwp_sites *sites, uint64_t begun)
 {
-    uint64_t took = lwp_clock(CLOCK_THREAD_CPUTIME_ID) - begun;
-    sites->slow_ns += took;
-    sites->thread->own_ns += took;
+    sites->slow_ns += lwp_clock(CLOCK_THREAD_CPUTIME_ID) - begun;
 }
 
 static bool sites_in_program(uint64_t ip)

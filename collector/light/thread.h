@@ -3,6 +3,7 @@
 #ifndef LWP_LIGHT_THREAD_H
 #define LWP_LIGHT_THREAD_H
 
+#include "collector/light/budget.h"
 #include "format/paths.h"
 #include "format/writer.h"
 
@@ -18,7 +19,8 @@ struct lwp_thread {
     struct lwps_paths contexts;
     uint64_t stack_low, stack_high;
     uint64_t last_cpu_ns;    /* CLOCK_THREAD_CPUTIME_ID at the last sample */
-    uint64_t samples, samples_with_address, samples_lost, own_ns;
+    uint64_t samples, samples_with_address, samples_lost;
+    struct lwp_budget budget;
     uint64_t lost_in_heap;   /* samples that found the thread recording an allocation: what that costs */
     uint32_t calls;          /* system calls of the program that may have used any memory, when the handler began */
     uint32_t heap_thinning;  /* 2^n - 1: of so many and one allocations one is recorded */

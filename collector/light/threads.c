@@ -142,8 +142,9 @@ static void threads_close(struct lwp_thread *thread, bool own)
     threads_gone.samples += thread->samples;
     threads_gone.samples_with_address += thread->samples_with_address;
     threads_gone.samples_lost += thread->samples_lost;
-    threads_gone.own_ns += thread->own_ns;
-    thread->samples = thread->samples_with_address = thread->samples_lost = thread->own_ns = 0;
+    threads_gone.own_ns += lwp_budget_spent(&thread->budget);
+    thread->samples = thread->samples_with_address = thread->samples_lost = 0;
+    thread->budget = (struct lwp_budget){0};
 }
 
 static void threads_end_self(void *value)
@@ -216,7 +217,7 @@ void lwp_threads_totals(struct lwp_thread_totals *totals)
             totals->samples += thread->samples;
             totals->samples_with_address += thread->samples_with_address;
             totals->samples_lost += thread->samples_lost;
-            totals->own_ns += thread->own_ns;
+            totals->own_ns += lwp_budget_spent(&thread->budget);
         }
 }
 

@@ -53,11 +53,6 @@ bool lwp_timer_owns(int signal, const siginfo_t *info)
                                       (info->si_code == SI_TIMER && info->si_value.sival_int == LWP_TIMER_DATA));
 }
 
-uint64_t lwp_timer_delivery_ns(enum lwp_timer_kind kind)
-{
-    return kind == LWP_TIMER_SIGTRAP ? 22000 : kind == LWP_TIMER_ASYNC ? 40000 : 15000;
-}
-
 static int timer_open(enum lwp_timer_kind kind, pid_t tid, uint64_t period_ns)
 {
     struct perf_event_attr attr = {.size = sizeof attr,

@@ -18,9 +18,6 @@ struct lwp_timer; /* mmap'ed, one a thread */
 /* The best flavour that works here and now, tried on the calling thread; `forced` is LWP_ENV_TIMER's value or NULL. */
 enum lwp_timer_kind lwp_timer_probe(const char *forced);
 
-/* What the kernel takes of each sample's time besides the handler, measured by a prototype. */
-uint64_t lwp_timer_delivery_ns(enum lwp_timer_kind kind);
-
 int lwp_timer_signal(enum lwp_timer_kind kind);
 bool lwp_timer_owns(int signal, const siginfo_t *info);
 

@@ -216,8 +216,7 @@ void lwp_watches_end_sample(struct lwp_watches *watches, struct lwp_debug_regist
         if (watch->state != LWP_WATCH_RESERVED)
             continue;
         watch->state = LWP_WATCH_PREDICTED;
-        watches->spent_ns += ARM_NS;
-        self->own_ns += ARM_NS;
+        lwp_budget_spend(&self->budget, LWP_COST_WATCHES, ARM_NS);
         if ((watch->frame && !lwp_debug_arm(registers, LWP_WATCH_FRAME, LWP_DEBUG_ACCESS, watch->frame - RETURN_ADDRESS,
                                             RETURN_ADDRESS)) ||
             !lwp_debug_arm(registers, i, LWP_DEBUG_ACCESS, watch->address, watch->bytes))

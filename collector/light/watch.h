@@ -44,7 +44,6 @@ struct lwp_watches {
     uint8_t verdicts;            /* what is looked for at all */
     bool ceded;                  /* the last register is for others */
     int framed;                  /* the watch that has the fourth register, -1: none */
-    uint64_t spent_ns;           /* by arming and traps */
 };
 
 /* `verdicts`: enum lwps_verdict mask; 0 watches nothing. */

@@ -1,0 +1,39 @@
+/* What a thread may spend on being looked at, and what it has spent: one account for everything. See budget.c. */
+#ifndef LWP_LIGHT_BUDGET_H
+#define LWP_LIGHT_BUDGET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum lwp_cost {
+    LWP_COST_SAMPLES, /* deliveries of the timer's signal, and what the handler does */
+    LWP_COST_WATCHES, /* arming debug registers for own accesses, their stops */
+    LWP_COST_TRIALS,  /* the same for stores of other threads */
+    LWP_COST_HEAP,    /* recording allocations */
+    LWP_COST_KINDS
+};
+
+struct lwp_budget {
+    double share; /* of the thread's CPU time that all may cost */
+    bool watches; /* anything is watched at all */
+    uint64_t spent[LWP_COST_KINDS]; /* ns */
+};
+
+static inline void lwp_budget_spend(struct lwp_budget *budget, enum lwp_cost cost, uint64_t ns)
+{
+    budget->spent[cost] += ns;
+}
+
+uint64_t lwp_budget_spent(const struct lwp_budget *budget); /* on everything, ns */
+
+/* The time between samples that cost `sample_ns` each, for a thread that has run for `cpu_ns`. */
+uint64_t lwp_budget_period(const struct lwp_budget *budget, uint64_t sample_ns, uint64_t cpu_ns);
+
+/* Whether another watch or trial may be started. `reads`: the thread was seen to read what others store. */
+bool lwp_budget_affords_watch(const struct lwp_budget *budget, uint64_t cpu_ns, bool reads);
+bool lwp_budget_affords_trial(const struct lwp_budget *budget, uint64_t cpu_ns);
+
+/* Whether allocations are still recorded as densely as they are. */
+bool lwp_budget_affords_heap(const struct lwp_budget *budget, uint64_t cpu_ns);
+
+#endif

@@ -1,0 +1,17 @@
+/* What being stopped costs a thread on this machine, besides the handler: measured once a process. */
+#ifndef LWP_LIGHT_STOP_COST_H
+#define LWP_LIGHT_STOP_COST_H
+
+#include "collector/light/timer.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* At the start, before there is a handler for SIGTRAP. Takes a quarter of a millisecond. */
+void lwp_stop_cost_measure(void);
+
+uint64_t lwp_stop_cost_sample(enum lwp_timer_kind kind); /* ns of one of the timer's signals */
+uint64_t lwp_stop_cost_trap(void);                       /* ns of one stop by a debug register */
+bool lwp_stop_cost_slows_strings(void); /* string instructions go byte by byte while a register watches data */
+
+#endif

@@ -1,0 +1,116 @@
+/* The budget without a program: what a simulated thread spends on samples, watches, trials and allocations together stays
+ * within its share, whatever each of them costs. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "collector/light/budget.c"
+
+static const uint64_t second = 1000000000;
+
+static uint64_t random_state = 1;
+
+static uint64_t random_below(uint64_t below)
+{
+    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
+    return (random_state >> 33) % below;
+}
+
+/* Mean costs of each in ns; `heap` of each ms of CPU time while allocations are recorded as the program makes them. */
+struct costs {
+    uint64_t sample, watch, trial, heap;
+};
+
+/* Runs for `cpu` ns of CPU time as the sampler does. */
+static struct lwp_budget run(const struct costs *costs, uint64_t cpu, double share)
+{
+    struct lwp_budget budget = {.share = share, .watches = costs->watch || costs->trial};
+    unsigned thinning = 0;
+    for (uint64_t now = 0; now < cpu;) {
+        uint64_t period = lwp_budget_period(&budget, costs->sample, now), alone = second / 1000;
+        now += period > alone ? period : alone;
+        lwp_budget_spend(&budget, LWP_COST_SAMPLES, costs->sample / 2 + random_below(costs->sample));
+        lwp_budget_spend(&budget, LWP_COST_HEAP, (costs->heap * (period > alone ? period : alone) / 1000000) >> thinning);
+        if (lwp_budget_affords_heap(&budget, now))
+            thinning -= thinning > 0;
+        else
+            thinning += thinning < 10;
+        if (costs->trial && lwp_budget_affords_trial(&budget, now))
+            lwp_budget_spend(&budget, LWP_COST_TRIALS, costs->trial / 2 + random_below(costs->trial));
+        if (costs->watch && lwp_budget_affords_watch(&budget, now, costs->trial != 0))
+            lwp_budget_spend(&budget, LWP_COST_WATCHES, costs->watch / 2 + random_below(costs->watch));
+    }
+    return budget;
+}
+
+static double part(const struct lwp_budget *budget, enum lwp_cost cost, uint64_t cpu)
+{
+    return (double)budget->spent[cost] / (double)cpu;
+}
+
+static void everything_stays_within_the_share(void **state)
+{
+    (void)state;
+    static const struct costs all[] = {
+        {30000, 0, 0, 0}, {55000, 100000, 0, 0}, {90000, 400000, 300000, 0}, {20000, 3000, 50000, 0},
+        {55000, 100000, 0, 8000}, {55000, 200000, 100000, 200000}, {200000, 1000000, 1000000, 900000},
+    };
+    static const double shares[] = {0.01, 0.03, 0.15};
+    const uint64_t cpu = 40 * second;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        for (size_t k = 0; k < sizeof shares / sizeof *shares; k++) {
+            struct lwp_budget budget = run(&all[i], cpu, shares[k]);
+            double used = (double)lwp_budget_spent(&budget) / (double)cpu;
+            double credit = (double)(heap_credit_ns + watch_credit_ns) / (double)cpu;
+            double last = (double)(2 * all[i].watch + 2 * all[i].trial) / (double)cpu; /* begun while there was some left */
+            if (used > shares[k] * 1.02 + credit + last)
+                fail_msg("costs %zu, share %.2f: %.4f", i, shares[k], used);
+        }
+}
+
+static void what_is_not_needed_goes_to_samples(void **state)
+{
+    (void)state;
+    const uint64_t cpu = 20 * second;
+    struct lwp_budget alone = run(&(struct costs){55000, 0, 0, 0}, cpu, 0.03);
+    struct lwp_budget watched = run(&(struct costs){55000, 100000, 0, 0}, cpu, 0.03);
+    struct lwp_budget heap = run(&(struct costs){55000, 100000, 0, 100000}, cpu, 0.03);
+    assert_true(part(&alone, LWP_COST_SAMPLES, cpu) > 0.029);
+    assert_true(part(&watched, LWP_COST_SAMPLES, cpu) > 0.017 && part(&watched, LWP_COST_SAMPLES, cpu) < 0.019);
+    assert_true(part(&watched, LWP_COST_WATCHES, cpu) > 0.011 && part(&watched, LWP_COST_WATCHES, cpu) < 0.0125);
+    assert_true(part(&heap, LWP_COST_SAMPLES, cpu) > 0.008); /* half of the share is never the heap's */
+    assert_true(part(&heap, LWP_COST_WATCHES, cpu) > 0.005);
+}
+
+static void trials_have_half_where_a_thread_reads(void **state)
+{
+    (void)state;
+    const uint64_t cpu = 20 * second;
+    struct lwp_budget both = run(&(struct costs){55000, 100000, 100000, 0}, cpu, 0.03);
+    struct lwp_budget few = run(&(struct costs){55000, 100000, 1000, 0}, cpu, 0.03); /* what trials need is theirs */
+    assert_true(part(&both, LWP_COST_TRIALS, cpu) > 0.0055);
+    assert_true(part(&few, LWP_COST_WATCHES, cpu) > 0.005 && part(&few, LWP_COST_WATCHES, cpu) < 0.0065);
+}
+
+static void a_costly_start_is_paid_for_later(void **state)
+{
+    (void)state;
+    struct lwp_budget budget = {.share = 0.03, .watches = true};
+    assert_true(lwp_budget_affords_watch(&budget, 0, false)); /* the credit */
+    lwp_budget_spend(&budget, LWP_COST_WATCHES, 40000000);
+    assert_false(lwp_budget_affords_watch(&budget, second, false));
+    assert_true(lwp_budget_affords_watch(&budget, 4 * second, false));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(everything_stays_within_the_share),
+        cmocka_unit_test(what_is_not_needed_goes_to_samples),
+        cmocka_unit_test(trials_have_half_where_a_thread_reads),
+        cmocka_unit_test(a_costly_start_is_paid_for_later),
+    };
+    return cmocka_run_group_tests_name("budget", tests, NULL, NULL);
+}
