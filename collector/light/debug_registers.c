@@ -55,10 +55,9 @@ static bool register_open(struct lwp_debug_registers *registers, unsigned which,
     if (low < 0)
         return false;
     int fd = fcntl(low, F_DUPFD_CLOEXEC, FD_MIN);
+    close(low);
     if (fd < 0)
-        fd = low;
-    else
-        close(low);
+        return false; /* the low numbers are the program's */
     if (fd >= FDS_MOST) {
         close(fd);
         return false;

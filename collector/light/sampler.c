@@ -587,6 +587,11 @@ bool lwp_sampler_init(const struct lwp_sampler_options *options, char *note, uns
     return true;
 }
 
+void lwp_sampler_refuse(void)
+{
+    __atomic_fetch_add(&sampler_refused, 1, __ATOMIC_RELAXED);
+}
+
 bool lwp_sampler_attach(struct lwp_thread *self)
 {
     if (lwp_debugger_is_here())
@@ -611,7 +616,7 @@ bool lwp_sampler_attach(struct lwp_thread *self)
         sampler->timer = lwp_timer_start(sampler_kind, self->tid, sampler->period_ns);
     if (sampler->timer || sampler->pmu)
         return true;
-    __atomic_fetch_add(&sampler_refused, 1, __ATOMIC_RELAXED);
+    lwp_sampler_refuse();
     lwp_sharing_forget(&sampler->sharing);
     self->sampler = NULL;
     lwp_code_cache_free(sampler->cache);

@@ -21,6 +21,7 @@ bool lwp_sampler_init(const struct lwp_sampler_options *options, char *note, uns
 
 /* Starts and stops sampling thread `self->tid` (the calling thread, or another one of this process at start-up). */
 bool lwp_sampler_attach(struct lwp_thread *self);
+void lwp_sampler_refuse(void); /* counts a thread that is not sampled for want of files or memory */
 void lwp_sampler_detach(struct lwp_thread *self);
 
 /* In the child of a fork, before attaching again: forget the parent's events. */

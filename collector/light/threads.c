@@ -103,6 +103,7 @@ static struct lwp_thread *threads_new(pid_t tid, bool own)
     char name[64];
     snprintf(name, sizeof name, "t%d.lwps", tid);
     if (!lwp_process_open(&thread->file, name, (uint32_t)tid)) {
+        lwp_sampler_refuse();
         __atomic_store_n(&thread->used, 0, __ATOMIC_RELEASE);
         return NULL;
     }
@@ -115,7 +116,12 @@ static struct lwp_thread *threads_new(pid_t tid, bool own)
     if (own)
         thread->last_cpu_ns = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
     thread->attached = lwp_sampler_attach(thread);
-    return thread;
+    if (thread->attached)
+        return thread;
+    lwps_put_thread_end(&thread->file, &(struct lwps_thread_end){.time = lwp_clock(CLOCK_MONOTONIC)});
+    lwps_writer_close(&thread->file);
+    __atomic_store_n(&thread->used, 0, __ATOMIC_RELEASE);
+    return NULL;
 }
 
 static void threads_start_self(void)

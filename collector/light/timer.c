@@ -73,9 +73,9 @@ static int timer_open(enum lwp_timer_kind kind, pid_t tid, uint64_t period_ns)
     if (low < 0)
         return -1;
     int fd = fcntl(low, F_DUPFD_CLOEXEC, TIMER_FD_MIN);
-    if (fd < 0)
+    if (fd < 0 && tid == getpid())
         return low;
-    close(low);
+    close(low); /* the low numbers are the program's: its first thread alone is sampled for one of them */
     return fd;
 }
 
