@@ -6,7 +6,6 @@
 #include "base/arena.h"
 #include "base/pages.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -142,27 +141,28 @@ void lwp_reservoir_merge(struct lwp_reservoir_pool *pool, struct lwp_reservoir *
         lwp_reservoir_add(pool, into, from->items[i].rank, from->items[i].offset);
 }
 
-static bool reservoir_before(const struct lwp_reservoir_item *a, const struct lwp_reservoir_item *b)
-{
-    return a->rank != b->rank ? a->rank < b->rank : a->offset < b->offset;
-}
-
 uint32_t lwp_reservoir_offsets(const struct lwp_reservoir *reservoir, uint64_t *offsets)
 {
     struct lwp_reservoir_item items[2 * LWP_RESERVOIR];
+    uint64_t order[LWP_RESERVOIR]; /* rank and place in one number: quick to compare and to move */
     uint32_t limit, count = reservoir->count;
     if (!count)
         return 0;
     memcpy(items, reservoir->items, count * sizeof *items);
     count = reservoir_cut(items, count, &limit);
-    for (uint32_t i = 1; i < count; i++) {
-        struct lwp_reservoir_item item = items[i];
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t one = (uint64_t)items[i].rank << 32 | i;
         uint32_t j = i;
-        for (; j && reservoir_before(&item, &items[j - 1]); j--)
-            items[j] = items[j - 1];
-        items[j] = item;
+        for (; j && order[j - 1] > one; j--)
+            order[j] = order[j - 1];
+        order[j] = one;
     }
-    for (uint32_t i = 0; i < count; i++)
-        offsets[i] = items[i].offset;
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t offset = items[(uint32_t)order[i]].offset;
+        uint32_t j = i; /* equal ranks by offset: hardly ever */
+        for (; j && order[j - 1] >> 32 == order[i] >> 32 && offsets[j - 1] > offset; j--)
+            offsets[j] = offsets[j - 1];
+        offsets[j] = offset;
+    }
     return count;
 }
