@@ -1,5 +1,7 @@
 #include "collector/light/board.h"
 
+#include "base/random.h"
+
 #include <stdatomic.h>
 #include <string.h>
 
@@ -116,8 +118,7 @@ bool lwp_board_store(unsigned at, uint64_t since, uint32_t *random, struct lwp_b
             continue;
         if (entry.time < since)
             break; /* those before are older still */
-        *random = *random * 1664525u + 1013904223u;
-        if ((uint64_t)(*random >> 4) * ++seen >> 28 == 0)
+        if (lwp_random_below(random, ++seen) == 0)
             *found = entry;
     }
     return seen != 0;

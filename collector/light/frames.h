@@ -35,4 +35,12 @@ void lwp_frames_place(struct lwp_thread *self, const struct lwp_frames *frames, 
 /* enum lwps_access_flag */
 uint8_t lwp_access_flags(bool load, bool store, bool vector, bool floating);
 
+/* Bytes that both touch; an address that is not known is 0 and touches none. */
+static inline unsigned lwp_overlap(const struct lwps_access *a, const struct lwps_access *b)
+{
+    uint64_t low = a->address > b->address ? a->address : b->address;
+    uint64_t high = a->address + a->bytes < b->address + b->bytes ? a->address + a->bytes : b->address + b->bytes;
+    return high > low ? (unsigned)(high - low) : 0;
+}
+
 #endif

@@ -14,6 +14,7 @@
 #define _GNU_SOURCE
 #include "collector/light/sharing.h"
 
+#include "base/random.h"
 #include "collector/light/process.h"
 #include "collector/light/system_calls.h"
 #include "collector/light/watch_trap.h"
@@ -39,13 +40,6 @@ static void sharing_write(struct lwp_thread *self, struct lwps_watch *record, en
     record->end = (uint8_t)end;
     record->end_time = lwp_clock(CLOCK_MONOTONIC);
     lwps_put_watch(&self->file, record);
-}
-
-static unsigned sharing_overlap(const struct lwps_access *a, const struct lwps_access *b)
-{
-    uint64_t low = a->address > b->address ? a->address : b->address;
-    uint64_t high = a->address + a->bytes < b->address + b->bytes ? a->address + a->bytes : b->address + b->bytes;
-    return high > low ? (unsigned)(high - low) : 0;
 }
 
 void lwp_sharing_see(struct lwp_sharing *sharing, struct lwp_thread *self, const struct lwp_frames *frames,
@@ -76,7 +70,7 @@ void lwp_sharing_see(struct lwp_sharing *sharing, struct lwp_thread *self, const
     sharing->together = true;
     struct lwps_watch record = {.time = other.time,
                                 .weight = weight,
-                                .overlap = (uint16_t)sharing_overlap(&other.access, &own.access),
+                                .overlap = (uint16_t)lwp_overlap(&other.access, &own.access),
                                 .first_tid = other.tid,
                                 .first_context = other.context,
                                 .second_context = own.context,
@@ -124,8 +118,7 @@ static int other_choose(struct lwp_sharing *sharing, uint32_t *random)
             *other = (struct lwp_sharing_other){.tid = tid};
         unsigned weight = ONE * (other->read + 1u) / (other->tried + 1u);
         sum += weight;
-        *random = *random * 1664525u + 1013904223u;
-        if ((uint64_t)(*random >> 4) * sum >> 28 < weight)
+        if (lwp_random_below(random, sum) < weight)
             chosen = (int)i;
     }
     return chosen;
@@ -213,7 +206,7 @@ void lwp_sharing_trap(struct lwp_sharing *sharing, struct lwp_debug_registers *r
     lwp_frames_place(self, frames, trap.address ? trap.address : sharing->address, LWPS_SOURCE_BREAKPOINT,
                      &record->second);
     record->second_context = lwp_frames_context(self, frames);
-    unsigned overlap = sharing_overlap(&record->first, &record->second);
+    unsigned overlap = lwp_overlap(&record->first, &record->second);
     record->overlap = (uint16_t)(overlap ? overlap : sharing->bytes);
     trial_end(sharing, registers, self, LWPS_WATCH_DECIDED);
 }

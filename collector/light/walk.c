@@ -1,6 +1,8 @@
 #define _GNU_SOURCE
 #include "collector/light/walk.h"
 
+#include "base/random.h"
+
 #include <string.h>
 #include <sys/uio.h>
 #include <ucontext.h>
@@ -341,18 +343,12 @@ static void walk_keep(struct lwp_walk_access *to, const struct lwp_insn *insn, u
                                    .element = insn->element};
 }
 
-static uint32_t walk_random(uint32_t *random, uint32_t below)
-{
-    *random = *random * 1664525u + 1013904223u;
-    return (*random >> 8) % below;
-}
-
 /* Not the one at a chosen place, since then the first of two neighbours would nearly always be it. */
 static void walk_choose(struct lwp_walk_choice *choice, const struct lwp_insn *insn, uint64_t address, uint32_t *random)
 {
     if (choice->seen >= choice->from || !insn->bytes)
         return;
-    if (walk_random(random, ++choice->seen) == 0)
+    if (lwp_random_below(random, ++choice->seen) == 0)
         walk_keep(&choice->access, insn, address);
 }
 
@@ -412,7 +408,7 @@ void lwp_walk_forward(struct lwp_code_cache *cache, const struct lwp_place *plac
     }
     if (!walk->kept_count && passed) {
         unsigned held = passed < WALK_SEEN ? passed : WALK_SEEN;
-        walk->kept[0] = seen[walk_random(random, held)];
+        walk->kept[0] = seen[lwp_random_below(random, held)];
         walk->kept_count = 1;
     }
 }

@@ -13,6 +13,7 @@
 #define _GNU_SOURCE
 #include "collector/light/watch.h"
 
+#include "base/random.h"
 #include "collector/light/process.h"
 #include "collector/light/system_calls.h"
 #include "collector/light/watch_trap.h"
@@ -25,12 +26,6 @@
 
 enum { CHOOSE_LEAST = 8, CHOOSE_SPREAD = 16, ARM_NS = 3000, STRAYS_MOST = 8, RETURN_ADDRESS = 8 };
 enum { STORES = LWPS_VERDICT_DEAD_STORE | LWPS_VERDICT_SILENT_STORE, LOADS = LWPS_VERDICT_SILENT_LOAD };
-
-static uint32_t watch_random(uint32_t *random, uint32_t below)
-{
-    *random = *random * 1664525u + 1013904223u;
-    return (uint32_t)((uint64_t)(*random >> 4) * below >> 28);
-}
 
 /* Through the kernel: the address may be gone, and reading it here would stop us. */
 static bool watch_read(uint64_t address, unsigned bytes, uint64_t *value)
@@ -107,7 +102,7 @@ void lwp_watches_cede(struct lwp_watches *watches, struct lwp_debug_registers *r
 
 void lwp_watches_choose(const struct lwp_watches *watches, uint32_t *random, unsigned *stores, unsigned *loads)
 {
-    unsigned from = CHOOSE_LEAST + watch_random(random, CHOOSE_SPREAD);
+    unsigned from = CHOOSE_LEAST + lwp_random_below(random, CHOOSE_SPREAD);
     const bool sharing = watches->verdicts & LWPS_VERDICT_SHARING;
     *stores = sharing || watches->verdicts & STORES ? from : 0;
     *loads = sharing || watches->verdicts & LOADS ? from : 0;
@@ -124,9 +119,9 @@ static int watch_slot(struct lwp_watches *watches, struct lwp_thread *self, cons
             *seen = pool->count;
             return (int)i;
         }
-    if (watch_random(&self->random, ++*seen) >= pool->count)
+    if (lwp_random_below(&self->random, ++*seen) >= pool->count)
         return -1;
-    return (int)(pool->first + watch_random(&self->random, pool->count));
+    return (int)(pool->first + lwp_random_below(&self->random, pool->count));
 }
 
 /* An aligned piece of the access. */
@@ -141,7 +136,7 @@ static void watch_piece(struct lwp_watch *watch, uint32_t *random, uint64_t addr
         first = (address + piece - 1) & ~(uint64_t)(piece - 1);
     }
     unsigned pieces = (unsigned)((address + bytes - first) / piece);
-    watch->address = first + (uint64_t)piece * watch_random(random, pieces);
+    watch->address = first + (uint64_t)piece * lwp_random_below(random, pieces);
     watch->bytes = (uint8_t)piece;
 }
 
@@ -264,15 +259,6 @@ void lwp_watches_lose(struct lwp_watches *watches, struct lwp_debug_registers *r
         watches->at[which].give_up = LWPS_WATCH_UNKNOWN;
 }
 
-static unsigned overlap(const struct lwps_access *a, const struct lwp_trap *b, unsigned least)
-{
-    if (!b->address)
-        return least;
-    uint64_t low = a->address > b->address ? a->address : b->address;
-    uint64_t high = a->address + a->bytes < b->address + b->bytes ? a->address + a->bytes : b->address + b->bytes;
-    return high > low ? (unsigned)(high - low) : least;
-}
-
 /* The access that was chosen has come. */
 static void trap_open(struct lwp_watch *watch, const struct lwp_trap *trap)
 {
@@ -354,7 +340,8 @@ static uint8_t trap_decide(struct lwp_watch *watch, struct lwp_thread *self, con
     if (trap->address)
         lwp_frames_place(self, frames, trap->address, LWPS_SOURCE_BREAKPOINT, &record.second);
     record.second_context = lwp_frames_context(self, frames);
-    record.overlap = (uint16_t)overlap(&record.first, trap, watch->bytes);
+    unsigned overlap = lwp_overlap(&record.first, &record.second);
+    record.overlap = (uint16_t)(overlap ? overlap : watch->bytes);
     if (watch->strays > STRAYS_MOST) {
         watch_write(self, record, decided, LWPS_WATCH_OVERWRITTEN);
         return 0;

@@ -1,0 +1,16 @@
+/* Choices in sampling: one multiplication, the state is one number of the caller's. Safe in signal handlers. Not for
+ * secrets. */
+#ifndef LWP_BASE_RANDOM_H
+#define LWP_BASE_RANDOM_H
+
+#include <stdint.h>
+
+/* One of 0 … below - 1, each as likely (to 2^-28); 0 when there is none. A linear congruential generator: Knuth and
+ * Lewis, as in Numerical Recipes; its high bits are the good ones. */
+static inline uint32_t lwp_random_below(uint32_t *state, uint32_t below)
+{
+    *state = *state * 1664525u + 1013904223u;
+    return (uint32_t)((uint64_t)(*state >> 4) * below >> 28);
+}
+
+#endif
