@@ -144,7 +144,8 @@ static size_t sharing_join(struct lwp_profile *profile, struct lwp_sharing *item
     for (size_t i = 0; i < count; i++) {
         uint64_t object = lwp_thread_roots_object(profile, &roots, items[i].object);
         size_t k = 0;
-        while (k < kept && (objects[k] != object || items[k].is_false != items[i].is_false || items[i].object == LWP_NONE))
+        while (k < kept &&
+               (objects[k] != object || items[k].is_false != items[i].is_false || items[i].object == LWP_NONE))
             k++;
         if (k == kept) {
             if (kept == LISTED)
@@ -208,8 +209,7 @@ static const char *sharing_advice(struct lwp_profile *profile, const struct lwp_
         return lwp_arena_printf(profile->arena,
                                 "The variables '%s' and '%s' lie in one cache line: declare each with alignas(%u) "
                                 "(__attribute__((aligned(%u))) before C11).",
-                                item->name, sharing_object(profile, last->object),
-                                line, line);
+                                item->name, sharing_object(profile, last->object), line, line);
     return lwp_arena_printf(
         profile->arena,
         "Let what each thread writes begin on a cache line of its own: pad each thread's part to a "

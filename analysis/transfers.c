@@ -1,8 +1,9 @@
 /* Few stores can be watched in other threads, but each sample of a thread shows one of its stores. Who reads a store
- * depends above all on where it goes: a mailbox, a task, a part of an array is for one reader. So a store is taken to be
- * read as often as those that were watched near it. Pages are the leaves of a tree by their address: of a node, the part
- * that was read is that of its own trials and, as if from half a trial more, its parent's; what was never tried has its
- * parent's. The weight of the stores in each leaf times its part adds up to what was handed over.
+ * depends above all on where it goes: a mailbox, a task, a part of an array is for one reader. So a store is taken to
+ * be read as often as those that were watched near it. Pages are the leaves of a tree by their address: of a node, the
+ * part that was read is that of its own trials and, as if from a tenth of a trial more, its parent's; what was never
+ * tried has its parent's. A parent's own is the mean of its children's by the weight of their stores: some places are
+ * tried more often. The weight of the stores in each leaf times its part adds up to what was handed over.
  *
  * Limits: what was seen of a page is taken to hold for all the time. Where one page has data for several readers, or is
  * read only sometimes, this is the plain proportion of reads among trials and as good as their number. */
@@ -21,7 +22,8 @@ enum { PAGE_BITS = 12, STORES_MOST = 1 << 18, TRIALS_MOST = 1 << 18, ELSEWHERE =
 static const uint8_t shifts[] = {63, 20, 12, 8, 6, 4, 2, 0};
 enum { LEVELS = sizeof shifts };
 
-static const double parent_trials = 0.5;
+/* Little: most pages are for one reader, and pulled towards others they would all be wrong in one direction. */
+static const double parent_trials = 0.1;
 
 unsigned lwp_transfers_part(uint64_t time)
 {
@@ -186,49 +188,79 @@ static void descent_count(struct descent *descent, struct range stores, const do
         descent->amount[k] += weight[k] * part[k];
 }
 
-/* The part that was read of a node's stores, without the trials of one part of the records each. */
-static void node_part(const struct lwp_transfer_trials *trials, size_t count, const double parent[ESTIMATES],
-                      double as_trials, double part[ESTIMATES])
+/* Trials of a node, all but those of one part each, and how many of them were read. */
+static void node_trials(const struct lwp_transfers *transfers, struct range trials, double told[ESTIMATES],
+                        double read[ESTIMATES])
 {
-    uint64_t told[ESTIMATES] = {0}, read[ESTIMATES] = {0};
-    for (size_t i = 0; i < count; i++)
-        for (unsigned k = 0; k < PARTS; k++) {
-            told[k] += trials[i].told[k];
-            read[k] += trials[i].read[k];
-            told[ALL] += trials[i].told[k];
-            read[ALL] += trials[i].read[k];
-        }
     for (unsigned k = 0; k < ESTIMATES; k++) {
-        double n = (double)(k == ALL ? told[ALL] : told[ALL] - told[k]) + as_trials;
-        double r = (double)(k == ALL ? read[ALL] : read[ALL] - read[k]) + as_trials * parent[k];
-        part[k] = n > 0 ? r / n : 0;
+        told[k] = read[k] = 0;
+        for (size_t i = trials.first; i < trials.last; i++)
+            for (unsigned part = 0; part < PARTS; part++)
+                if (part != k) {
+                    told[k] += transfers->trials[i].told[part];
+                    read[k] += transfers->trials[i].read[part];
+                }
     }
 }
 
-static void descend(struct descent *descent, unsigned level, struct range stores, struct range trials,
-                    const double parent[ESTIMATES])
+struct node {
+    unsigned level;
+    struct range stores, trials;
+};
+
+/* The first child of a node that has trials, taken off the node: what is left in front of it has none. */
+static struct node node_child(const struct lwp_transfers *transfers, struct node *node, struct range *untried)
 {
-    const struct lwp_transfers *transfers = descent->transfers;
-    double part[ESTIMATES];
-    node_part(transfers->trials + trials.first, trials.last - trials.first, parent, level ? parent_trials : 0, part);
-    if (level + 1 == LEVELS) {
-        descent_count(descent, stores, part);
-        return;
+    unsigned shift = shifts[node->level + 1];
+    uint64_t page = transfers->trials[node->trials.first].page >> shift;
+    struct node child = {.level = node->level + 1, .trials = {node->trials.first, node->trials.first}};
+    while (child.trials.last < node->trials.last && transfers->trials[child.trials.last].page >> shift == page)
+        child.trials.last++;
+    child.stores.first = stores_from(transfers, node->stores, page << shift);
+    child.stores.last =
+        stores_from(transfers, (struct range){child.stores.first, node->stores.last}, (page + 1) << shift);
+    *untried = (struct range){node->stores.first, child.stores.first};
+    node->stores.first = child.stores.last;
+    node->trials.first = child.trials.last;
+    return child;
+}
+
+/* The part that its trials say was read of a node's stores, and how many trials say so. Some places are tried more
+ * often than others: a node's part is the mean of its children's by the weight of their stores. */
+static void node_part(const struct lwp_transfers *transfers, struct node node, double part[ESTIMATES],
+                      double told[ESTIMATES])
+{
+    double read[ESTIMATES], sum[ESTIMATES] = {0}, of[ESTIMATES] = {0};
+    node_trials(transfers, node.trials, told, read);
+    while (node.level + 1 < LEVELS && node.trials.first < node.trials.last) {
+        struct range untried;
+        struct node child = node_child(transfers, &node, &untried);
+        double child_part[ESTIMATES], child_told[ESTIMATES], weight[ESTIMATES];
+        node_part(transfers, child, child_part, child_told);
+        range_weight(transfers, child.stores, weight);
+        for (unsigned k = 0; k < ESTIMATES; k++)
+            if (child_told[k] > 0) {
+                sum[k] += weight[k] * child_part[k];
+                of[k] += weight[k];
+            }
     }
-    unsigned shift = shifts[level + 1];
-    while (trials.first < trials.last) {
-        uint64_t child = transfers->trials[trials.first].page >> shift;
-        struct range in = {trials.first, trials.first};
-        while (in.last < trials.last && transfers->trials[in.last].page >> shift == child)
-            in.last++;
-        size_t first = stores_from(transfers, stores, child << shift);
-        size_t last = stores_from(transfers, (struct range){first, stores.last}, (child + 1) << shift);
-        descent_count(descent, (struct range){stores.first, first}, part);
-        descend(descent, level + 1, (struct range){first, last}, in, part);
-        stores.first = last;
-        trials.first = in.last;
+    for (unsigned k = 0; k < ESTIMATES; k++)
+        part[k] = of[k] > 0 ? sum[k] / of[k] : told[k] > 0 ? read[k] / told[k] : 0;
+}
+
+static void descend(struct descent *descent, struct node node, const double parent[ESTIMATES])
+{
+    double part[ESTIMATES], told[ESTIMATES], as_trials = node.level ? parent_trials : 0;
+    node_part(descent->transfers, node, part, told);
+    for (unsigned k = 0; k < ESTIMATES; k++)
+        part[k] = told[k] > 0 ? (told[k] * part[k] + as_trials * parent[k]) / (told[k] + as_trials) : parent[k];
+    while (node.level + 1 < LEVELS && node.trials.first < node.trials.last) {
+        struct range untried;
+        struct node child = node_child(descent->transfers, &node, &untried);
+        descent_count(descent, untried, part);
+        descend(descent, child, part);
     }
-    descent_count(descent, stores, part);
+    descent_count(descent, node.stores, part);
 }
 
 static struct range stores_of(const struct lwp_transfers *transfers, uint32_t process, uint32_t writer)
@@ -270,8 +302,7 @@ void lwp_transfers_estimate(const struct lwp_transfers *transfers, uint32_t proc
 {
     static const double nothing[ESTIMATES];
     struct descent descent = {.transfers = transfers};
-    struct range stores = stores_of(transfers, process, writer),
-                 trials = trials_of(transfers, process, writer, reader);
+    struct range stores = stores_of(transfers, process, writer), trials = trials_of(transfers, process, writer, reader);
     *estimate = (struct lwp_transfer_estimate){0};
     for (size_t i = trials.first; i < trials.last; i++)
         for (unsigned k = 0; k < PARTS; k++)
@@ -279,7 +310,7 @@ void lwp_transfers_estimate(const struct lwp_transfers *transfers, uint32_t proc
     double weight[ESTIMATES], all = 0;
     range_weight(transfers, stores, weight);
     estimate->stored = weight[ALL];
-    descend(&descent, 0, stores, trials, nothing);
+    descend(&descent, (struct node){.stores = stores, .trials = trials}, nothing);
     for (unsigned k = 0; k < PARTS; k++)
         all += (double)sampled[k];
     for (unsigned k = 0; k < ESTIMATES; k++) {

@@ -1,7 +1,5 @@
 #include "collector/light/board.h"
 
-#include "base/random.h"
-
 #include <stdatomic.h>
 #include <string.h>
 
@@ -107,19 +105,17 @@ uint32_t lwp_board_writer(unsigned slot)
     return atomic_load_explicit(&slots[slot].stores, memory_order_acquire) ? tid : 0;
 }
 
-bool lwp_board_store(unsigned at, uint64_t since, uint32_t *random, struct lwp_board_entry *found)
+unsigned lwp_board_stores(unsigned at, uint64_t since, struct lwp_board_entry *entries, unsigned most)
 {
     struct slot *slot = &slots[at];
-    unsigned stores = atomic_load_explicit(&slot->stores, memory_order_acquire), seen = 0;
+    unsigned stores = atomic_load_explicit(&slot->stores, memory_order_acquire), count = 0;
     uint32_t tid = atomic_load_explicit(&slot->tid, memory_order_relaxed);
-    for (unsigned i = 0; i < LWP_BOARD_STORES && i < stores; i++) {
-        struct lwp_board_entry entry;
-        if (!note_read(&slot->notes[(stores - 1 - i) % LWP_BOARD_STORES], &entry) || entry.tid != tid)
+    for (unsigned i = 0; i < LWP_BOARD_STORES && i < stores && count < most; i++) {
+        if (!note_read(&slot->notes[(stores - 1 - i) % LWP_BOARD_STORES], &entries[count]) || entries[count].tid != tid)
             continue;
-        if (entry.time < since)
+        if (entries[count].time < since)
             break; /* those before are older still */
-        if (lwp_random_below(random, ++seen) == 0)
-            *found = entry;
+        count++;
     }
-    return seen != 0;
+    return count;
 }

@@ -31,7 +31,7 @@ unsigned lwp_board_used(void);
 /* The thread that has the slot and has shown stores; 0: none. */
 uint32_t lwp_board_writer(unsigned slot);
 
-/* A store that the slot's thread has shown since `since`, each as likely as the others. False: none. */
-bool lwp_board_store(unsigned slot, uint64_t since, uint32_t *random, struct lwp_board_entry *found);
+/* The stores that the slot's thread has shown since `since`, the latest first; how many of at most `most`. */
+unsigned lwp_board_stores(unsigned slot, uint64_t since, struct lwp_board_entry *stores, unsigned most);
 
 #endif

@@ -3,12 +3,13 @@
  * Beside: an own access to a line that another thread used within the last samples, one of the two a store, is written
  * down at once. No register is needed, and other bytes of the line count as well as the same: false sharing.
  *
- * Trials: a thread takes one of the stores that another one has shown lately, any of them with the same chance (the
- * latest is what this thread has just read), and watches those bytes itself until it uses them, or has not for a while.
- * Loading them, it is the reader of what was stored (`overlap` tells, `second` is the load). How often that is so is the
- * analysis's question, and it asks for each pair of threads apart: so threads that were seen to be read from are tried
- * more often than others, but all again and again. An address is watched, not one store: where several stores go to it
- * before it is read, all count as read.
+ * Trials: a thread takes one of the stores that another one has shown lately (not always the latest: that is what this
+ * thread has just read) and watches those bytes itself until it uses them, or has not for a while. Loading them, it is
+ * the reader of what was stored (`overlap` tells, `second` is the load). How often that is so is the analysis's
+ * question, and it asks for each pair of threads and each page apart. So threads that were read from, and places that
+ * were or where this thread was seen to load, are tried more often than others: nothing would be known else of the
+ * seventh that is for this thread. All are tried again and again. An address is watched, not one store: where several
+ * stores go to it before it is read, all count as read.
  *
  * Bytes on the stack are only shown to the thread itself: they are hardly ever shared. */
 #define _GNU_SOURCE
@@ -22,9 +23,9 @@
 
 #include <ucontext.h>
 
-enum { ARM_NS = 3000, TRIED_MOST = 64 };
+enum { ARM_NS = 3000, TRIED_MOST = 64, STORES_LOOKED_AT = 64, PAST_ONE = 1024, LOADED_WEIGHT = 4 };
 /* A trial must give both threads time to get their turn on a busy machine. */
-static const uint64_t trial_ns = 40000000, beside_ns = 5000000, fresh_ns = 100000000;
+static const uint64_t trial_ns = 40000000, beside_ns = 5000000, fresh_ns = 1000000000;
 
 void lwp_sharing_start(struct lwp_sharing *sharing, const struct lwp_thread *self, uint8_t verdicts)
 {
@@ -42,6 +43,11 @@ static void sharing_write(struct lwp_thread *self, struct lwps_watch *record, en
     lwps_put_watch(&self->file, record);
 }
 
+static uint64_t place_number(uint64_t address)
+{
+    return address >> LWP_SHARING_PLACE_BITS;
+}
+
 void lwp_sharing_see(struct lwp_sharing *sharing, struct lwp_thread *self, const struct lwp_frames *frames,
                      const struct lwp_walk_access *chosen, uint64_t time, uint64_t weight)
 {
@@ -55,11 +61,12 @@ void lwp_sharing_see(struct lwp_sharing *sharing, struct lwp_thread *self, const
     lwp_frames_place(self, frames, chosen->address, LWPS_SOURCE_FORWARD, &own.access);
     if (own.access.home == LWPS_HOME_STACK)
         return;
+    if (chosen->load)
+        sharing->loaded[place_number(own.access.address) % LWP_SHARING_LOADED] = place_number(own.access.address);
     own.context = lwp_frames_context(self, frames);
     lwp_board_show(sharing->slot, &own);
     if (chosen->store && sharing->records_stores) {
-        struct lwps_watch record = {
-            .time = time, .weight = weight, .first_context = own.context, .first = own.access};
+        struct lwps_watch record = {.time = time, .weight = weight, .first_context = own.context, .first = own.access};
         sharing_write(self, &record, lwp_shared_has(own.access.address) ? LWPS_WATCH_FOREIGN : LWPS_WATCH_NOT_WATCHED);
     }
     uint64_t reach = beside_ns + 2 * weight;
@@ -81,6 +88,30 @@ void lwp_sharing_see(struct lwp_sharing *sharing, struct lwp_thread *self, const
 
 /* ---- trials ---- */
 
+/* The entry for a key: another one's is emptied. */
+static struct lwp_sharing_past *past_of(struct lwp_sharing_past *past, uint64_t key)
+{
+    if (past->key != key)
+        *past = (struct lwp_sharing_past){.key = key};
+    return past;
+}
+
+static void past_add(struct lwp_sharing_past *past, bool read)
+{
+    past->tried++;
+    past->read += read;
+    if (past->tried >= TRIED_MOST) { /* what was long ago counts less */
+        past->tried /= 2;
+        past->read /= 2;
+    }
+}
+
+/* The part of its trials that were read, as if one more had been; in PAST_ONEs. */
+static uint32_t past_part(const struct lwp_sharing_past *past)
+{
+    return PAST_ONE * (past->read + 1u) / (past->tried + 1u);
+}
+
 static void trial_end(struct lwp_sharing *sharing, struct lwp_debug_registers *registers, struct lwp_thread *self,
                       enum lwps_watch_end end)
 {
@@ -92,36 +123,44 @@ static void trial_end(struct lwp_sharing *sharing, struct lwp_debug_registers *r
     lwp_watched_leave(sharing->memory);
     sharing->trial = LWP_TRIAL_NONE;
     sharing->given_up = false;
-    struct lwp_sharing_other *other = &sharing->others[sharing->other];
     bool read = end == LWPS_WATCH_DECIDED && sharing->record.second.flags & LWPS_ACCESS_LOAD;
-    other->tried++;
-    other->read += read;
+    past_add(sharing->other, read);
+    past_add(sharing->place, read);
     sharing->reads |= read;
-    if (other->tried >= TRIED_MOST) { /* what was long ago counts less */
-        other->tried /= 2;
-        other->read /= 2;
-    }
 }
 
-/* One of the other threads, by how often their stores were read here lately; -1: there is none. */
-static int other_choose(struct lwp_sharing *sharing, uint32_t *random)
+static struct lwp_sharing_past *place_of(struct lwp_sharing *sharing, const struct lwp_board_entry *entry)
 {
-    enum { ONE = 1024 };
-    unsigned used = lwp_board_used(), sum = 0;
-    int chosen = -1;
-    for (unsigned i = 0; i < used; i++) {
-        uint32_t tid = (int)i == sharing->slot ? 0 : lwp_board_writer(i);
-        if (!tid)
-            continue;
-        struct lwp_sharing_other *other = &sharing->others[i];
-        if (other->tid != tid)
-            *other = (struct lwp_sharing_other){.tid = tid};
-        unsigned weight = ONE * (other->read + 1u) / (other->tried + 1u);
-        sum += weight;
-        if (lwp_random_below(random, sum) < weight)
-            chosen = (int)i;
+    uint64_t key = (place_number(entry->access.address) << 24 ^ entry->tid) * 0x9e3779b97f4a7c15u;
+    return past_of(&sharing->places[(key >> 32) % LWP_SHARING_PLACES], key);
+}
+
+/* One of the stores that other threads have shown lately. */
+static bool store_choose(struct lwp_sharing *sharing, uint64_t time, uint32_t *random, struct lwp_board_entry *chosen)
+{
+    struct lwp_board_entry stores[STORES_LOOKED_AT];
+    unsigned used = lwp_board_used(), most = 1 + (STORES_LOOKED_AT - 1) / (used ? used : 1);
+    uint64_t since = time > fresh_ns ? time - fresh_ns : 0;
+    uint32_t sum = 0;
+    for (unsigned slot = 0; slot < used; slot++) {
+        uint32_t tid = (int)slot == sharing->slot ? 0 : lwp_board_writer(slot);
+        unsigned count = tid ? lwp_board_stores(slot, since, stores, most) : 0;
+        for (unsigned i = 0; i < count; i++) {
+            struct lwp_sharing_past *other = past_of(&sharing->others[slot], tid),
+                                    *place = place_of(sharing, &stores[i]);
+            uint64_t number = place_number(stores[i].access.address);
+            uint32_t part = past_part(other) * past_part(place) / PAST_ONE;
+            bool loaded = sharing->loaded[number % LWP_SHARING_LOADED] == number;
+            uint32_t weight = part * part * (loaded ? LOADED_WEIGHT : 1) + 1; /* squared: most places are for others */
+            sum += weight;
+            if (lwp_random_below(random, sum) >= weight)
+                continue;
+            *chosen = stores[i];
+            sharing->other = other;
+            sharing->place = place;
+        }
     }
-    return chosen;
+    return sum != 0;
 }
 
 void lwp_sharing_choose(struct lwp_sharing *sharing, struct lwp_debug_registers *registers, struct lwp_thread *self,
@@ -138,16 +177,13 @@ void lwp_sharing_choose(struct lwp_sharing *sharing, struct lwp_debug_registers 
         else
             return;
     }
-    int from = affordable ? other_choose(sharing, &self->random) : -1;
-    if (from < 0)
+    struct lwp_board_entry other;
+    if (!affordable || !store_choose(sharing, time, &self->random, &other))
         return;
     if (!sharing->together) {
         sharing->together = true; /* whoever has the register gives it up at the next sample */
         return;
     }
-    struct lwp_board_entry other;
-    if (!lwp_board_store((unsigned)from, time > fresh_ns ? time - fresh_ns : 0, &self->random, &other))
-        return;
     unsigned piece = 8;
     while (piece > other.access.bytes || other.access.address % piece)
         piece /= 2;
@@ -156,7 +192,6 @@ void lwp_sharing_choose(struct lwp_sharing *sharing, struct lwp_debug_registers 
     sharing->memory = lwp_watched_enter(other.access.address);
     if (sharing->memory < 0)
         return;
-    sharing->other = (unsigned)from;
     sharing->address = other.access.address;
     sharing->bytes = (uint8_t)piece;
     sharing->record = (struct lwps_watch){.time = time,

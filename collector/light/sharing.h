@@ -13,20 +13,22 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { LWP_SHARING_REGISTER = 2 };
+enum { LWP_SHARING_REGISTER = 2, LWP_SHARING_PLACES = 256, LWP_SHARING_PLACE_BITS = 14, LWP_SHARING_LOADED = 64 };
 
 struct lwp_sharing {
     bool on;
-    bool together; /* another thread was seen: the register is ours from now on */
-    bool reads;    /* it was seen to read what another one stored */
+    bool together;       /* another thread was seen: the register is ours from now on */
+    bool reads;          /* it was seen to read what another one stored */
     bool records_stores; /* all stores shown: nothing else writes them down, and the analysis needs them */
     int slot;            /* on the board */
     uint64_t hit_time;
-    struct lwp_sharing_other {
-        uint32_t tid;
+    /* what came of trials lately, by whose stores they were of, and by where those stores went */
+    struct lwp_sharing_past {
+        uint64_t key;
         uint16_t tried, read;
-    } others[LWP_BOARD_SLOTS]; /* what came of trials of each one's stores lately */
-    unsigned other;            /* whose store is tried */
+    } others[LWP_BOARD_SLOTS], places[LWP_SHARING_PLACES];
+    struct lwp_sharing_past *other, *place; /* of this trial */
+    uint64_t loaded[LWP_SHARING_LOADED];    /* places where this thread was seen to load */
     enum { LWP_TRIAL_NONE, LWP_TRIAL_RESERVED, LWP_TRIAL_OPEN } trial;
     bool given_up;
     uint64_t address, until;

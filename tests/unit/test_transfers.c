@@ -78,6 +78,30 @@ static void test_readers_of_regions(void **state)
     assert_true(variances > squares * 0.4 && variances < squares * 3);
 }
 
+/* Each place is tried, and where the reader was seen to read more often: that must not look like more reads. */
+static void test_favoured_places(void **state)
+{
+    (void)state;
+    enum { STORES = 3000, TRIALS = 60, RUNS = 100 };
+    double sum = 0;
+    for (unsigned run = 0; run < RUNS; run++) {
+        struct lwp_transfers transfers = {0};
+        uint64_t sampled[LWP_TRANSFER_PARTS] = {0};
+        simulate(&transfers, STORES, 0, sampled);
+        for (unsigned i = 0; i < TRIALS; i++) {
+            unsigned region = i < 14 ? i % 7 : below(4) ? 6 : below(7);
+            lwp_transfers_trial(&transfers, PROCESS, WRITER, READER, base + REGION * region + 8 * below(4096), seed,
+                                region == 6);
+        }
+        lwp_transfers_settle(&transfers);
+        struct lwp_transfer_estimate estimate;
+        lwp_transfers_estimate(&transfers, PROCESS, WRITER, READER, sampled, &estimate);
+        sum += total(&estimate) / STORES / WEIGHT / RUNS;
+        lwp_transfers_free(&transfers);
+    }
+    assert_true(fabs(sum * 7 - 1) < 0.08); /* the plain proportion is five times as much */
+}
+
 static void test_one_page(void **state)
 {
     (void)state;
@@ -146,7 +170,8 @@ static void test_merged(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_readers_of_regions), cmocka_unit_test(test_one_page),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_readers_of_regions),
+                                       cmocka_unit_test(test_favoured_places), cmocka_unit_test(test_one_page),
                                        cmocka_unit_test(test_neighbours), cmocka_unit_test(test_merged)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
