@@ -123,14 +123,44 @@ struct part {
     double waste;
 };
 
-/* What people tell contexts apart by: not by how their threads began, nor by which of its stores memset() does it. */
-static uint32_t part_context(struct lwp_profile *profile, const struct lwp_thread_roots *roots, uint32_t context)
+/* What makes contexts alike. */
+struct places {
+    struct lwp_thread_roots roots;
+    struct lwp_table
+        lines; /* source line in a function -> the first of its instructions met, from the function's start */
+};
+
+/* One address for all instructions of a function that come from one line, inlined by the same callers. */
+static uint64_t part_line(struct lwp_profile *profile, struct places *places, const struct lwp_context_node *node)
+{
+    const struct lwp_place *place = lwp_code_place(profile->code, node->module, node->address);
+    uint64_t key = lwp_hash_mix(node->module, place->function_low);
+    if (place->function_low >= place->function_high || node->address - place->function_low >= LWP_TABLE_NONE)
+        return node->address;
+    for (uint32_t i = 0; i < place->frame_count; i++) {
+        const struct lwp_frame *frame = &place->frames[i];
+        if (!frame->file || !frame->line)
+            return node->address;
+        key = lwp_hash_mix(lwp_hash_mix(key, lwp_hash_text(frame->file)), frame->line);
+    }
+    uint32_t *first = lwp_table_at(&places->lines, key);
+    if (*first == LWP_TABLE_NONE)
+        *first = (uint32_t)(node->address - place->function_low);
+    return place->function_low + *first;
+}
+
+/* What people tell contexts apart by: not by how their threads began, nor by which instruction of a line or of a
+ * function of the C library it is. */
+static uint32_t part_context(struct lwp_profile *profile, struct places *places, uint32_t context)
 {
     const struct lwp_context_node node = profile->contexts[context];
-    if (node.parent && lwp_objects_library_code(profile, node.module))
+    bool library = node.parent && lwp_objects_library_code(profile, node.module);
+    if (context && node.module != LWP_NONE)
         context = lwp_contexts_child(profile, node.parent, node.module,
-                                     lwp_contexts_function(profile, node.module, node.address), true);
-    return lwp_thread_roots_cut(profile, roots, context);
+                                     library ? lwp_contexts_function(profile, node.module, node.address)
+                                             : part_line(profile, places, &node),
+                                     library);
+    return lwp_thread_roots_cut(profile, &places->roots, context);
 }
 
 static int part_compare_alike(const struct part *x, const struct part *y)
@@ -188,17 +218,17 @@ static struct lwp_redundancy redundancy_item(struct lwp_profile *profile, const 
     return item;
 }
 
-static size_t redundancy_parts(struct lwp_profile *profile, const struct lwp_thread_roots *roots,
-                               const struct stratum *stratum, struct part *parts)
+static size_t redundancy_parts(struct lwp_profile *profile, struct places *places, const struct stratum *stratum,
+                               struct part *parts)
 {
     size_t count = 0;
     for (size_t k = 0; k < stratum->pair_count; k++) {
         const struct lwp_watched_pair *pair = &stratum->pairs[k];
         double waste = (double)pair->waste.weight + (double)pair->close.weight;
         if (waste > 0 && !redundancy_is_unknown(&profile->watched, pair))
-            parts[count++] = (struct part){.first = part_context(profile, roots, pair->first),
-                                           .second = part_context(profile, roots, pair->second),
-                                           .object = lwp_thread_roots_object(profile, roots, pair->object),
+            parts[count++] = (struct part){.first = part_context(profile, places, pair->first),
+                                           .second = part_context(profile, places, pair->second),
+                                           .object = lwp_thread_roots_object(profile, &places->roots, pair->object),
                                            .pair = pair,
                                            .stratum = stratum,
                                            .waste = waste};
@@ -234,8 +264,8 @@ static size_t redundancy_strata(const struct lwp_watched *watched, enum lwp_watc
     return count;
 }
 
-static void redundancy_kind(struct lwp_profile *profile, const struct lwp_thread_roots *roots,
-                            enum lwp_watched_kind kind, struct lwp_redundancies *found)
+static void redundancy_kind(struct lwp_profile *profile, struct places *places, enum lwp_watched_kind kind,
+                            struct lwp_redundancies *found)
 {
     const struct lwp_watched *watched = &profile->watched;
     struct lwp_redundancy_total *total = &found->totals[kind];
@@ -257,7 +287,7 @@ static void redundancy_kind(struct lwp_profile *profile, const struct lwp_thread
         double q = (stratum->waste + stratum->close) / decided;
         estimate_add(&share, part, q, stratum->observations);
         total->close += stratum->close / decided * stratum->weight;
-        part_count += redundancy_parts(profile, roots, stratum, parts + part_count);
+        part_count += redundancy_parts(profile, places, stratum, parts + part_count);
     }
     total->share = estimate_share(&share, n);
     total->wasted = share.value * weight;
@@ -276,13 +306,14 @@ static void redundancy_kind(struct lwp_profile *profile, const struct lwp_thread
 
 void lwp_redundancy_find(struct lwp_profile *profile, struct lwp_redundancies *found)
 {
-    struct lwp_thread_roots roots;
+    struct places places = {0};
     *found = (struct lwp_redundancies){0};
     found->items = lwp_arena_alloc(profile->arena, profile->watched.pair_count + 1, sizeof *found->items);
-    lwp_thread_roots_find(profile, &roots);
+    lwp_thread_roots_find(profile, &places.roots);
     for (unsigned kind = 0; kind < LWP_WATCHED_KINDS; kind++)
-        redundancy_kind(profile, &roots, (enum lwp_watched_kind)kind, found);
-    lwp_thread_roots_free(&roots);
+        redundancy_kind(profile, &places, (enum lwp_watched_kind)kind, found);
+    lwp_thread_roots_free(&places.roots);
+    lwp_table_free(&places.lines);
     for (size_t i = 0; i < found->count; i++)
         lwp_redundancy_explain(profile, &found->items[i]);
 }

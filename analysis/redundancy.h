@@ -23,8 +23,8 @@ struct lwp_redundancy_path {
 struct lwp_redundancy {
     enum lwp_watched_kind kind;
     const struct lwp_watched_pair *pair;      /* the largest of them */
-    const struct lwp_redundancy_path *others; /* those alike but for how their threads began, or for instructions of
-                                                 the C library; the largest first */
+    const struct lwp_redundancy_path *others; /* those alike but for how their threads began, or for the instruction
+                                                 of a line or of the C library; the largest first */
     size_t other_count;
     uint32_t first, second; /* their contexts without that */
     struct lwp_share share; /* of all decided accesses of the kind */

@@ -50,7 +50,7 @@ void lwp_report_redundancy(const struct lwp_report *report, const json_t *pair)
     report_path(report, "then in", json_object_get(pair, "second"));
     if (others)
         lwp_report_say(report,
-                       "               (and %zu more, alike but for the thread's begin or the library's instruction)\n",
+                       "               (and %zu more, alike but for how the thread began or the instruction)\n",
                        others);
     if (object)
         lwp_report_say(report, "   data        %s, %.0f bytes at a time\n", lwp_report_text(object, "name", "?"),

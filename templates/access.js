@@ -102,8 +102,8 @@ function placesTile(places) {
 function otherPaths(pair) {
   const others = list(pair.others), [, , of, first, second] = redundantKind(pair);
   if (!others.length) return null;
-  return el('section', null, el('h2', null, 'The same on other call paths'),
-    el('p.soft', null, 'Counted in above: they differ only in how their thread began, or in which instruction of a library function it was.'),
+  return el('section', null, el('h2', null, 'The same elsewhere'),
+    el('p.soft', null, 'Counted in above: they differ only in how their thread began, or in which instruction of the line (or of a library function) it was.'),
     others.slice(0, 20).map(other => {
       const firstFrames = framesOf(other.first), secondFrames = framesOf(other.second), shared = framesShared(firstFrames, secondFrames), root = firstFrames[firstFrames.length - 1];
       return el('details.loop', null,

@@ -332,7 +332,7 @@ def accesses(browser):
     browser.size(1280)
     for view, words in {"findings": ["25 % of all stores are dead", "unknown", "See the evidence"],
                         "redundancies": ["Dead stores", "40.0 %", "95 % interval 30.0–50.0 %", "120 of 900 watched", "25.0 %", "37", "none was decided"],
-                        "redundancy/0": ["a plain word", "Stored in", "Overwritten in", "25.0 %", "overwritten whole", "many", "1 of 36", "The same on other call paths", "5.0 %",
+                        "redundancy/0": ["a plain word", "Stored in", "Overwritten in", "25.0 %", "overwritten whole", "many", "1 of 36", "The same elsewhere", "5.0 %",
                                          "sum += all[i].mass;", "all[i].z += step;", "Grey frames"],
                         "redundancy/9": ["There is no such pair"],
                         "threads": ["75.0 %", "25.0 %", "false sharing", "stores 8–15", "a plain word", "12"]}.items():

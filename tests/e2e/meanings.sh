@@ -30,6 +30,9 @@ for name in sys.argv[1:]:
     for pair in seen: # of which there is little it may not be known
         if pair["cause"] != cause and (pair is seen[0] or pair["cause"] != "unknown"):
             bad.append(f"{case}: {pair['cause']}, not {cause}: {pair}")
+    told = [(r["kind"], r["object"], tuple(lines(r["first"])), tuple(lines(r["second"]))) for r in analysis["redundancies"] if r["object"] is not None]
+    if len(told) != len(set(told)):
+        bad.append(f"{case}: the same lines are told twice: {told}")
     report = open(f"{case}.report").read()
     if seen and seen[0]["share"] > 0.5 and f"(meanings.c:{first})" not in report or cause.replace("_", " ") not in report:
         bad.append(f"{case}: the report does not tell: {report}")
