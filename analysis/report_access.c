@@ -153,7 +153,8 @@ void lwp_report_communication(const struct lwp_report *report)
 {
     const json_t *communication = json_object_get(report->root, "communication");
     const json_t *region = json_array_get(json_object_get(communication, "regions"), 0);
-    const json_t *threads = json_object_get(communication, "threads"), *shares = json_object_get(region, "true");
+    const json_t *threads = json_object_get(communication, "threads"), *shares = json_object_get(region, "true"),
+                 *intervals = json_object_get(region, "true_ci");
     size_t count = json_array_size(threads);
     double below = 2;
     for (int shown = 0; shown < CELLS_SHOWN; shown++) {
@@ -166,12 +167,16 @@ void lwp_report_communication(const struct lwp_report *report)
         if (best < 0.01)
             return;
         if (shown == 0)
-            lwp_report_say(report, "\nCommunication (share of what threads read of each other's stores)\n");
+            lwp_report_say(report,
+                           "\nCommunication (share of what threads read of each other's stores, 95 %% interval)\n");
         for (size_t i = 0; i < count * count; i++) {
             if (json_number_value(json_array_get(json_array_get(shares, i / count), i % count)) != best)
                 continue;
             const json_t *from = json_array_get(threads, i / count), *to = json_array_get(threads, i % count);
-            lwp_report_say(report, "  %5.1f %%  %s %.0f -> %s %.0f\n", 100 * best,
+            const json_t *interval = json_array_get(json_array_get(intervals, i / count), i % count);
+            lwp_report_say(report, "  %5.1f %%  (%.1f-%.1f)  %s %.0f -> %s %.0f\n", 100 * best,
+                           100 * json_number_value(json_array_get(interval, 0)),
+                           100 * json_number_value(json_array_get(interval, 1)),
                            lwp_report_text(from, "name", "thread"), lwp_report_number(from, "tid"),
                            lwp_report_text(to, "name", "thread"), lwp_report_number(to, "tid"));
         }
