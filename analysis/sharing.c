@@ -9,6 +9,7 @@
 
 #include "analysis/thread_roots.h"
 #include "base/arena.h"
+#include "base/hash.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,12 +22,16 @@ static const char *sharing_object(const struct lwp_profile *profile, uint32_t ob
     return object == LWP_NONE || !profile->objects[object].name ? "unknown data" : profile->objects[object].name;
 }
 
+static bool sharing_owned(const struct lwp_profile *profile, uint32_t object)
+{
+    return object != LWP_NONE && profile->objects[object].kind != LWP_OBJECT_UNKNOWN;
+}
+
 /* Memory without an owner that other threads use may be a thread's stack. */
 static const char *sharing_name(struct lwp_profile *profile, const struct lwp_shared_use *use)
 {
-    bool owned = use->object != LWP_NONE && profile->objects[use->object].kind != LWP_OBJECT_UNKNOWN;
     uint64_t address = use->line * LWP_SHARED_LINE;
-    for (size_t i = 0; i < profile->shared.thread_count && !owned; i++) {
+    for (size_t i = 0; i < profile->shared.thread_count && !sharing_owned(profile, use->object); i++) {
         const struct lwp_shared_thread *thread = &profile->shared.threads[i];
         if (thread->process == use->process && address >= thread->stack_low && address < thread->stack_high)
             return lwp_arena_printf(profile->arena, "the stack of thread %u", thread->tid);
@@ -122,6 +127,7 @@ static bool sharing_line(struct lwp_profile *profile, const struct lwp_shared_us
     memcpy(item->uses, kept, item->use_count * sizeof *kept);
     qsort(item->uses, item->use_count, sizeof *item->uses, place_compare);
     item->object = item->uses[0].use->object;
+    item->name = sharing_name(profile, item->uses[0].use);
     return true;
 }
 
@@ -134,7 +140,7 @@ static int sharing_compare(const void *a, const void *b)
 }
 
 /* Lines of one object are one item; `items` has the busiest first. Blocks that a function allocates in the main thread
- * and in others are one object here. */
+ * and in others are one object here, and so is what has no owner but is called the same. */
 static size_t sharing_join(struct lwp_profile *profile, struct lwp_sharing *items, size_t count)
 {
     uint64_t objects[LISTED];
@@ -142,10 +148,11 @@ static size_t sharing_join(struct lwp_profile *profile, struct lwp_sharing *item
     struct lwp_thread_roots roots;
     lwp_thread_roots_find(profile, &roots);
     for (size_t i = 0; i < count; i++) {
-        uint64_t object = lwp_thread_roots_object(profile, &roots, items[i].object);
+        uint64_t object = sharing_owned(profile, items[i].object)
+                              ? lwp_thread_roots_object(profile, &roots, items[i].object)
+                              : lwp_hash_text(items[i].name);
         size_t k = 0;
-        while (k < kept &&
-               (objects[k] != object || items[k].is_false != items[i].is_false || items[i].object == LWP_NONE))
+        while (k < kept && (objects[k] != object || items[k].is_false != items[i].is_false))
             k++;
         if (k == kept) {
             if (kept == LISTED)
@@ -249,7 +256,6 @@ void lwp_sharing_find(struct lwp_profile *profile, struct lwp_sharings *found)
             continue;
         for (size_t k = 0; k < item->use_count; k++)
             item->uses[k].field = sharing_field(profile, item->uses[k].use);
-        item->name = sharing_name(profile, item->uses[0].use);
         item->advice = sharing_advice(profile, item);
         if (item->is_false)
             item->advice = lwp_arena_printf(profile->arena,
