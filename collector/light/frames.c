@@ -42,12 +42,16 @@ uint32_t lwp_frames_context_of(struct lwp_thread *self, const struct lwp_frames 
     return 0;
 }
 
-static void frames_stack_home(struct lwp_thread *self, const struct lwp_frames *frames, struct lwps_access *access)
+/* Of a stack up to `high`. Without a frame: one to come, or one that is not on the path. */
+static void frames_stack_home(struct lwp_thread *self, const struct lwp_frames *frames, uint64_t high,
+                              struct lwps_access *access)
 {
     access->home = LWPS_HOME_STACK;
     access->home_base = access->address;
+    if (access->address + RED_ZONE < frames->sp && frames->sp < high)
+        return;
     for (unsigned i = 0; i < frames->count; i++) {
-        if (access->address >= frames->cfas[i])
+        if (access->address >= frames->cfas[i] || frames->cfas[i] > high)
             continue;
         access->home_id = lwps_paths_intern(&self->contexts, &frames->ips[i], frames->count + 1 - i);
         access->home_base = frames->cfas[i];
@@ -55,14 +59,31 @@ static void frames_stack_home(struct lwp_thread *self, const struct lwp_frames *
     }
 }
 
+/* The end of the stack that the thread is on, a coroutine's or a signal's, as far as its frames are found. */
+static uint64_t frames_top(const struct lwp_thread *self, const struct lwp_frames *frames)
+{
+    enum { FRAME_MOST = 1 << 20 };
+    uint64_t top = frames->sp;
+    for (unsigned i = 0; i < frames->count && frames->cfas[i] >= top && frames->cfas[i] - top < FRAME_MOST; i++) {
+        if (frames->cfas[i] > self->stack_low && frames->cfas[i] <= self->stack_high)
+            break;
+        top = frames->cfas[i];
+    }
+    return top;
+}
+
 void lwp_frames_place(struct lwp_thread *self, const struct lwp_frames *frames, uint64_t address,
                       enum lwps_source source, struct lwps_access *access)
 {
+    enum { TO_COME = 4096 };
+    bool elsewhere = frames->sp < self->stack_low || frames->sp >= self->stack_high;
     access->address = address;
     access->flags |= LWPS_ACCESS_KNOWN;
     access->source = (uint8_t)source;
-    if (address >= self->stack_low && address < self->stack_high && address + RED_ZONE >= frames->sp)
-        frames_stack_home(self, frames, access);
+    if (address >= self->stack_low && address < self->stack_high)
+        frames_stack_home(self, frames, self->stack_high, access);
+    else if (elsewhere && address + TO_COME >= frames->sp && address < frames_top(self, frames))
+        frames_stack_home(self, frames, frames_top(self, frames), access);
     else if (lwp_heap_find(address, &access->home_id, &access->home_base))
         access->home = LWPS_HOME_POOL;
 }

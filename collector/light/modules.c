@@ -10,6 +10,7 @@
 
 #include "collector/light/process.h"
 #include "collector/light/thread.h"
+#include "collector/light/watched_memory.h"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -203,6 +204,7 @@ __attribute__((visibility("default"))) int dlclose(void *library)
     if (self)
         self->busy--;
     int status = next(library); /* destructors in it are the program's */
+    lwp_watched_forget(NULL, UINT64_MAX, LWPS_WATCH_FREED); /* its data, wherever that was */
     if (self)
         self->busy++;
     modules_end_missing();

@@ -1,10 +1,11 @@
 /* Stores that only look dead to somebody who does not see everything that uses memory.
  *
- *     not_dead CASE SECONDS
+ *     not_dead CASE SECONDS    (of CPU time; on a busy machine, five times as long at most)
  *
  * prints "honest FIRST LAST", the lines whose stores are of use, and "control FIRST SECOND", the lines of a pair of stores
  * of which the first is dead: whoever does not find it has looked at nothing. */
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <poll.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -19,6 +20,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 enum { WORDS = 64, PAGES = 16384 };
@@ -278,6 +280,81 @@ static void spawn_case(long w)
         waitpid(child, NULL, 0);
 }
 
+/* A coroutine stops in the middle of a frame and never goes on; the next gets its stack. */
+static ucontext_t here, there;
+static volatile long coroutine_w;
+
+static void coroutine(void)
+{
+    volatile long local[WORDS];
+    long w = coroutine_w;
+    for (int i = 0; i < WORDS; i++) { WORK(w); local[i] = w; }
+    swapcontext(&there, &here);
+    for (int i = 0; i < WORDS; i++) sum += local[i];
+}
+
+static void context_case(long w)
+{
+    static char stack[4 * PAGES];
+    coroutine_w = w;
+    for (int k = 0; k < 10; k++) {
+        getcontext(&there);
+        there.uc_stack.ss_sp = stack;
+        there.uc_stack.ss_size = sizeof stack;
+        there.uc_link = &here;
+        makecontext(&there, coroutine, 0);
+        swapcontext(&here, &there);
+        if (k % 2)
+            swapcontext(&here, &there); /* to its end */
+        control(w);
+    }
+}
+
+/* Handlers on a stack of their own, each time the same one; what they store, others read. */
+static void on_alternate(int signal)
+{
+    volatile long local[WORDS];
+    long w = flag;
+    (void)signal;
+    for (int i = 0; i < WORDS; i++) { WORK(w); local[i] = w; }
+    for (int i = 0; i < WORDS; i++) { WORK(w); buffer[i] = w; }
+    (void)local[0];
+}
+
+static void alternate_case(long w)
+{
+    static char stack[4 * PAGES];
+    const stack_t alternate = {.ss_sp = stack, .ss_size = sizeof stack};
+    const struct sigaction action = {.sa_handler = on_alternate, .sa_flags = SA_ONSTACK};
+    if (sigaltstack(&alternate, NULL) || sigaction(SIGUSR2, &action, NULL))
+        abort();
+    flag = w;
+    for (int k = 0; k < 5; k++) {
+        raise(SIGUSR2);
+        for (int i = 0; i < WORDS; i++) (void)buffer[i];
+        control(w);
+    }
+}
+
+/* A library goes and comes back where it was (not_dead_library.c). */
+static void library_case(long w)
+{
+    char path[4096];
+    ssize_t length = readlink("/proc/self/exe", path, sizeof path - 4);
+    if (length < 0)
+        abort();
+    strcpy(path + length, ".so");
+    void *library = dlopen(path, RTLD_NOW);
+    void (*fill)(long) = library ? (void (*)(long))dlsym(library, "fill") : NULL;
+    if (!fill)
+        abort();
+    fill(w);
+    dlclose(library);
+    for (int k = 0; k < 30; k++) control(w);
+}
+
+extern void not_dead_throw(long w); /* not_dead_throw.cc */
+
 static int look(void *unused)
 {
     (void)unused;
@@ -310,12 +387,13 @@ static const struct {
              {"reuse", reuse_case}, {"fork", fork_case},     {"jump", jump_case}, {"frame", frame_case},
              {"signal", signal_case}, {"mapped", mapped_case}, {"segment", mapped_case}, {"remap", remap_case},
              {"advise", advise_case}, {"move", move_case},   {"vfork", vfork_case}, {"spawn", spawn_case},
-             {"clone", clone_case}, {"stdio", stdio_case},   {"calls", calls_case}};
+             {"clone", clone_case}, {"stdio", stdio_case},   {"calls", calls_case},
+             {"context", context_case}, {"alternate", alternate_case}, {"library", library_case}, {"throw", not_dead_throw}};
 
-static double now(void)
+static double now(clockid_t clock)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(clock, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
@@ -362,8 +440,8 @@ int main(int argc, char **argv)
         page = strcmp(argv[1], "segment") ? page_of_file() : page_of_segment();
         child = reader();
     }
-    double end = now() + strtod(argv[2], NULL);
-    for (long w = 3; now() < end; w += 2)
+    const double seconds = strtod(argv[2], NULL), end = now(CLOCK_MONOTONIC) + 5 * seconds;
+    for (long w = 3; now(CLOCK_PROCESS_CPUTIME_ID) < seconds && now(CLOCK_MONOTONIC) < end; w += 2)
         for (int i = 0; i < 10; i++) {
             pass(w);
             control(w);
