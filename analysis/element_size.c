@@ -32,7 +32,7 @@ enum {
 };
 
 static const double sure = 0.95, agree_needed = 0.85, direct_needed = 0.05, part_counts = 0.01, keeps_to = 0.8,
-                    plain_repeat = 0.94, left_out_chance = 1e-9;
+                    plain_repeat = 0.94, left_out_chance = 1e-9, likely = 0.5;
 
 struct size_stream {
     const struct lwp_stream *stream;
@@ -356,23 +356,19 @@ static double size_few(double count, double hits, double share)
     return sum;
 }
 
-/* Whether the streams that step by `stride` leave parts of a larger one out, beyond chance. */
-static bool size_leaves_out(const struct size_streams *streams, uint64_t stride, uint64_t larger, bool *in)
+/* How likely it is by chance that offsets which step by `stride` leave that much of a larger one out: 1 when they leave
+ * nothing out. in[]: the parts of it, at most BINS, that they do not leave out. */
+enum { BINS = 8 };
+
+static double size_left_out(const uint64_t *offsets, size_t count, uint64_t stride, uint64_t larger, bool *in)
 {
-    enum { BINS = 8, NEEDED = 24 };
-    uint64_t offsets[2 * LWP_RESERVOIR], bins = larger / stride < BINS ? larger / stride : BINS;
-    uint64_t found[BINS] = {0}, all = 0, empty = 0;
-    for (size_t i = 0; i < streams->count; i++) {
-        const struct lwp_stream *stream = streams->items[i].stream;
-        size_t count = stream->stride.bytes == stride ? lwp_streams_offsets(stream, offsets, 2 * LWP_RESERVOIR) : 0;
-        for (size_t k = 0; k < count; k++)
-            found[offsets[k] % larger * bins / larger]++;
-        all += count;
-    }
-    uint64_t classes = larger / stride, left_classes = 0, strays = 0;
+    uint64_t classes = larger / stride, bins = classes < BINS ? classes : BINS;
+    uint64_t found[BINS] = {0}, empty = 0, left_classes = 0, strays = 0;
     double choices = 1;
+    for (size_t k = 0; k < count; k++)
+        found[offsets[k] % larger * bins / larger]++;
     for (uint64_t i = 0; i < bins; i++) {
-        in[i] = found[i] * 50 > all;
+        in[i] = found[i] * 50 > count;
         if (in[i])
             continue;
         empty++;
@@ -380,31 +376,69 @@ static bool size_leaves_out(const struct size_streams *streams, uint64_t stride,
         choices *= (double)(bins - empty + 1) / (double)empty;
         left_classes += ((i + 1) * classes + bins - 1) / bins - (i * classes + bins - 1) / bins;
     }
-    if (all < NEEDED || empty == 0)
-        return false;
-    return choices * size_few((double)all, (double)strays, (double)left_classes / (double)classes) < left_out_chance;
+    if (empty == 0 || empty == bins)
+        return 1;
+    return choices * size_few((double)count, (double)strays, (double)left_classes / (double)classes);
+}
+
+/* The offsets of the streams that step by `stride`; the caller's to free. */
+static uint64_t *size_stepping(const struct size_streams *streams, uint64_t stride, size_t *count)
+{
+    uint64_t *offsets = calloc(streams->count + 1, 2 * LWP_RESERVOIR * sizeof *offsets);
+    *count = 0;
+    for (size_t i = 0; i < streams->count && offsets; i++)
+        if (streams->items[i].stream->stride.bytes == stride)
+            *count += lwp_streams_offsets(streams->items[i].stream, offsets + *count, 2 * LWP_RESERVOIR);
+    return offsets;
 }
 
 /* An element whose inner array is walked, when another field of it is used too; *open when only the walk is seen. */
 static uint64_t size_around(const struct size_streams *streams, uint64_t stride, bool *open)
 {
-    bool in[8];
+    enum { NEEDED = 24, PARTS = 64 };
+    bool in[BINS];
     uint64_t around = 0;
+    size_t count;
+    uint64_t *offsets = size_stepping(streams, stride, &count);
     *open = false;
-    for (size_t i = 0; i < streams->count; i++) {
+    for (size_t i = 0; i < streams->count && count >= NEEDED; i++) {
         const struct lwp_stream *stream = streams->items[i].stream;
-        uint64_t larger = stream->stride.bytes, bins = larger / stride < 8 ? larger / stride : 8, residue;
+        uint64_t larger = stream->stride.bytes, bins = larger / stride < BINS ? larger / stride : BINS, residue;
         if (larger <= stride || larger % stride || stream->stride.probability < sure ||
-            (double)stream->accesses < part_counts * streams->accesses || !size_leaves_out(streams, stride, larger, in))
+            (double)stream->accesses < part_counts * streams->accesses ||
+            size_left_out(offsets, count, stride, larger, in) >= left_out_chance)
             continue;
         *open = true;
         bool apart = lwp_elements_residue(stream, larger, &residue) >= keeps_to && !in[residue * bins / larger];
         if (larger <= NESTED_MAX && apart && (around == 0 || larger < around))
             around = larger;
     }
-    for (uint64_t parts = 2; parts <= 64 && !*open; parts++)
-        *open = size_leaves_out(streams, stride, stride * parts, in);
+    for (uint64_t parts = 2; parts <= PARTS && count >= NEEDED && !*open; parts++)
+        *open = size_left_out(offsets, count, stride, stride * parts, in) < left_out_chance;
+    free(offsets);
     return around;
+}
+
+/* The probability that no loop walks an array inside of larger elements, when another one, that fills or copies them,
+ * hides among all accesses what it leaves out: by what the loops leave out each for itself. */
+static double size_no_walk(const struct size_streams *streams, uint64_t stride)
+{
+    enum { NEEDED = 8, PARTS = 64, PERIODS = 4 };
+    static const double expected = 1e-4; /* before anything is seen */
+    double least = 1, tests = 0;
+    bool in[BINS];
+    for (size_t i = 0; i < streams->count; i++) {
+        const struct size_stream *item = &streams->items[i];
+        const struct lwp_offsets *fair = &item->stream->fair;
+        if (item->stream->stride.bytes != stride || fair->count < NEEDED)
+            continue;
+        for (uint64_t parts = 2; parts <= PARTS && item->high - item->low >= PERIODS * parts * stride; parts++) {
+            double chance = size_left_out(fair->offsets, fair->count, stride, parts * stride, in);
+            least = chance < least ? chance : least;
+            tests++;
+        }
+    }
+    return least * tests < 1 && tests > 0 ? least * tests / (least * tests + expected) : 1;
 }
 
 /* A loop that fills or copies a block word by word goes over structures, too: next to it a larger stride, that is not
@@ -458,6 +492,9 @@ void lwp_element_evidence_find(const struct lwp_profile *profile, uint32_t objec
         cover_find(evidence, streams);
         open = (open && !around) || size_word_by_word(evidence, streams);
         evidence->bytes = open ? 0 : size_fold(evidence, streams);
+        evidence->probability *= around ? 1 : size_no_walk(streams, evidence->stride);
+        if (evidence->probability < likely)
+            evidence->bytes = 0;
     } else if (evidence->stride) {
         evidence->probability = size_probability(streams, evidence->stride);
     }
