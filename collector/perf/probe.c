@@ -13,6 +13,8 @@
 
 enum { PROBE_BYTES = 64 << 20, PROBE_LINE = 64, PROBE_TRIES = 40, PROBE_STEPS = 200000, PROBE_NEEDED = 3 };
 
+static const struct lwp_pmu_wish probe_wish = {.sig_data = 1};
+
 static volatile sig_atomic_t probe_signals;
 
 static void probe_count(int signal)
@@ -58,14 +60,13 @@ static unsigned probe_taken(struct lwp_pmu_open *open, const volatile void *memo
 
 static int probe_events(const void *given)
 {
-    static const struct lwp_pmu_wish wish = {.sig_data = 1};
     struct sigaction count = {.sa_handler = probe_count};
     struct lwp_pmu_open open;
     volatile uint64_t *memory = mmap(NULL, PROBE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED)
         return ENOMEM;
     sigaction(SIGTRAP, &count, NULL);
-    int status = lwp_pmu_open(&open, given, (pid_t)0, &wish);
+    int status = lwp_pmu_open(&open, given, 0, &probe_wish);
     if (status)
         return -status;
     lwp_pmu_enable(&open);
@@ -78,8 +79,14 @@ static int probe_events(const void *given)
     return good >= PROBE_NEEDED && probe_signals ? 0 : ENODATA;
 }
 
+/* No child where the events cannot even be opened: a debugger that runs lwp would follow it, and not the program. */
 int lwp_pmu_probe(const struct lwp_pmu_events *events)
 {
+    struct lwp_pmu_open open;
+    int status = lwp_pmu_open(&open, events, 0, &probe_wish);
+    if (status)
+        return -status;
+    lwp_pmu_close(&open);
     return lwp_probe(probe_events, events);
 }
 

@@ -23,7 +23,7 @@ gdb -q -batch -ex 'set breakpoint pending on' -ex 'set follow-fork-mode child' -
     --args "$LWP" collect -q --no-analyze -F 2000 -o above.r -- ./debugged 1 > above 2>&1
 check above
 if command -v strace > strace-path; then
-    "$LWP" collect -q --no-analyze -F 500 -o traced.r -- strace -f -o calls ./debugged 1 > out 2> err
+    "$LWP" collect -q --no-analyze -F 500 --max-overhead 30 -o traced.r -- strace -f -o calls ./debugged 1 > out 2> err
     [ $? = 7 ] || { echo "FAILED: status with strace"; cat err; failed=1; }
     samples=$(for file in traced.r/p*/t*.lwps; do "$LWP" dump "$file"; done | grep -c '^sample')
     [ "$samples" -gt 50 ] || { echo "FAILED: strace: only $samples samples"; failed=1; }
