@@ -319,7 +319,8 @@ static bool size_plainly_repeats(const struct lwp_element_evidence *evidence, ui
     return false;
 }
 
-static uint64_t size_fold(struct lwp_element_evidence *evidence, const struct size_streams *streams)
+/* `walk`: what is stepped by inside of elements, 0: nothing. It is no smaller element that a remainder loop takes. */
+static uint64_t size_fold(struct lwp_element_evidence *evidence, const struct size_streams *streams, uint64_t walk)
 {
     const struct lwp_object *object = &evidence->profile->objects[evidence->object];
     bool open = false;
@@ -327,7 +328,7 @@ static uint64_t size_fold(struct lwp_element_evidence *evidence, const struct si
         uint64_t size = evidence->stride / parts;
         if (evidence->stride % parts || !size_repeats(evidence, size))
             continue;
-        if (size_remainder_says(evidence->profile, streams, evidence->stride, size))
+        if (size != walk && size_remainder_says(evidence->profile, streams, evidence->stride, size))
             return size;
         open = true;
     }
@@ -485,13 +486,13 @@ void lwp_element_evidence_find(const struct lwp_profile *profile, uint32_t objec
     evidence->several = size_several(profile, object, streams);
     evidence->stride = evidence->several ? 0 : size_common(streams);
     if (evidence->stride && evidence->stride <= ELEMENT_MAX) {
-        uint64_t around = size_around(streams, evidence->stride, &open);
+        uint64_t step = evidence->stride, around = size_around(streams, step, &open);
         if (around)
             evidence->stride = around;
         evidence->probability = size_probability(streams, evidence->stride);
         cover_find(evidence, streams);
         open = (open && !around) || size_word_by_word(evidence, streams);
-        evidence->bytes = open ? 0 : size_fold(evidence, streams);
+        evidence->bytes = open ? 0 : size_fold(evidence, streams, around ? step : 0);
         evidence->probability *= around ? 1 : size_no_walk(streams, evidence->stride);
         if (evidence->probability < likely)
             evidence->bytes = 0;
