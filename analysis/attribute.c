@@ -421,6 +421,9 @@ static int attribution_context(void *to, const struct lwps_context *record)
 
 /* ---- watched accesses ---- */
 
+static const uint8_t attribution_bits[LWP_WATCHED_KINDS] = {LWPS_VERDICT_DEAD_STORE, LWPS_VERDICT_SILENT_STORE,
+                                                            LWPS_VERDICT_SILENT_LOAD};
+
 static enum lwp_watched_outcome attribution_outcome(const struct lwps_watch *record, enum lwp_watched_kind kind)
 {
     switch (record->end) {
@@ -472,8 +475,6 @@ static void attribution_shared(struct lwp_attribution *self, const struct lwps_w
 
 static int attribution_watch(void *to, const struct lwps_watch *record)
 {
-    static const uint8_t bits[LWP_WATCHED_KINDS] = {LWPS_VERDICT_DEAD_STORE, LWPS_VERDICT_SILENT_STORE,
-                                                    LWPS_VERDICT_SILENT_LOAD};
     struct lwp_attribution *self = to;
     uint64_t offset;
     if (self->file->other_unit)
@@ -503,7 +504,7 @@ static int attribution_watch(void *to, const struct lwps_watch *record)
         verdict.object = attribution_object(self, &record->first, record->time, LWP_NONE, &offset);
     }
     for (unsigned kind = 0; kind < LWP_WATCHED_KINDS; kind++) {
-        if (!(record->verdicts & bits[kind]))
+        if (!(record->verdicts & attribution_bits[kind]))
             continue;
         verdict.kind = (enum lwp_watched_kind)kind;
         verdict.outcome = attribution_outcome(record, verdict.kind);
@@ -514,6 +515,26 @@ static int attribution_watch(void *to, const struct lwps_watch *record)
     return 0;
 }
 
+static int attribution_candidates(void *to, const struct lwps_candidates *record)
+{
+    struct lwp_attribution *self = to;
+    if (self->file->other_unit)
+        return 0;
+    lwp_shared_candidates(&self->shard->shared, record);
+    const struct lwps_access access = {.ip = record->ip};
+    const uint32_t first = attribution_access_context(self, &access, record->context, record->time);
+    for (unsigned kind = 0; kind < LWP_WATCHED_KINDS; kind++)
+        if (record->verdicts & attribution_bits[kind])
+            lwp_watched_add(&self->shard->watched, &(struct lwp_watched_verdict){.kind = (enum lwp_watched_kind)kind,
+                                                                                 .outcome = LWP_WATCHED_OPEN,
+                                                                                 .first = first,
+                                                                                 .second = LWP_NONE,
+                                                                                 .object = LWP_NONE,
+                                                                                 .weight = record->weight,
+                                                                                 .more = record->count - 1});
+    return 0;
+}
+
 int lwp_attribute(struct lwp_attribution *self, struct lwp_space *space, uint32_t number, const char *path,
                   struct lwp_attributed *file, struct lwps_damage *damage, struct lwp_error *err)
 {
@@ -521,6 +542,7 @@ int lwp_attribute(struct lwp_attribution *self, struct lwp_space *space, uint32_
                                                 .thread = attribution_thread,
                                                 .context = attribution_context,
                                                 .watch = attribution_watch,
+                                                .candidates = attribution_candidates,
                                                 .sample = attribution_take};
     self->space = space;
     lwp_resolver_enter(self->resolver, space);

@@ -160,17 +160,32 @@ static void dump_access(const struct lwps_access *access)
     putchar('\n');
 }
 
+static void dump_verdicts(uint8_t verdicts)
+{
+    static const char *const names[] = {" dead-store", " silent-store", " silent-load", " sharing"};
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
+        if (verdicts >> i & 1)
+            fputs(names[i], stdout);
+}
+
+static int dump_candidates(void *to, const struct lwps_candidates *record)
+{
+    (void)to;
+    printf("candidates time %" PRIu64 " weight %" PRIu64, record->time, record->weight);
+    dump_verdicts(record->verdicts);
+    printf(" count %" PRIu32 " context %" PRIu32 " ip %" PRIx64 "\n", record->count, record->context, record->ip);
+    return 0;
+}
+
 static int dump_watch(void *to, const struct lwps_watch *record)
 {
     (void)to;
     static const char *const ends[] = {"?", "decided", "not-watched", "evicted", "mispredicted", "overwritten", "freed",
                                        "frame-died", "kernel", "foreign", "unknown", "ended"};
     static const char *const values[] = {"?", "same", "close", "other"};
-    const uint8_t v = record->verdicts;
-    printf("watch time %" PRIu64 " end %" PRIu64 " weight %" PRIu64 "%s%s%s%s %s value %s overlap %u\n", record->time,
-           record->end_time, record->weight, v & LWPS_VERDICT_DEAD_STORE ? " dead-store" : "",
-           v & LWPS_VERDICT_SILENT_STORE ? " silent-store" : "", v & LWPS_VERDICT_SILENT_LOAD ? " silent-load" : "",
-           v & LWPS_VERDICT_SHARING ? " sharing" : "",
+    printf("watch time %" PRIu64 " end %" PRIu64 " weight %" PRIu64, record->time, record->end_time, record->weight);
+    dump_verdicts(record->verdicts);
+    printf(" %s value %s overlap %u\n",
            ends[record->end < sizeof ends / sizeof *ends ? record->end : 0],
            values[record->value < sizeof values / sizeof *values ? record->value : 0], record->overlap);
     printf("  first tid %" PRIu32 " context %" PRIu32 " ", record->first_tid, record->first_context);
@@ -201,7 +216,7 @@ static int dump_run(int argc, char **argv, const struct lwp_command *self)
         .file = dump_file, .process = dump_process, .module = dump_module, .module_end = dump_module_end,
         .context = dump_context, .pool = dump_pool, .pool_count = dump_pool_count, .block = dump_block,
         .block_end = dump_block_end, .totals = dump_totals, .note = dump_note, .thread = dump_thread,
-        .thread_end = dump_thread_end, .watch = dump_watch, .sample = dump_sample,
+        .thread_end = dump_thread_end, .watch = dump_watch, .candidates = dump_candidates, .sample = dump_sample,
     };
     struct lwp_options options;
     int status;

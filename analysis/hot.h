@@ -26,6 +26,16 @@ static inline void lwp_sum_add(struct lwp_sum *sum, uint64_t weight)
     sum->samples++;
 }
 
+/* `samples` of the same weight, or nearly so. */
+static inline void lwp_sum_add_many(struct lwp_sum *sum, uint64_t weight, uint64_t samples)
+{
+    if (!samples)
+        return;
+    sum->squares += (unsigned __int128)weight * weight / samples;
+    sum->weight += weight;
+    sum->samples += samples;
+}
+
 static inline void lwp_sum_merge(struct lwp_sum *sum, const struct lwp_sum *other)
 {
     sum->squares += other->squares;

@@ -58,6 +58,11 @@ void lwp_shared_candidate(struct lwp_shared *shared, const struct lwps_watch *re
                             record->weight);
 }
 
+void lwp_shared_candidates(struct lwp_shared *shared, const struct lwps_candidates *record)
+{
+    shared->candidates += record->count;
+}
+
 void lwp_shared_trial(struct lwp_shared *shared, const struct lwps_watch *record)
 {
     shared->records++;

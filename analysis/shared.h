@@ -70,6 +70,7 @@ static inline void lwp_shared_sample(struct lwp_shared *shared, uint64_t time, u
 
 /* An access that one of its samples chose, watched or not. */
 void lwp_shared_candidate(struct lwp_shared *shared, const struct lwps_watch *record);
+void lwp_shared_candidates(struct lwp_shared *shared, const struct lwps_candidates *record);
 
 /* Whether the record is of a trial; else it is a use of a line. */
 static inline bool lwp_shared_is_trial(const struct lwps_watch *record)

@@ -29,6 +29,7 @@ struct lwp_watched_verdict {
     uint32_t first, second, object;
     uint64_t address; /* of the first access */
     uint64_t weight;  /* that the access stands for */
+    uint64_t more;    /* LWP_WATCHED_OPEN: so many others ended alike, and `weight` is that of all */
     uint16_t bytes;   /* of the first access */
 };
 

@@ -292,6 +292,19 @@ static int read_watch(struct reader *reader, struct cursor *from)
     VISIT(watch, record);
 }
 
+static int read_candidates(struct reader *reader, struct cursor *from)
+{
+    struct lwps_candidates record = {.time = get_time(from, reader)};
+    uint64_t count = get_varint(from);
+    record.count = (uint32_t)count;
+    record.weight = get_varint(from) * reader->weight_scale;
+    record.verdicts = get_byte(from);
+    record.context = (uint32_t)get_varint(from);
+    record.ip = get_address(from, &reader->delta.ip);
+    from->bad |= count == 0 || count > UINT32_MAX;
+    VISIT(candidates, record);
+}
+
 static int read_sample(struct reader *reader, struct cursor *from, uint8_t tag)
 {
     struct lwps_sample record; /* the accesses there are get their values one by one */
@@ -318,6 +331,7 @@ static int (*const readers[])(struct reader *, struct cursor *) = {
     [LWPS_TAG_TOTALS] = read_totals, [LWPS_TAG_NOTE] = read_note,
     [LWPS_TAG_THREAD] = read_thread, [LWPS_TAG_THREAD_END] = read_thread_end,
     [LWPS_TAG_WATCH] = read_watch,
+    [LWPS_TAG_CANDIDATES] = read_candidates,
 };
 
 /* A block whose checksum is right but whose records are not is given up at the first bad record. A visitor's own

@@ -23,6 +23,7 @@ struct lwps_visitor {
     int (*thread)(void *to, const struct lwps_thread *record);
     int (*thread_end)(void *to, const struct lwps_thread_end *record);
     int (*watch)(void *to, const struct lwps_watch *record);
+    int (*candidates)(void *to, const struct lwps_candidates *record);
     int (*sample)(void *to, const struct lwps_sample *record);
 };
 

@@ -211,7 +211,8 @@ enum lwps_value {
 };
 
 /* What became of one access chosen to be watched. Each candidate leaves one record for each of its verdicts (several in one
- * record when they end together), written when it ends; those never watched count, too: they are what shares are of. */
+ * record when they end together), written when it ends, or is one of a struct lwps_candidates: those never watched count,
+ * too, as they are what shares are of. */
 struct lwps_watch {
     uint64_t time, end_time; /* chosen; decided or given up */
     uint64_t weight;         /* what the candidate stands for, in the file's unit */
@@ -222,6 +223,17 @@ struct lwps_watch {
     uint32_t first_tid;      /* whose access `first` was, 0: this thread's. Its contexts are those of that thread's file */
     uint32_t first_context, second_context; /* callers of the access's function, as in a sample */
     struct lwps_access first, second;
+};
+
+/* Accesses chosen to be watched of which nothing was seen (not watched, or evicted), all of one instruction and call path
+ * since the record before of either kind: like so many watches that ended as LWPS_WATCH_NOT_WATCHED. */
+struct lwps_candidates {
+    uint64_t time;    /* the last one chosen */
+    uint64_t weight;  /* of all, in the file's unit */
+    uint32_t count;   /* 1 at least */
+    uint8_t verdicts; /* enum lwps_verdict, mask; of this thread's own accesses */
+    uint32_t context;
+    uint64_t ip; /* the accessing instruction */
 };
 
 enum { LWPS_ACCESSES_MAX = 8 };

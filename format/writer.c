@@ -525,6 +525,18 @@ int lwps_put_watch(struct lwps_writer *writer, const struct lwps_watch *record)
     RECORD_END(LWPS_TAG_WATCH);
 }
 
+int lwps_put_candidates(struct lwps_writer *writer, const struct lwps_candidates *record)
+{
+    RECORD_BEGIN(64);
+    put_time(&to, delta, record->time);
+    put_varint(&to, record->count);
+    put_varint(&to, record->weight / writer->weight_scale);
+    put_byte(&to, record->verdicts);
+    put_varint(&to, record->context);
+    put_address(&to, &delta->ip, record->ip);
+    RECORD_END(LWPS_TAG_CANDIDATES);
+}
+
 int lwps_put_sample(struct lwps_writer *writer, const struct lwps_sample *record)
 {
     RECORD_BEGIN(SAMPLE_BYTES_MAX);

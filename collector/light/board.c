@@ -20,6 +20,11 @@ struct slot {
 static struct slot slots[LWP_BOARD_SLOTS];
 static atomic_uint slots_used; /* no slot from here on was ever taken */
 
+bool lwp_board_alone(void)
+{
+    return atomic_load_explicit(&slots_used, memory_order_relaxed) < 2;
+}
+
 int lwp_board_join(uint32_t tid)
 {
     for (unsigned i = 0; i < LWP_BOARD_SLOTS; i++) {

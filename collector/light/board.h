@@ -16,6 +16,9 @@ struct lwp_board_entry {
     struct lwps_access access;
 };
 
+/* No thread but one ever joined. */
+bool lwp_board_alone(void);
+
 /* A slot for the calling thread, or -1: there are none left. */
 int lwp_board_join(uint32_t tid);
 void lwp_board_leave(int slot);

@@ -14,6 +14,7 @@
 #include "collector/light/watch.h"
 
 #include "base/random.h"
+#include "collector/light/board.h"
 #include "collector/light/process.h"
 #include "collector/light/system_calls.h"
 #include "collector/light/watch_trap.h"
@@ -35,11 +36,24 @@ static bool watch_read(uint64_t address, unsigned bytes, uint64_t *value)
     return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == (ssize_t)bytes;
 }
 
-static void watch_write(struct lwp_thread *self, struct lwps_watch record, uint8_t verdicts, enum lwps_watch_end end)
+/* Stores beside other threads are recorded one by one: what others read is told from where they went. */
+static bool watch_only_counts(const struct lwp_watches *watches, uint8_t verdicts, enum lwps_watch_end end)
+{
+    bool shown = watches->verdicts & LWPS_VERDICT_SHARING && verdicts & LWPS_VERDICT_DEAD_STORE && !lwp_board_alone();
+    return (end == LWPS_WATCH_NOT_WATCHED || end == LWPS_WATCH_EVICTED) && !shown;
+}
+
+static void watch_write(struct lwp_watches *watches, struct lwp_thread *self, struct lwps_watch record,
+                        uint8_t verdicts, enum lwps_watch_end end)
 {
     if (!verdicts)
         return;
     record.verdicts = verdicts;
+    if (watch_only_counts(watches, verdicts, end)) {
+        lwp_candidates_count(&watches->candidates, self, &record);
+        return;
+    }
+    lwp_candidates_write_before(&watches->candidates, self, &record);
     record.end = (uint8_t)end;
     record.end_time = lwp_clock(CLOCK_MONOTONIC);
     lwps_put_watch(&self->file, &record);
@@ -55,7 +69,7 @@ static void watch_end(struct lwp_watches *watches, struct lwp_debug_registers *r
         lwp_debug_disarm(registers, LWP_WATCH_FRAME);
         watches->framed = -1;
     }
-    watch_write(self, watch->record, watch->record.verdicts, end);
+    watch_write(watches, self, watch->record, watch->record.verdicts, end);
     if (watch->state != LWP_WATCH_FREE)
         lwp_watched_leave(watch->memory);
     *watch = (struct lwp_watch){0};
@@ -174,12 +188,12 @@ void lwp_watches_offer(struct lwp_watches *watches, struct lwp_thread *self, con
     enum lwps_watch_end refused = watch_refused(watches, &watch.record.first);
     int slot = affordable && !refused ? watch_slot(watches, self, &pool) : -1;
     if (slot < 0 || (watch.memory = lwp_watched_enter(watch.address)) < 0) {
-        watch_write(self, watch.record, watch.record.verdicts, refused ? refused : LWPS_WATCH_NOT_WATCHED);
+        watch_write(watches, self, watch.record, watch.record.verdicts, refused ? refused : LWPS_WATCH_NOT_WATCHED);
         return;
     }
     struct lwp_watch *old = &watches->at[slot];
     if (old->state != LWP_WATCH_FREE) {
-        watch_write(self, old->record, old->record.verdicts, LWPS_WATCH_EVICTED);
+        watch_write(watches, self, old->record, old->record.verdicts, LWPS_WATCH_EVICTED);
         lwp_watched_leave(old->memory);
     }
     if (watch.record.first.home == LWPS_HOME_STACK) {
@@ -328,8 +342,8 @@ static uint64_t trap_value(const struct lwp_watch *watch, const struct lwp_trap 
 }
 
 /* Decides what it can. Returns the verdicts that are still open. */
-static uint8_t trap_decide(struct lwp_watch *watch, struct lwp_thread *self, const struct lwp_frames *frames,
-                           const struct lwp_trap *trap)
+static uint8_t trap_decide(struct lwp_watches *watches, struct lwp_watch *watch, struct lwp_thread *self,
+                           const struct lwp_frames *frames, const struct lwp_trap *trap)
 {
     struct lwps_watch record = watch->record;
     uint8_t open = record.verdicts, decided = open;
@@ -343,7 +357,7 @@ static uint8_t trap_decide(struct lwp_watch *watch, struct lwp_thread *self, con
     unsigned overlap = lwp_overlap(&record.first, &record.second);
     record.overlap = (uint16_t)(overlap ? overlap : watch->bytes);
     if (watch->strays > STRAYS_MOST) {
-        watch_write(self, record, decided, LWPS_WATCH_OVERWRITTEN);
+        watch_write(watches, self, record, decided, LWPS_WATCH_OVERWRITTEN);
         return 0;
     }
     if (!(open & LOADS && trap->store)) /* else what it loaded is what was there before it stored */
@@ -353,7 +367,7 @@ static uint8_t trap_decide(struct lwp_watch *watch, struct lwp_thread *self, con
                                                   watch->element ? watch->element : trap->element);
     if (!(open & LOADS) && !trap->store) /* what was stored is used; the next store tells whether it was silent */
         decided &= LWPS_VERDICT_DEAD_STORE;
-    watch_write(self, record, decided, LWPS_WATCH_DECIDED);
+    watch_write(watches, self, record, decided, LWPS_WATCH_DECIDED);
     return open & (uint8_t)~decided;
 }
 
@@ -403,7 +417,7 @@ static void watch_stopped(struct lwp_watches *watches, struct lwp_debug_register
         watch_end(watches, registers, self, which, LWPS_WATCH_FRAME_DIED);
         return;
     }
-    watch->record.verdicts = trap_decide(watch, self, stop->frames, &stop->trap);
+    watch->record.verdicts = trap_decide(watches, watch, self, stop->frames, &stop->trap);
     if (!watch->record.verdicts)
         watch_end(watches, registers, self, which, 0);
     else if (!lwp_debug_arm(registers, which, LWP_DEBUG_WRITE, watch->address, watch->bytes))
@@ -455,9 +469,10 @@ void lwp_watches_finish(struct lwp_watches *watches, struct lwp_thread *self)
     for (unsigned i = 0; i < LWP_WATCHES; i++) {
         struct lwp_watch *watch = &watches->at[i];
         enum lwps_watch_end lost = watch_is_lost(watch, self);
-        watch_write(self, watch->record, watch->record.verdicts, lost ? lost : LWPS_WATCH_ENDED);
+        watch_write(watches, self, watch->record, watch->record.verdicts, lost ? lost : LWPS_WATCH_ENDED);
         if (watch->state != LWP_WATCH_FREE)
             lwp_watched_leave(watch->memory);
         *watch = (struct lwp_watch){0};
     }
+    lwp_candidates_write(&watches->candidates, self);
 }

@@ -3,6 +3,7 @@
 #ifndef LWP_LIGHT_WATCH_H
 #define LWP_LIGHT_WATCH_H
 
+#include "collector/light/candidates.h"
 #include "collector/light/debug_registers.h"
 #include "collector/light/frames.h"
 #include "collector/light/place.h"
@@ -39,6 +40,7 @@ struct lwp_watch {
 
 struct lwp_watches {
     struct lwp_watch at[LWP_WATCHES];
+    struct lwp_candidates candidates;
     uint32_t
         since_room[LWP_WATCHES]; /* of each pool (by its first slot): candidates since it last had a free register */
     uint8_t verdicts;            /* what is looked for at all */

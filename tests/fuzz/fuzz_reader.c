@@ -48,6 +48,15 @@ static int on_sample(void *to, const struct lwps_sample *record)
     return 0;
 }
 
+static int on_candidates(void *to, const struct lwps_candidates *record)
+{
+    (void)to;
+    if (!record->count)
+        abort();
+    seen += record->time + record->weight + record->ip;
+    return 0;
+}
+
 static int on_watch(void *to, const struct lwps_watch *record)
 {
     (void)to;
@@ -83,7 +92,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
 {
     static const struct lwps_visitor visitor = {.process = on_process, .module = on_module, .note = on_note,
-                                                .thread = on_thread, .watch = on_watch, .sample = on_sample};
+                                                .thread = on_thread, .watch = on_watch, .candidates = on_candidates, .sample = on_sample};
     struct lwps_damage damage;
     struct lwp_error err;
     lwps_read_memory("fuzz", input, size, &visitor, NULL, &damage, &err);

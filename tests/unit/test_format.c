@@ -164,6 +164,14 @@ static int on_watch(void *to, const struct lwps_watch *w)
     return 0;
 }
 
+static int on_candidates(void *to, const struct lwps_candidates *c)
+{
+    struct log *log = to;
+    fprintf(log->to, "C %" PRIu64 " %" PRIu64 " %u %u %u %" PRIx64 "\n", c->time, c->weight, c->count, c->verdicts,
+            c->context, c->ip);
+    return 0;
+}
+
 static int on_sample(void *to, const struct lwps_sample *record)
 {
     log_sample(to, record);
@@ -254,7 +262,7 @@ static int on_thread_end(void *to, const struct lwps_thread_end *r)
 static const struct lwps_visitor visitor = {
     .process = on_process, .module = on_module, .module_end = on_module_end, .context = on_context, .pool = on_pool,
     .pool_count = on_pool_count, .block = on_block, .block_end = on_block_end, .totals = on_totals, .note = on_note,
-    .thread = on_thread, .thread_end = on_thread_end, .watch = on_watch,
+    .thread = on_thread, .thread_end = on_thread_end, .watch = on_watch, .candidates = on_candidates,
     .sample = on_sample,
 };
 
@@ -353,6 +361,12 @@ static void put_any(struct lwps_writer *writer, struct log *expected)
         struct lwps_watch r = any_watch();
         assert_int_equal(lwps_put_watch(writer, &r), 0);
         on_watch(expected, &r);
+        break;
+    }
+    case 13: {
+        struct lwps_candidates r = {any_time(), random_any() / 1000 * 1000, 1 + (uint32_t)random_any() % 1000, (uint8_t)random_any(), id, random_any()};
+        assert_int_equal(lwps_put_candidates(writer, &r), 0);
+        on_candidates(expected, &r);
         break;
     }
     default: {

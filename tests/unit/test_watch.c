@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "collector/light/candidates.c"
 #include "collector/light/watch.c"
 #include "collector/light/watch_value.c"
 #include "collector/light/watched_memory.c"
@@ -24,6 +25,11 @@ bool lwp_debug_arm(struct lwp_debug_registers *registers, unsigned which, enum l
 void lwp_debug_disarm(struct lwp_debug_registers *registers, unsigned which)
 {
     registers->at[which].armed = false;
+}
+
+bool lwp_board_alone(void)
+{
+    return true;
 }
 
 bool lwp_system_calls_hide(uint64_t ip)

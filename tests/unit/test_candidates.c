@@ -1,0 +1,104 @@
+/* Candidates that are only counted, written to a file and read again among watches: each watch finds exactly those of its own
+ * instruction and call path before it that came before it, and none is lost. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "collector/light/candidates.c"
+#include "format/reader.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PLACES = 300, STEPS = 40000 };
+
+/* What became of each instruction and call path; store and load share a place's number. */
+struct place {
+    uint64_t count[8], weight[8]; /* by the verdicts' mask */
+};
+
+static struct place chosen[PLACES], read_back[PLACES], at_watch[STEPS];
+static unsigned watch_count, watches_read;
+static uint64_t records;
+static uint32_t random_state = 1;
+
+static uint32_t random_below(uint32_t below)
+{
+    random_state = random_state * 1664525u + 1013904223u;
+    return (uint32_t)((uint64_t)(random_state >> 4) * below >> 28);
+}
+
+static unsigned place_of(uint64_t ip, uint32_t context)
+{
+    return (unsigned)((ip - 0x401000) / 4 * 3 + context);
+}
+
+static int on_candidates(void *to, const struct lwps_candidates *record)
+{
+    (void)to;
+    struct place *place = &read_back[place_of(record->ip, record->context)];
+    place->count[record->verdicts] += record->count;
+    place->weight[record->verdicts] += record->weight;
+    records++;
+    return 0;
+}
+
+static int on_watch(void *to, const struct lwps_watch *record)
+{
+    (void)to;
+    unsigned place = place_of(record->first.ip, record->first_context);
+    assert_memory_equal(&read_back[place], &at_watch[watches_read++], sizeof *read_back);
+    return 0;
+}
+
+static void test_nothing_is_lost(void **state)
+{
+    (void)state;
+    static const uint8_t masks[] = {LWPS_VERDICT_DEAD_STORE | LWPS_VERDICT_SILENT_STORE, LWPS_VERDICT_SILENT_STORE,
+                                    LWPS_VERDICT_SILENT_LOAD};
+    static const struct lwps_visitor visitor = {.watch = on_watch, .candidates = on_candidates};
+    static struct lwp_candidates candidates;
+    static struct lwp_thread self;
+    char path[] = "test_candidates.XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    close(fd);
+    unlink(path);
+    const struct lwps_file head = {.engine = LWPS_ENGINE_TIMER, .weight_unit = LWPS_WEIGHT_NS, .pid = 1, .tid = 1};
+    assert_int_equal(lwps_writer_open(&self.file, path, &head), 0);
+    for (unsigned step = 0; step < STEPS; step++) {
+        /* few places have most of it, as in programs */
+        uint32_t place = random_below(random_below(4) ? 6 : PLACES);
+        struct lwps_watch record = {.time = step * 1000u, .end_time = step * 1000u, .weight = 1000 * (1 + random_below(5000)),
+                                    .verdicts = masks[random_below(3)], .first_context = place % 3,
+                                    .first.ip = 0x401000 + place / 3 * 4};
+        if (random_below(10) == 0) {
+            lwp_candidates_write_before(&candidates, &self, &record);
+            assert_int_equal(lwps_put_watch(&self.file, &record), 0);
+            at_watch[watch_count++] = chosen[place];
+            continue;
+        }
+        lwp_candidates_count(&candidates, &self, &record);
+        chosen[place].count[record.verdicts]++;
+        chosen[place].weight[record.verdicts] += record.weight;
+    }
+    lwp_candidates_write(&candidates, &self);
+    lwps_writer_close(&self.file);
+    struct lwps_damage damage;
+    struct lwp_error err;
+    assert_int_equal(lwps_read(path, &visitor, NULL, &damage, &err), 0);
+    unlink(path);
+    assert_int_equal(watches_read, watch_count);
+    assert_memory_equal(read_back, chosen, sizeof chosen);
+    assert_true(records < STEPS * 2 / 3);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_nothing_is_lost)};
+    return cmocka_run_group_tests_name("candidates", tests, NULL, NULL);
+}
