@@ -71,6 +71,6 @@ COUNTED(getpeername) COUNTED(sendmmsg) COUNTED(recvmmsg) COUNTED(preadv) COUNTED
 COUNTED(pwritev64) COUNTED(preadv2) COUNTED(preadv64v2) COUNTED(pwritev2) COUNTED(pwritev64v2)
 COUNTED(vmsplice) COUNTED(setitimer) COUNTED(timer_create) COUNTED(timer_settime) COUNTED(timerfd_settime)
 COUNTED(semop) COUNTED(semtimedop) COUNTED(msgsnd) COUNTED(msgrcv) COUNTED(mq_send) COUNTED(mq_receive)
-COUNTED(getrandom) COUNTED(prctl) COUNTED(getrusage) COUNTED(uname) COUNTED(sysinfo) COUNTED(sched_setaffinity)
+COUNTED(getrandom) COUNTED(getrusage) COUNTED(uname) COUNTED(sysinfo) COUNTED(sched_setaffinity)
 COUNTED(sched_getaffinity) COUNTED(aio_read) COUNTED(aio_write) COUNTED(aio_read64) COUNTED(aio_write64)
 COUNTED(lio_listio)

@@ -163,6 +163,25 @@ static void init_finish(void)
     lwp_signals_finish();
 }
 
+void lwp_process_leave(const char *note)
+{
+    if (!lwp_process.active || getpid() != lwp_process.pid)
+        return;
+    int saved = errno;
+    struct lwp_thread *self = lwp_thread_self();
+    if (self)
+        self->busy++;
+    if (lwp_process_lock_soon()) {
+        lwps_put_note(&lwp_process.file, &(struct lwps_note){note});
+        lwp_process_unlock();
+    }
+    if (self)
+        self->busy--;
+    init_finish();
+    unsetenv(LWP_ENV_DIR);
+    errno = saved;
+}
+
 static uint8_t init_verdicts(void)
 {
     const char *detect = getenv(LWP_ENV_DETECT);

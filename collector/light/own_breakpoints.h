@@ -4,4 +4,7 @@
 
 void lwp_own_breakpoints_start(void);
 
+/* The C library's `syscall`, behind ours. */
+extern long (*lwp_own_syscall)(long number, ...) __attribute__((visibility("hidden")));
+
 #endif

@@ -30,6 +30,9 @@ bool lwp_process_try_lock(void);
 bool lwp_process_lock_soon(void);
 void lwp_process_unlock(void);
 
+/* Ends recording in this process and in what it will execute; the note says why. Not for handlers. */
+void lwp_process_leave(const char *note);
+
 /* Opens DIR/p<PID>/<name> for writing. */
 bool lwp_process_open(struct lwps_writer *file, const char *name, uint32_t tid);
 

@@ -1,0 +1,22 @@
+#!/bin/bash
+# A program that confines itself by seccomp, to be killed for anything that it does not do itself, is not killed under lwp: what
+# was sampled until then is whole, and the result says that nothing was from then on.
+set -u
+cd "$TMP" || exit 1
+${CC:-cc} -std=gnu11 -O1 -g -o confined "$SRC/tests/programs/confined.c" || exit 1
+./confined > plain
+status=$?
+[ $status = 6 ] && grep -q '^filter: 0' plain && grep -q '^strict: status 3' plain && grep -q '^executed: status 5' plain ||
+    { cat plain; echo "no seccomp here"; exit 77; }
+failed=0
+for timer in sigtrap posix; do
+    LWP_TIMER=$timer "$LWP" collect -q --no-analyze -F 1000 -o r-$timer -- ./confined > with 2> err
+    with=$?
+    [ $with = $status ] || { echo "FAILED: $timer: status $with"; cat err; failed=1; }
+    diff plain with || { echo "FAILED: $timer: another output"; failed=1; }
+    for file in r-$timer/p*/process.lwps; do "$LWP" dump "$file"; done > processes
+    [ "$(grep -c 'confined itself' processes)" = 3 ] || { echo "FAILED: $timer: $(grep -c 'confined itself' processes) of 3 say so"; failed=1; }
+    samples=$(for file in r-$timer/p*/t*.lwps; do "$LWP" dump "$file"; done | grep -c '^sample')
+    [ "$samples" -gt 5 ] || { echo "FAILED: $timer: only $samples samples"; failed=1; }
+done
+exit $failed
