@@ -182,8 +182,13 @@ static const char *finding_at(struct lwp_profile *profile, uint32_t context)
         node = &profile->contexts[node->parent];
     const struct lwp_place *place =
         node->module == LWP_NONE ? NULL : lwp_code_place(profile->code, node->module, node->address);
-    if (!place || !place->frame_count || !place->frames[0].function)
+    if (!place)
         return "code without a name";
+    if (!place->frames[0].function) {
+        const char *path = lwp_code_module_info(profile->code, node->module)->path, *slash = path ? strrchr(path, '/') : NULL;
+        return lwp_arena_printf(profile->arena, "%s+%#llx", slash ? slash + 1 : path ? path : "?",
+                                (unsigned long long)node->address);
+    }
     const struct lwp_frame *frame = &place->frames[0];
     const char *file = frame->file ? strrchr(frame->file, '/') : NULL;
     file = file ? file + 1 : frame->file;

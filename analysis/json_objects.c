@@ -144,7 +144,7 @@ static json_t *json_site(struct lwp_profile *profile, const struct lwp_object *o
     uint32_t node;
     if (!object->context || !lwp_objects_site(profile, object->context, &frame, &node))
         return json_null();
-    return lwp_json_frame(frame.function, frame.file, frame.line, profile->contexts[node].module, frame.inlined);
+    return lwp_json_frame(&frame, profile->contexts[node].module, profile->contexts[node].address);
 }
 
 static json_t *json_one_object(struct lwp_json_tables *tables, const struct lwp_splits *splits, uint32_t index)

@@ -19,7 +19,7 @@ static const double lwp_json_share_listed = 0.0005;
 json_t *lwp_json_context(struct lwp_json_tables *tables, uint32_t context);
 json_t *lwp_json_loop(struct lwp_json_tables *tables, uint32_t region);
 json_t *lwp_json_object(const struct lwp_json_tables *tables, uint32_t object);
-json_t *lwp_json_frame(const char *function, const char *file, uint32_t line, uint32_t module, bool inlined);
+json_t *lwp_json_frame(const struct lwp_frame *frame, uint32_t module, uint64_t address);
 void lwp_json_hot_loops(struct lwp_json_tables *tables);
 
 json_t *lwp_json_run(const struct lwp_profile *profile);

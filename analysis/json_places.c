@@ -5,10 +5,14 @@
 
 enum { LOOPS_LISTED = 1000, FRAMES_LISTED = 128 };
 
-json_t *lwp_json_frame(const char *function, const char *file, uint32_t line, uint32_t module, bool inlined)
+json_t *lwp_json_frame(const struct lwp_frame *frame, uint32_t module, uint64_t address)
 {
-    return json_pack("{s:o,s:o,s:o,s:o,s:b}", "function", lwp_json_text(function), "file", lwp_json_text(file), "line",
-                     lwp_json_known(line), "module", lwp_json_id(module), "inlined", inlined);
+    json_t *json = json_pack("{s:o,s:o,s:o,s:o,s:b}", "function", lwp_json_text(frame->function), "file",
+                             lwp_json_text(frame->file), "line", lwp_json_known(frame->line), "module",
+                             lwp_json_id(module), "inlined", frame->inlined);
+    if (!frame->function && module != LWP_NONE)
+        json_object_set_new(json, "address", lwp_json_count(address));
+    return json;
 }
 
 json_t *lwp_json_context(struct lwp_json_tables *tables, uint32_t context)
@@ -26,18 +30,17 @@ json_t *lwp_json_context(struct lwp_json_tables *tables, uint32_t context)
         const struct lwp_place *place =
             node->module == LWP_NONE ? NULL : lwp_code_place(profile->code, node->module, node->address);
         if (!place || !place->frame_count) {
-            json_array_append_new(frames, lwp_json_frame(NULL, NULL, 0, node->module, false));
+            json_array_append_new(frames, lwp_json_frame(&(struct lwp_frame){0}, node->module, node->address));
             continue;
         }
         if (node->is_function) { /* the function as a whole: no line */
-            const struct lwp_frame *frame = &place->frames[place->frame_count - 1];
-            json_array_append_new(frames, lwp_json_frame(frame->function, frame->file, 0, node->module, false));
+            struct lwp_frame frame = place->frames[place->frame_count - 1];
+            frame.line = 0;
+            json_array_append_new(frames, lwp_json_frame(&frame, node->module, node->address));
             continue;
         }
         for (uint32_t i = 0; i < place->frame_count; i++)
-            json_array_append_new(frames,
-                                  lwp_json_frame(place->frames[i].function, place->frames[i].file,
-                                                 place->frames[i].line, node->module, place->frames[i].inlined));
+            json_array_append_new(frames, lwp_json_frame(&place->frames[i], node->module, node->address));
     }
     uint32_t id = (uint32_t)json_array_size(tables->contexts);
     json_array_append_new(tables->contexts, json_pack("{s:o}", "frames", frames));

@@ -1,6 +1,19 @@
 /* What became of watched accesses, as text: redundant pairs, and what threads do to each other's memory. */
 #include "analysis/report_parts.h"
 
+/* Its name, or "sort+0x6e8c" without symbols. */
+static void report_function(const struct lwp_report *report, const json_t *frame, char *text, size_t size)
+{
+    const char *function = lwp_report_text(frame, "function", NULL);
+    const json_t *module = lwp_report_at(report, "modules", json_object_get(frame, "module"));
+    const json_t *address = json_object_get(frame, "address");
+    if (function || !module || !json_is_integer(address))
+        snprintf(text, size, "%s", function ? function : "unknown code");
+    else
+        snprintf(text, size, "%s+%#llx", lwp_report_file(lwp_report_text(module, "path", "?")),
+                 (unsigned long long)json_integer_value(address));
+}
+
 /* A call path from the access outwards, as far as it helps. */
 static void report_path(const struct lwp_report *report, const char *what, const json_t *context)
 {
@@ -14,8 +27,10 @@ static void report_path(const struct lwp_report *report, const char *what, const
             lwp_report_say(report, "               ...\n");
             break;
         }
+        char name[120];
         const char *file = json_string_value(json_object_get(frame, "file"));
-        lwp_report_say(report, "   %-11s %s", i ? "" : what, lwp_report_text(frame, "function", "?"));
+        report_function(report, frame, name, sizeof name);
+        lwp_report_say(report, "   %-11s %s", i ? "" : what, name);
         if (file && json_is_integer(json_object_get(frame, "line")))
             lwp_report_say(report, "  %s:%.0f", lwp_report_file(file), lwp_report_number(frame, "line"));
         lwp_report_say(report, "\n");
@@ -49,8 +64,7 @@ void lwp_report_redundancy(const struct lwp_report *report, const json_t *pair)
     report_path(report, load ? "loaded in" : "stored in", json_object_get(pair, "first"));
     report_path(report, "then in", json_object_get(pair, "second"));
     if (others)
-        lwp_report_say(report,
-                       "               (and %zu more, alike but for how the thread began or the instruction)\n",
+        lwp_report_say(report, "               (and %zu more, alike but for how the thread began or the instruction)\n",
                        others);
     if (object)
         lwp_report_say(report, "   data        %s, %.0f bytes at a time\n", lwp_report_text(object, "name", "?"),
@@ -71,11 +85,13 @@ static void report_access_at(const struct lwp_report *report, const json_t *cont
             break;
         }
     }
-    const char *function = lwp_report_text(own, "function", "unknown code"), *file = lwp_report_text(own, "file", NULL);
+    char name[120];
+    const char *file = lwp_report_text(own, "file", NULL);
+    report_function(report, own, name, sizeof name);
     if (file && json_is_integer(json_object_get(own, "line")))
-        snprintf(text, size, "%s (%s:%.0f)", function, lwp_report_file(file), lwp_report_number(own, "line"));
+        snprintf(text, size, "%s (%s:%.0f)", name, lwp_report_file(file), lwp_report_number(own, "line"));
     else
-        snprintf(text, size, "%s", function);
+        snprintf(text, size, "%s", name);
 }
 
 static void report_pairs(const struct lwp_report *report, const char *kind)

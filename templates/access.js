@@ -14,8 +14,8 @@ const causeName = cause => typeof cause === 'string' && cause !== 'unknown' ? ca
 
 function framePlace(frame) {
   if (!frame) return unknown('unknown place');
-  return [el('strong', null, clip(frame.function || 'unknown function', 80)),
-    el('span.where', {title: frame.file || ''}, frame.file ? ` ${baseName(frame.file)}${isNumber(frame.line) ? ':' + frame.line : ''}` : ' no line information')];
+  return [el('strong', null, clip(frameName(frame), 80)),
+    el('span.where', {title: frame.file || ''}, frame.file ? ` ${baseName(frame.file)}${isNumber(frame.line) ? ':' + frame.line : ''}` : frame.function ? ' no line information' : '')];
 }
 
 /* The innermost frame whose source is here: the C library's own seldom says much. */
@@ -24,13 +24,13 @@ function ownFrame(context) {
   return frames.find(frame => frame.file && isNumber(frame.line) && sources.has(frame.file) && !sources.get(frame.file).missing) || frames[0];
 }
 
-const frameShort = frame => frame ? clip(frame.function || 'unknown function', 40) + (isNumber(frame.line) ? ':' + frame.line : '') : 'unknown';
-const sameFrame = (a, b) => a && b && a.function === b.function && a.file === b.file && a.line === b.line && a.module === b.module;
+const frameShort = frame => frame ? clip(frameName(frame), 40) + (isNumber(frame.line) ? ':' + frame.line : '') : 'unknown';
+const sameFrame = (a, b) => a && b && a.function === b.function && a.file === b.file && a.line === b.line && a.module === b.module && a.address === b.address;
 
-/* How many of their outermost frames two paths have in common. */
+/* How many of their outermost frames two paths have in common; the accesses themselves stand out in any case. */
 function framesShared(a, b) {
   let shared = 0;
-  while (shared < Math.min(a.length, b.length) && sameFrame(a[a.length - 1 - shared], b[b.length - 1 - shared])) shared++;
+  while (shared < Math.min(a.length, b.length) - 1 && sameFrame(a[a.length - 1 - shared], b[b.length - 1 - shared])) shared++;
   return shared;
 }
 
@@ -107,7 +107,7 @@ function otherPaths(pair) {
     others.slice(0, 20).map(other => {
       const firstFrames = framesOf(other.first), secondFrames = framesOf(other.second), shared = framesShared(firstFrames, secondFrames), root = firstFrames[firstFrames.length - 1];
       return el('details.loop', null,
-        el('summary', null, el('span.loop-name', null, frameShort(firstFrames[0]), ' → ', frameShort(secondFrames[0]), root && root.function && el('span.soft', null, ` from ${clip(root.function, 40)}`)),
+        el('summary', null, el('span.loop-name', null, frameShort(firstFrames[0]), ' → ', frameShort(secondFrames[0]), root && el('span.soft', null, ` from ${clip(frameName(root), 40)}`)),
           el('span', null, shareBar(other.share)), el('span.soft', null, `of all ${of}`), el('span.lines-change', null, plural(other.samples, 'pair', 'pairs'))),
         el('div.sides.inside', null,
           el('div', null, el('h4', null, accessMark(1), first), accessPath(other.first, shared)),
@@ -118,7 +118,7 @@ function otherPaths(pair) {
 function pairsTable(kind) {
   const [title, , what, first, second] = REDUNDANT[kind];
   const rows = list(data.redundancies).map((pair, index) => ({pair, index})).filter(row => row.pair.kind === kind);
-  const name = context => (ownFrame(context) || {}).function || '';
+  const name = context => ownFrame(context) ? frameName(ownFrame(context)) : '';
   if (!rows.length) return null;
   return el('section', null, el('h2', null, title), table(title, [
     {title: `Share of all ${what}`, cell: r => el('a', {href: '#redundancy/' + r.index}, shareBar(r.pair.share, r.pair.share_ci)), key: r => r.pair.share, number: true},
@@ -152,7 +152,7 @@ function viewRedundancy(index) {
   const [title, what, of] = redundantKind(pair), object = at(data.objects, pair.object), cause = causeName(pair.cause);
   return [
     el('p.crumbs', null, el('a', {href: '#redundancies'}, 'Redundant accesses'), ' › ' + title.toLowerCase()),
-    el('h1', null, title + ' in ', clip((ownFrame(pair.second) || {}).function || 'unknown code', 60), ' ',
+    el('h1', null, title + ' in ', ownFrame(pair.second) ? clip(frameName(ownFrame(pair.second)), 60) : 'unknown code', ' ',
       el(cause ? 'span.tag.cause' : 'span.tag.cause.soft', null, cause || 'cause unknown')),
     el('p.lead', null, prose(pair.meaning)),
     tiles([

@@ -24,6 +24,12 @@ const missingView = text => [el('h1', null, 'Not here'), el('p', null, text), el
 
 /* ---- names of things ---- */
 
+function frameName(frame) {
+  if (frame.function) return frame.function;
+  const module = baseName((at(data.modules, frame.module) || {}).path);
+  return module && isNumber(frame.address) ? `${module}+0x${frame.address.toString(16)}` : 'unknown function';
+}
+
 function linesOf(loop) {
   if (!isNumber(loop.first_line)) return '';
   return ':' + loop.first_line + (loop.last_line > loop.first_line ? '–' + loop.last_line : '');
@@ -46,13 +52,13 @@ const objectLink = index => el('a', {href: '#object/' + index}, objectName(at(da
 function allocationPlace(object) {
   const context = at(data.contexts, object.context), frame = object.site || (context && list(context.frames)[0]);
   if (!frame) return null;
-  return `${frame.function || 'unknown function'}${frame.file ? ` (${baseName(frame.file)}${isNumber(frame.line) ? ':' + frame.line : ''})` : ''}`;
+  return `${frameName(frame)}${frame.file ? ` (${baseName(frame.file)}${isNumber(frame.line) ? ':' + frame.line : ''})` : ''}`;
 }
 
 function callPath(index) {
   const context = at(data.contexts, index);
   if (!context) return unknown();
-  return el('ol.path', null, list(context.frames).map(frame => el('li', null, el('strong', null, frame.function || 'unknown function'),
+  return el('ol.path', null, list(context.frames).map(frame => el('li', null, el('strong', null, frameName(frame)),
     frame.inlined && el('span.soft', null, ' inlined'),
     frame.file ? el('span.where', {title: frame.file}, ' ', baseName(frame.file) + (isNumber(frame.line) ? ':' + frame.line : '')) :
       el('span.where', null, ' ', baseName((at(data.modules, frame.module) || {}).path) || ''))));

@@ -80,7 +80,7 @@ function sharedLine(item) {
       {title: 'Thread', cell: r => String(r.thread), key: r => r.thread},
       {title: 'Field', cell: r => r.field ? clip(r.field, 40) : unknown(), key: r => r.field || '', text: r => r.field || ''},
       {title: `Bytes of the ${line}`, cell: r => [...byteRuns(r.stored).map(b => `stores ${b.offset}–${b.offset + b.bytes - 1}`), ...byteRuns(r.loaded).map(b => `loads ${b.offset}–${b.offset + b.bytes - 1}`)].join(', '), key: r => (list(r.stored)[0] || list(r.loaded)[0] || {}).offset},
-      {title: 'In', cell: r => framePlace(ownFrame(r.context)), key: r => (ownFrame(r.context) || {}).function || ''},
+      {title: 'In', cell: r => framePlace(ownFrame(r.context)), key: r => ownFrame(r.context) ? frameName(ownFrame(r.context)) : ''},
       {title: 'Samples', cell: r => count(r.samples), key: r => r.samples, number: true},
     ], list(item.sites)),
     list(item.sites).slice(0, 2).filter(site => ownFrame(site.context)).length > 0 && el('div.sides', null, list(item.sites).slice(0, 2).map((site, i) => {

@@ -88,7 +88,8 @@ def watch_accesses(analysis, text):
     outer = analysis["contexts"][0]["frames"][-1]
     frame = lambda line: {"function": text, "file": "particles.c", "line": line, "module": 0, "inlined": False}
     first = len(analysis["contexts"])
-    analysis["contexts"] += [{"frames": [frame(15), outer]}, {"frames": [frame(24), outer]}]
+    bare = {"function": None, "file": None, "line": None, "module": 0, "inlined": False, "address": 0x6e8c}
+    analysis["contexts"] += [{"frames": [frame(15), bare, outer]}, {"frames": [frame(24), outer]}]
     analysis["redundancies"] = [{"kind": "dead_store", "approximate": 0, "share": 0.25, "share_ci": [0.2, 0.3], "amount": 2.5, "samples": 37, "first": first, "second": first + 1, "object": 0,
                                  "bytes": 8, "places": {"again": 1, "moved": 35}, "cause": "overwritten_whole", "meaning": text, "remedy": text,
                                  "others": [{"first": 0, "second": 0, "object": None, "share": 0.05, "samples": 7}]}]
@@ -333,7 +334,7 @@ def accesses(browser):
     for view, words in {"findings": ["25 % of all stores are dead", "unknown", "See the evidence"],
                         "redundancies": ["Dead stores", "40.0 %", "95 % interval 30.0–50.0 %", "120 of 900 watched", "25.0 %", "37", "none was decided"],
                         "redundancy/0": ["a plain word", "Stored in", "Overwritten in", "25.0 %", "overwritten whole", "many", "1 of 36", "The same elsewhere", "5.0 %",
-                                         "sum += all[i].mass;", "all[i].z += step;", "Grey frames"],
+                                         "sum += all[i].mass;", "all[i].z += step;", "Grey frames", "particles+0x6e8c"],
                         "redundancy/9": ["There is no such pair"],
                         "threads": ["75.0 %", "25.0 %", "false sharing", "stores 8–15", "a plain word", "12"]}.items():
         browser.open(f"file://{file}#{view}")
