@@ -25,7 +25,7 @@
 
 enum { ARM_NS = 3000, TRIED_MOST = 64, STORES_LOOKED_AT = 64, PAST_ONE = 1024, LOADED_WEIGHT = 4 };
 /* A trial must give both threads time to get their turn on a busy machine. */
-static const uint64_t trial_ns = 40000000, beside_ns = 5000000, fresh_ns = 1000000000;
+static const uint64_t trial_ns = 100000000, beside_ns = 5000000, fresh_ns = 1000000000;
 
 void lwp_sharing_start(struct lwp_sharing *sharing, const struct lwp_thread *self, uint8_t verdicts)
 {
