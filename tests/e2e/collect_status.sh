@@ -47,7 +47,7 @@ wait $lwp
 "$LWP" report r-term > out 2> err || { cat err; fail "report of a terminated run"; }
 
 # A killed program leaves what was recorded.
-"$LWP" collect --no-analyze -o r-kill -- ./spin 2> err &
+"$LWP" collect --no-analyze --max-overhead 20 -o r-kill -- ./spin 2> err &
 lwp=$!
 sleep 1.5
 pkill -KILL -P $lwp
