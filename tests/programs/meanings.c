@@ -160,7 +160,6 @@ CASE(called)
 {
     TELL("silent_load", "missed_inlining", -5, -5);
     for (long i = 0; i < MANY; i++) {
-        WORK(w);
         w += scaled(&scale, i);
         other[i] = w;
     }
