@@ -1,5 +1,5 @@
-# What lwp costs: run time, memory and disk, with and without it in turns; then how fast the analysis is. Some ten
-# minutes; keep the machine quiet.
+# What lwp costs: run time, memory and disk, with and without it in turns; then how fast the analysis is. Some half
+# hour; keep the machine quiet.
 bench_bin = bench-bin/timed bench-bin/mallocs bench-bin/strides bench-bin/synthetic
 
 bench-bin/%: $(srcdir)/bench/%.c
