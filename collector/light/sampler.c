@@ -1,28 +1,18 @@
-/* From a timer interrupt to a sample record.
- *
- * When a load stalls, the interrupt lands on the instruction after it (97-99.9 % of the time), so the CPU time since the
- * last sample belongs to the memory instruction that ran just before the saved ip (place.c). Its address comes from the
- * saved registers when the instruction did not change them, else from walking forward to its next execution (walk.c), at
- * last from an execution breakpoint on it, for which the sample waits until the next one (debug_registers.c).
- * Beside it a few accesses further on are kept without weight: they have no bias to line starts and show what is used
- * together. An address that is not certain is not reported. */
+/* When a thread is sampled: its timer or hardware, the handler that all its signals come to, and the pace, so that what it
+ * costs stays within its budget. What an interrupt says is sample.c's. */
 #define _GNU_SOURCE
 #include "collector/light/sampler.h"
 
 #include "collector/light/counted_calls.h"
 #include "collector/light/debug_registers.h"
 #include "collector/light/debugger.h"
-#include "collector/light/frames.h"
-#include "collector/light/modules.h"
 #include "collector/light/own_breakpoints.h"
 #include "collector/light/pmu.h"
 #include "collector/light/process.h"
-#include "collector/light/sharing.h"
+#include "collector/light/sample.h"
 #include "collector/light/stop_cost.h"
 #include "collector/light/system_calls.h"
 #include "collector/light/timer.h"
-#include "collector/light/walk.h"
-#include "collector/light/watch.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -32,26 +22,8 @@
 #include <ucontext.h>
 
 enum { HEAP_THINNING_MOST = 1023, STOPPED_NS = 20000000 };
-enum { STACK_BYTES = 64 * 1024, BREAKPOINT_ARM_NS = 12000 };
-enum { DITHER_MOST = 48, REVIEW_SAMPLES = 32, REVIEW_PERIODS = 16, FREQUENCY_FIRST = 1000, FREQUENCY_MOST = 20000, FREQUENCY_LEAST = 20, EXECUTION = 3 /* its debug register */ };
-
-struct sampler {
-    struct lwp_code_cache *cache;
-    struct lwp_timer *timer; /* or: */
-    struct lwp_pmu *pmu;
-    uint64_t period_ns, base_period_ns;
-    uint64_t review_cpu_ns, review_spent_ns; /* on samples, at the last review */
-    unsigned since_review;
-    struct lwp_debug_registers registers;
-    struct lwp_watches watches;
-    struct lwp_sharing sharing;
-    struct lwps_sample pending; /* waits for the execution breakpoint */
-    bool waiting;
-    struct lwp_frames frames;
-    uint64_t last_ns; /* of the last sample, CLOCK_MONOTONIC */
-    bool debugged;
-    uint8_t stack[STACK_BYTES] __attribute__((aligned(64)));
-};
+enum { BREAKPOINT_ARM_NS = 12000 };
+enum { REVIEW_SAMPLES = 32, REVIEW_PERIODS = 16, FREQUENCY_FIRST = 1000, FREQUENCY_MOST = 20000, FREQUENCY_LEAST = 20, EXECUTION = 3 /* its debug register */ };
 
 static enum lwp_timer_kind sampler_kind; /* of the timer; hardware signals as the synchronous one does */
 static bool sampler_hardware;
@@ -66,46 +38,14 @@ static uint64_t clock_now(clockid_t clock)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* The address an instruction just used, when it did not overwrite what the address is made of. */
-static bool sample_undo(const struct lwp_insn *insn, const struct lwp_registers *registers, uint64_t *address)
-{
-    if ((insn->base <= 15 && insn->spoils >> insn->base & 1) || (insn->index <= 15 && insn->spoils >> insn->index & 1))
-        return false;
-    return lwp_walk_address(insn, registers, address);
-}
-
 /* ---- the handler ---- */
 
 /* perf's clock runs on in the kernel but its ticks there are dropped, so a sample stands for the last period only: the
  * kernel's share of a longer gap must not be charged to the program's instruction. A POSIX timer waits instead. */
-static uint64_t sample_weight(const struct sampler *sampler, uint64_t gap_ns)
+static uint64_t sample_weight(const struct lwp_sampler *sampler, uint64_t gap_ns)
 {
     bool dropped = sampler_kind != LWP_TIMER_POSIX && gap_ns > 2 * sampler->period_ns;
     return dropped ? sampler->period_ns : gap_ns;
-}
-
-/* A REP instruction is interrupted before its next step: its pointers are exact. A copy waits for what it loads. */
-static void sample_take_rep(struct lwp_thread *self, const struct lwp_frames *frames,
-                            const struct lwp_registers *registers, const struct lwp_insn *insn, struct lwps_sample *sample)
-{
-    enum { RSI = 6, RDI = 7 };
-    bool compares = insn->load && !insn->store && insn->spoils >> RDI & 1;
-    sample->kind = insn->load ? LWPS_SAMPLE_STALL : LWPS_SAMPLE_STORE;
-    for (int rdi = 0; rdi < 2; rdi++) {
-        bool load = rdi ? compares : insn->load && insn->spoils >> RSI & 1, store = rdi && insn->store;
-        if (!load && !store)
-            continue;
-        struct lwps_access *access = &sample->access[sample->access_count++];
-        *access = (struct lwps_access){.ip = insn->ip, .bytes = insn->bytes, .flags = lwp_access_flags(load, store, false, false)};
-        lwp_frames_place(self, frames, registers->value[rdi ? RDI : RSI], LWPS_SOURCE_UNDO, access);
-    }
-    sample->access[0].flags |= LWPS_ACCESS_WEIGHTED;
-}
-
-static bool sampler_affords_watch(const struct lwp_thread *self, uint64_t cpu_ns)
-{
-    const struct sampler *sampler = self->sampler;
-    return !lwp_debug_given_up() && lwp_budget_affords_watch(&self->budget, cpu_ns, sampler->sharing.reads);
 }
 
 static bool sampler_affords_trial(const struct lwp_thread *self, uint64_t cpu_ns)
@@ -113,217 +53,17 @@ static bool sampler_affords_trial(const struct lwp_thread *self, uint64_t cpu_ns
     return !lwp_debug_given_up() && lwp_budget_affords_trial(&self->budget, cpu_ns);
 }
 
-static void sample_offer(struct lwp_thread *self, struct sampler *sampler, const struct lwp_walk_choice *choice,
-                         const struct lwps_sample *sample, uint64_t cpu_ns)
-{
-    if (!choice->seen)
-        return;
-    lwp_sharing_see(&sampler->sharing, self, &sampler->frames, &choice->access, sample->time, sample->weight);
-    lwp_watches_offer(&sampler->watches, self, &sampler->frames, &choice->access, sample->time, sample->weight,
-                      sampler_affords_watch(self, cpu_ns));
-}
-
-/* Any step of what it is about to copy or fill may be watched; one step, since it would stop at each of several. */
-static void sample_choose_of_rep(struct lwp_thread *self, const struct lwp_registers *registers, uint64_t flags,
-                                 const struct lwp_insn *insn, bool store, struct lwp_walk_choice *choice)
-{
-    enum { RCX = 1, RSI = 6, RDI = 7, FLAG_DIRECTION = 0x400 };
-    uint64_t steps = registers->value[RCX];
-    bool copies_or_fills = insn->store || !(insn->spoils >> RDI & 1); /* others compare and may end any time */
-    choice->seen = 0;
-    if (!choice->from || flags & FLAG_DIRECTION || steps == 0 || !(store ? insn->store : insn->load) || !copies_or_fills)
-        return;
-    self->random = self->random * 1664525u + 1013904223u;
-    choice->access = (struct lwp_walk_access){
-        .ip = insn->ip, .bytes = insn->bytes, .load = !store, .store = store,
-        .address = registers->value[store ? RDI : RSI] + (uint64_t)(self->random >> 4) % steps * insn->bytes};
-    choice->seen = 1;
-}
-
-/* On some processors (Zen 5) a string instruction goes byte by byte, some 30 times as slow, while a register watches data.
- * That time is ours: it is paid for by watching nothing for a while. */
-static void sample_slowed(struct lwp_thread *self, struct sampler *sampler, const struct lwps_sample *sample, uint64_t cpu_ns)
-{
-    bool watching = lwp_watches_busy(&sampler->watches) || lwp_sharing_busy(&sampler->sharing);
-    if (!watching || !lwp_stop_cost_slows_strings())
-        return;
-    lwp_budget_spend(&self->budget, LWP_COST_WATCHES, sample->weight);
-    if (sampler_affords_watch(self, cpu_ns))
-        return;
-    lwp_watches_give_up(&sampler->watches, &sampler->registers, self);
-    lwp_sharing_lose(&sampler->sharing, &sampler->registers);
-}
-
-/* The accesses to come: some are kept without weight, one store and one load may be watched. */
-static void sample_ahead(struct lwp_thread *self, struct sampler *sampler, const struct lwp_place *place,
-                         const struct lwp_registers *registers, uint64_t flags, struct lwp_walk *walk)
-{
-    self->random = self->random * 1664525u + 1013904223u;
-    walk->skip = (self->random >> 8) % DITHER_MOST;
-    lwp_watches_choose(&sampler->watches, &self->random, &walk->store.from, &walk->load.from);
-    lwp_walk_forward(sampler->cache, place, registers, flags, walk, &self->random);
-}
-
-static void sample_keep(struct lwp_thread *self, struct sampler *sampler, const struct lwp_walk *walk,
-                        struct lwps_sample *sample, uint64_t cpu_ns)
-{
-    for (unsigned i = 0; i < walk->kept_count; i++) {
-        const struct lwp_walk_access *kept = &walk->kept[i];
-        struct lwps_access *access = &sample->access[sample->access_count++];
-        *access = (struct lwps_access){.ip = kept->ip, .bytes = kept->bytes,
-                                       .flags = lwp_access_flags(kept->load, kept->store, kept->vector, kept->floating)};
-        lwp_frames_place(self, &sampler->frames, kept->address, LWPS_SOURCE_DITHERED, access);
-    }
-    sample_offer(self, sampler, &walk->store, sample, cpu_ns);
-    sample_offer(self, sampler, &walk->load, sample, cpu_ns);
-}
-
-static void sample_rep_ahead(struct lwp_thread *self, struct sampler *sampler, const struct lwp_registers *registers,
-                             uint64_t flags, const struct lwp_insn *now, const struct lwps_sample *sample, uint64_t cpu_ns)
-{
-    struct lwp_walk_choice store, load;
-    sample_slowed(self, sampler, sample, cpu_ns);
-    lwp_watches_choose(&sampler->watches, &self->random, &store.from, &load.from);
-    sample_choose_of_rep(self, registers, flags, now, true, &store);
-    sample_choose_of_rep(self, registers, flags, now, false, &load);
-    sample_offer(self, sampler, &store, sample, cpu_ns);
-    sample_offer(self, sampler, &load, sample, cpu_ns);
-}
-
-/* What a timer's interrupt tells. Returns the instruction whose address only a breakpoint can tell, or 0. */
-static uint64_t sample_take(struct lwp_thread *self, struct sampler *sampler, ucontext_t *context,
-                            struct lwps_sample *sample, uint64_t cpu_ns)
-{
-    struct lwp_registers registers;
-    lwp_registers_take(&registers, context);
-    uint64_t flags = (uint64_t)context->uc_mcontext.gregs[REG_EFL];
-    const struct lwp_place *place = lwp_place_find(sampler->cache, sample->ip);
-    struct lwp_frames *frames = &sampler->frames;
-    if (!place->low)
-        return 0; /* JIT or code without unwind tables: neither decoded nor unwound */
-    lwp_modules_see(sample->ip);
-
-    lwp_frames_take(frames, context);
-    sample->context = lwp_frames_context(self, frames);
-    if (!place->decoded)
-        return 0;
-
-    struct lwps_access *first = &sample->access[0];
-    struct lwp_insn now = *lwp_code_at(sampler->cache, sample->ip, place->high);
-    if (now.rep_string) {
-        sample_take_rep(self, frames, &registers, &now, sample);
-        sample_rep_ahead(self, sampler, &registers, flags, &now, sample, cpu_ns);
-        return 0;
-    }
-    bool sure, breakable = false;
-    uint64_t charged = lwp_place_access(place, flags, &sure);
-    sample->kind = charged ? LWPS_SAMPLE_STALL : place->store ? LWPS_SAMPLE_STORE : LWPS_SAMPLE_COMPUTE;
-    struct lwp_walk walk = {0};
-    if (sample->kind != LWPS_SAMPLE_COMPUTE) {
-        walk.wanted = charged ? charged : place->store;
-        struct lwp_insn insn = *lwp_code_at(sampler->cache, walk.wanted, place->high);
-        if (insn.store && !insn.load && place->store)
-            sample->kind = LWPS_SAMPLE_STORE;
-        *first = (struct lwps_access){.ip = insn.ip, .bytes = insn.bytes,
-                                      .flags = LWPS_ACCESS_WEIGHTED |
-                                               lwp_access_flags(insn.load, insn.store, insn.vector, insn.floating)};
-        sample->access_count = 1;
-        uint64_t address;
-        if (charged && sure && sample_undo(&insn, &registers, &address)) {
-            lwp_frames_place(self, frames, address, LWPS_SOURCE_UNDO, first);
-            walk.wanted = 0;
-        }
-        breakable = !insn.gather && !insn.rep_string && insn.segment != LWP_SEGMENT_GS;
-    }
-    sample_ahead(self, sampler, place, &registers, flags, &walk);
-    if (walk.found)
-        lwp_frames_place(self, frames, walk.found_address, LWPS_SOURCE_FORWARD, first);
-    sample_keep(self, sampler, &walk, sample, cpu_ns);
-    return breakable && !(first->flags & LWPS_ACCESS_KNOWN) ? first->ip : 0;
-}
-
-static void sample_write(struct lwp_thread *self, const struct lwps_sample *sample)
-{
-    if (lwps_put_sample(&self->file, sample)) {
-        self->samples_lost++;
-        return;
-    }
-    self->samples++;
-    for (unsigned i = 0; i < sample->access_count; i++)
-        if (sample->access[i].flags & LWPS_ACCESS_KNOWN) {
-            self->samples_with_address++;
-            return;
-        }
-}
-
-/* What hardware does not know of an access: the path to it, its width and its home. */
-static void sample_complete(struct lwp_thread *self, struct sampler *sampler, struct lwps_sample *sample)
-{
-    const struct lwp_place *place = lwp_place_find(sampler->cache, sample->ip);
-    struct lwps_access *access = &sample->access[0];
-    if (place->low) {
-        lwp_modules_see(sample->ip);
-        sample->context = lwp_frames_context_of(self, &sampler->frames, place->low, place->high);
-    }
-    if (!sample->access_count)
-        return;
-    if (place->decoded) {
-        const struct lwp_insn *insn = lwp_code_at(sampler->cache, sample->ip, place->high);
-        if (access->address - sample->ip < insn->length) { /* a page of code that was not there */
-            *access = (struct lwps_access){0};
-            sample->access_count = 0;
-            sample->kind = LWPS_SAMPLE_UNKNOWN;
-            return;
-        }
-        access->flags |= lwp_access_flags(insn->load, insn->store, insn->vector, insn->floating);
-        access->bytes = insn->load || insn->store ? insn->bytes : 0;
-        sample->kind = insn->store && !insn->load ? LWPS_SAMPLE_STORE : sample->kind;
-    }
-    lwp_frames_place(self, &sampler->frames, access->address, LWPS_SOURCE_HARDWARE, access);
-}
-
-/* What hardware measured; the thread was stopped a few instructions later, or at a page fault's instruction itself. Of
- * several samples taken meanwhile the last one stays in `sample`. `late`: where the thread is now tells nothing of them. */
-static void sample_take_measured(struct lwp_thread *self, struct sampler *sampler, ucontext_t *context, bool late,
-                                 uint64_t now_ns, struct lwps_sample *sample, uint64_t cpu_ns)
-{
-    uint64_t ip = (uint64_t)context->uc_mcontext.gregs[REG_RIP], flags = (uint64_t)context->uc_mcontext.gregs[REG_EFL];
-    bool known = !late && lwp_place_find(sampler->cache, ip)->low;
-    if (known)
-        lwp_frames_take(&sampler->frames, context);
-    else
-        lwp_frames_none(&sampler->frames, context);
-    for (struct lwps_sample next; lwp_pmu_take(sampler->pmu, now_ns, &next); *sample = next) {
-        sample_complete(self, sampler, sample);
-        sample_write(self, sample);
-    }
-    sample_complete(self, sampler, sample);
-    const struct lwp_place *place = known ? lwp_place_find(sampler->cache, ip) : NULL;
-    if (!known || !place->decoded)
-        return;
-    struct lwp_registers registers;
-    lwp_registers_take(&registers, context);
-    struct lwp_insn now = *lwp_code_at(sampler->cache, ip, place->high);
-    if (now.rep_string) {
-        sample_rep_ahead(self, sampler, &registers, flags, &now, sample, cpu_ns);
-        return;
-    }
-    struct lwp_walk walk = {0};
-    sample_ahead(self, sampler, place, &registers, flags, &walk);
-    sample_keep(self, sampler, &walk, sample, cpu_ns);
-}
-
 /* Whether or not its breakpoint was hit. */
-static void sample_write_pending(struct lwp_thread *self, struct sampler *sampler)
+static void sample_write_pending(struct lwp_thread *self, struct lwp_sampler *sampler)
 {
     if (!lwp_watches_framed(&sampler->watches))
         lwp_debug_disarm(&sampler->registers, EXECUTION);
     if (sampler->waiting)
-        sample_write(self, &sampler->pending);
+        lwp_sample_write(self, &sampler->pending);
     sampler->waiting = false;
 }
 
-static void sample_hit(struct lwp_thread *self, struct sampler *sampler, ucontext_t *context)
+static void sample_hit(struct lwp_thread *self, struct lwp_sampler *sampler, ucontext_t *context)
 {
     struct lwps_access *access = &sampler->pending.access[0];
     uint64_t ip = (uint64_t)context->uc_mcontext.gregs[REG_RIP], address;
@@ -341,7 +81,7 @@ static void sample_hit(struct lwp_thread *self, struct sampler *sampler, ucontex
 
 /* Samples lost while an allocation was being recorded measure what recording costs. When it costs too much only some
  * allocations are recorded, and the blocks of the others are unknown. */
-static void sampler_review_heap(struct lwp_thread *self, const struct sampler *sampler, uint64_t cpu_ns)
+static void sampler_review_heap(struct lwp_thread *self, const struct lwp_sampler *sampler, uint64_t cpu_ns)
 {
     lwp_budget_spend(&self->budget, LWP_COST_HEAP, self->lost_in_heap * sampler->period_ns);
     self->lost_in_heap = 0;
@@ -352,7 +92,7 @@ static void sampler_review_heap(struct lwp_thread *self, const struct sampler *s
 }
 
 /* Thins the samples out so that what they cost stays within the budget, and comes back when they got cheaper. */
-static void sampler_review(struct lwp_thread *self, struct sampler *sampler, uint64_t cpu_ns)
+static void sampler_review(struct lwp_thread *self, struct lwp_sampler *sampler, uint64_t cpu_ns)
 {
     /* how often the hardware samples is not known before */
     bool overdue = sampler->pmu && cpu_ns - sampler->review_cpu_ns > REVIEW_PERIODS * sampler->period_ns;
@@ -381,7 +121,7 @@ static void sampler_review(struct lwp_thread *self, struct sampler *sampler, uin
 
 struct interrupt {
     struct lwp_thread *self;
-    struct sampler *sampler;
+    struct lwp_sampler *sampler;
     const siginfo_t *info;
     ucontext_t *context;
     int debug; /* the debug register that stopped the thread, -1: the timer did */
@@ -390,7 +130,7 @@ struct interrupt {
 static void sampler_sample(const struct interrupt *interrupt, uint64_t cpu)
 {
     struct lwp_thread *self = interrupt->self;
-    struct sampler *sampler = interrupt->sampler;
+    struct lwp_sampler *sampler = interrupt->sampler;
     bool late = lwp_timer_is_late(interrupt->info);
     uint64_t now_ns = clock_now(CLOCK_MONOTONIC);
     sample_write_pending(self, sampler);
@@ -411,9 +151,9 @@ static void sampler_sample(const struct interrupt *interrupt, uint64_t cpu)
     sampler->last_ns = sampler->pending.time;
     uint64_t breakpoint = 0;
     if (sampler->pmu && sampler->waiting)
-        sample_take_measured(self, sampler, interrupt->context, late, now_ns, &sampler->pending, cpu);
+        lwp_sample_take_measured(self, sampler, interrupt->context, late, now_ns, &sampler->pending, cpu);
     else if (sampler->waiting && !late)
-        breakpoint = sample_take(self, sampler, interrupt->context, &sampler->pending, cpu);
+        breakpoint = lwp_sample_take(self, sampler, interrupt->context, &sampler->pending, cpu);
     lwp_sharing_choose(&sampler->sharing, &sampler->registers, self, sampler->pending.time,
                        sampler_affords_trial(self, cpu));
     if (sampler_kind != LWP_TIMER_SIGTRAP || !breakpoint)
@@ -435,7 +175,7 @@ static void sampler_sample(const struct interrupt *interrupt, uint64_t cpu)
         lwp_pmu_drop(sampler->pmu);
 }
 
-static bool sampler_shares(const struct sampler *sampler, int debug)
+static bool sampler_shares(const struct lwp_sampler *sampler, int debug)
 {
     return debug == LWP_SHARING_REGISTER && sampler->watches.ceded;
 }
@@ -444,7 +184,7 @@ static void sampler_interrupt(void *given)
 {
     const struct interrupt *interrupt = given;
     struct lwp_thread *self = interrupt->self;
-    struct sampler *sampler = interrupt->sampler;
+    struct lwp_sampler *sampler = interrupt->sampler;
     uint64_t cpu = clock_now(CLOCK_THREAD_CPUTIME_ID);
     if (interrupt->debug < 0) {
         sampler_sample(interrupt, cpu);
@@ -478,7 +218,7 @@ static void sampler_interrupt(void *given)
 /* The interrupted stack may be a small one (a coroutine's, an 8 KiB sigaltstack), and unwinding takes a few KiB. */
 static void sampler_on_own_stack(struct interrupt *interrupt)
 {
-    void *top = interrupt->sampler->stack + STACK_BYTES;
+    void *top = interrupt->sampler->stack + LWP_SAMPLER_STACK;
     void *argument = interrupt;
     void (*run)(void *) = sampler_interrupt;
     __asm__ volatile("movq %%rsp, %%rbx\n\t"
@@ -596,7 +336,7 @@ bool lwp_sampler_attach(struct lwp_thread *self)
 {
     if (lwp_debugger_is_here())
         return false;
-    struct sampler *sampler = mmap(NULL, sizeof *sampler, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct lwp_sampler *sampler = mmap(NULL, sizeof *sampler, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (sampler == MAP_FAILED)
         return false;
     sampler->cache = lwp_code_cache_new();
@@ -626,7 +366,7 @@ bool lwp_sampler_attach(struct lwp_thread *self)
 
 static void sampler_release(struct lwp_thread *self)
 {
-    struct sampler *sampler = self->sampler;
+    struct lwp_sampler *sampler = self->sampler;
     self->sampler = NULL; /* a signal still on its way finds nothing to do */
     lwp_code_cache_free(sampler->cache);
     munmap(sampler, sizeof *sampler);
@@ -643,7 +383,7 @@ static void sampler_stop_hardware(struct lwp_pmu *pmu)
 
 void lwp_sampler_detach(struct lwp_thread *self)
 {
-    struct sampler *sampler = self->sampler;
+    struct lwp_sampler *sampler = self->sampler;
     if (!sampler)
         return;
     if (sampler->pmu)
@@ -659,7 +399,7 @@ void lwp_sampler_detach(struct lwp_thread *self)
 
 void lwp_sampler_forget(struct lwp_thread *self)
 {
-    struct sampler *sampler = self->sampler;
+    struct lwp_sampler *sampler = self->sampler;
     if (!sampler)
         return;
     if (sampler->pmu)
