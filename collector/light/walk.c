@@ -8,7 +8,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-enum { WALK_STEPS = 400, WALK_SEEN = 16, WALK_READS = 32, CHUNKS = 8, CHUNK_BYTES = 256 };
+enum { STACK_POINTER = 4, WALK_STEPS = 400, WALK_SEEN = 16, WALK_READS = 32, WALK_STORES = 32, CHUNKS = 8, CHUNK_BYTES = 256 };
 
 enum { FLAG_CF = 1, FLAG_PF = 4, FLAG_ZF = 0x40, FLAG_SF = 0x80, FLAG_OF = 0x800 };
 enum { FLAGS_ALL = FLAG_CF | FLAG_PF | FLAG_ZF | FLAG_SF | FLAG_OF };
@@ -17,7 +17,11 @@ struct walker {
     struct lwp_registers registers;
     uint64_t flags;
     unsigned flags_known; /* FLAG_* */
-    bool stored;  /* memory may differ from what it will be */
+    struct {
+        uint64_t address;
+        unsigned bytes;
+    } stored[WALK_STORES]; /* there memory will differ from what it is */
+    unsigned stores;       /* more than WALK_STORES: anywhere */
     unsigned reads;
     struct chunk {
         uint64_t address; /* 0: empty */
@@ -80,11 +84,31 @@ static bool walk_copy(struct walker *walker, uint64_t address, void *to, unsigne
     return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == (ssize_t)bytes;
 }
 
+static bool walk_will_differ(const struct walker *walker, uint64_t address, unsigned bytes)
+{
+    if (walker->stores > WALK_STORES)
+        return true;
+    for (unsigned i = 0; i < walker->stores; i++)
+        if (walker->stored[i].address < address + bytes && address < walker->stored[i].address + walker->stored[i].bytes)
+            return true;
+    return false;
+}
+
+static void walk_store(struct walker *walker, bool known, uint64_t address, unsigned bytes)
+{
+    if (!known || !bytes || walker->stores >= WALK_STORES) {
+        walker->stores = WALK_STORES + 1;
+        return;
+    }
+    walker->stored[walker->stores].address = address;
+    walker->stored[walker->stores++].bytes = bytes;
+}
+
 static struct value walk_read(struct walker *walker, uint64_t address, unsigned bytes)
 {
     struct value value = {0, false};
     uint64_t start = address & ~(uint64_t)(CHUNK_BYTES - 1), offset = address - start;
-    if (walker->stored || bytes > 8 || !start)
+    if (bytes > 8 || !start || walk_will_differ(walker, address, bytes))
         return value;
     if (offset + bytes > CHUNK_BYTES) {
         value.known = walk_copy(walker, address, &value.bits, bytes);
@@ -359,8 +383,7 @@ void lwp_walk_forward(struct lwp_code_cache *cache, const struct lwp_place *plac
     walker.registers = *start;
     walker.flags = flags;
     walker.flags_known = FLAGS_ALL;
-    walker.stored = false;
-    walker.reads = 0;
+    walker.stores = walker.reads = 0;
     for (unsigned i = 0; i < CHUNKS; i++)
         walker.chunk[i].address = 0;
     struct lwp_walk_access seen[WALK_SEEN]; /* a sample of the accesses passed, should the walk end early */
@@ -401,9 +424,13 @@ void lwp_walk_forward(struct lwp_code_cache *cache, const struct lwp_place *plac
             if (lwp_walk_condition(walker.flags, insn->condition))
                 next = insn->target;
         }
-        bool stores = insn->store;
+        uint64_t address = 0;
+        bool pushes = insn->op == LWP_OP_OTHER && insn->spoils >> STACK_POINTER & 1;
+        bool stores = insn->store || pushes, known = insn->store && lwp_walk_address(insn, &walker.registers, &address);
+        unsigned bytes = insn->bytes;
         walk_step(&walker, insn);
-        walker.stored |= stores;
+        if (stores)
+            walk_store(&walker, known, address, bytes);
         ip = next;
     }
     if (!walk->kept_count && passed) {

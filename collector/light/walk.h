@@ -53,7 +53,7 @@ struct lwp_walk {
 };
 
 /* Follows the program from `ip` within its function, changing nothing: computes what only depends on known registers
- * and memory, reads memory until the first store, stops where the path is not certain. */
+ * and memory (as it is, but for where it stores on the way), stops where the path is not certain. */
 void lwp_walk_forward(struct lwp_code_cache *cache, const struct lwp_place *place, const struct lwp_registers *start,
                       uint64_t flags, struct lwp_walk *walk, uint32_t *random);
 

@@ -27,6 +27,7 @@ enum { THREADS_MAX = 64 };
 struct arrays {
     volatile long a[SMALL], b[SMALL], c[SMALL], d[SMALL];
     volatile double e[SMALL];
+    volatile long next[SMALL];
     volatile long x;
     volatile long *large;
     volatile long *large_b;
@@ -170,6 +171,19 @@ CASE(widths)
     return w + pass;
 }
 
+/* Where the way ahead leads through memory: what is stored on it must not hide it. */
+enum { CHASE_LINE = __LINE__ + 5 };
+CASE(chase)
+{
+    long at = 0;
+    do {
+        WORK(w); s->a[at] = w;
+        WORK(w); s->b[at] += w;
+        at = s->next[at];
+    } while (at);
+    return w + pass;
+}
+
 /* Thesis, listing 4.2: what the first loop stores is overwritten by the second much later. */
 enum { LONG_FIRST = __LINE__ + 4, LONG_SECOND = __LINE__ + 6 };
 CASE(long_distance)
@@ -255,6 +269,7 @@ static const struct known {
     {"load75", load75, {{"silent_load", 0.75, LOAD75_LINE, LOAD75_LINE}}},
     {"load100", load100, {{"silent_load", 1, LOAD100_LINE, LOAD100_LINE}}},
     {"half", half, {{"dead_store", 0.5, HALF_LINE, HALF_LINE}}},
+    {"chase", chase, {{"dead_store", 0.5, CHASE_LINE, CHASE_LINE}}},
     {"widths", widths, {{"dead_store", 1 / 3.0, 0, 0}, {"pair", 1 / 6.0, WIDTHS_FIRST, WIDTHS_SECOND}}},
     {"long_distance", long_distance, {{"dead_store", 1, 0, 0}, {"pair", 0.5, LONG_FIRST, LONG_SECOND}}},
     {"mixed_density",
@@ -292,6 +307,8 @@ __attribute__((noinline)) static void *run(void *given)
     s->large_b = malloc(LARGE * sizeof(long));
     if (!s->large || !s->large_b)
         exit(1);
+    for (long i = 0; i < SMALL; i++)
+        s->next[i] = (i + 1) % SMALL;
     memset((void *)s->large, 1, LARGE * sizeof(long));
     memset((void *)s->large_b, 1, LARGE * sizeof(long));
     long w = 3, pass = 0;

@@ -8,7 +8,7 @@ by more than 0.001. What is counted are the accesses in the case's own function 
 is dealt out like the rest of its calling context."""
 import collections, subprocess, sys
 
-CASES = ["dead0", "dead33", "dead50", "dead100", "silent0", "silent75", "silent100", "close50", "load0", "load75", "load100", "half", "widths",
+CASES = ["dead0", "dead33", "dead50", "dead100", "silent0", "silent75", "silent100", "close50", "load0", "load75", "load100", "half", "chase", "widths",
          "long_distance", "mixed_density", "three_pairs", "callers"]
 
 

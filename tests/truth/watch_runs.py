@@ -7,7 +7,7 @@ Prints a line for each case and count of threads: the truth, the estimates of al
 points or had another pair on top. Exit status 1 when any was."""
 import argparse, json, os, shutil, subprocess, sys
 
-CASES = ["dead0", "dead33", "dead50", "dead100", "silent0", "silent75", "silent100", "close50", "load0", "load75", "load100", "half", "widths",
+CASES = ["dead0", "dead33", "dead50", "dead100", "silent0", "silent75", "silent100", "close50", "load0", "load75", "load100", "half", "chase", "widths",
          "long_distance", "mixed_density", "three_pairs", "callers", "fills"]
 
 options = argparse.ArgumentParser()
