@@ -1,10 +1,12 @@
 /* The program may install a handler for our signal, ignore or block it: it is told that it did, its handler gets what is
  * not ours, and the signal stays ours and open. A signal that is not ours and has no handler does what it would have.
- * Not covered: sigwait and signalfd for our signal, masks set by bare system calls, masks inherited through exec. */
+ * What is sent while blocked waits here, for sigwait, too, or for an unblocking.
+ * Not covered: signalfd for our signal, masks set by bare system calls, masks inherited through exec. */
 #define _GNU_SOURCE
 #include "collector/light/signals.h"
 
 #include "collector/light/debugger.h"
+#include "collector/light/next.h"
 #include "collector/light/process.h"
 #include "collector/light/sampler.h"
 
@@ -25,6 +27,15 @@ static bool signals_in_mask[NSIG];      /* handlers during which the program wan
 static __thread bool signals_blocked;   /* what the program believes of its mask */
 static __thread bool signals_pending;   /* one of theirs came while so */
 
+/* Sent to the process while the thread that got it blocked it: for whichever thread waits for it or unblocks it first. */
+static struct {
+    int pending; /* 1: `info` is it; 2: being written */
+    siginfo_t info;
+} signals_sent;
+
+enum { WAITERS_MOST = 64, SIGNALS_BY_KILL = 0x6c77706b };
+static pid_t signals_waiters[WAITERS_MOST]; /* threads in sigwait for our signal */
+
 static int (*next_sigaction)(int, const struct sigaction *, struct sigaction *);
 static sighandler_t (*next_signal)(int, sighandler_t);
 static int (*next_sigprocmask)(int, const sigset_t *, sigset_t *);
@@ -40,6 +51,63 @@ static void signals_resolve(void)
     next_sigaction = dlsym(RTLD_NEXT, "sigaction");
 }
 
+/* One by kill() may only be queued for another thread as one by sigqueue(). */
+static void signals_send(pid_t tid, siginfo_t *info)
+{
+    if (info->si_code == SI_USER) {
+        info->si_code = SI_QUEUE;
+        info->si_value.sival_int = SIGNALS_BY_KILL;
+    }
+    syscall(SYS_rt_tgsigqueueinfo, getpid(), tid, signals_ours, info);
+}
+
+static void signals_as_sent(siginfo_t *info)
+{
+    if (info->si_code == SI_QUEUE && info->si_value.sival_int == SIGNALS_BY_KILL) {
+        info->si_code = SI_USER;
+        info->si_value.sival_ptr = NULL;
+    }
+}
+
+/* A signal that the calling thread blocks was sent. */
+static void signals_keep(siginfo_t *info)
+{
+    if (info->si_code == SI_TKILL) {
+        signals_pending = true;
+        return;
+    }
+    int none = 0;
+    if (__atomic_compare_exchange_n(&signals_sent.pending, &none, 2, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+        signals_sent.info = *info;
+        __atomic_store_n(&signals_sent.pending, 1, __ATOMIC_SEQ_CST);
+    }
+    for (int i = 0; i < WAITERS_MOST; i++) {
+        int kept = 1;
+        pid_t tid = __atomic_load_n(&signals_waiters[i], __ATOMIC_SEQ_CST);
+        if (!tid || !__atomic_compare_exchange_n(&signals_sent.pending, &kept, 2, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+            continue;
+        siginfo_t sent = signals_sent.info;
+        __atomic_store_n(&signals_sent.pending, 0, __ATOMIC_RELEASE);
+        signals_send(tid, &sent);
+        return;
+    }
+}
+
+/* What was kept comes again, to the calling thread, which can take it now. */
+static void signals_send_kept(void)
+{
+    int kept = 1;
+    pid_t tid = (pid_t)syscall(SYS_gettid);
+    if (signals_pending) {
+        signals_pending = false;
+        syscall(SYS_tgkill, getpid(), tid, signals_ours);
+    } else if (__atomic_compare_exchange_n(&signals_sent.pending, &kept, 2, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+        siginfo_t sent = signals_sent.info;
+        __atomic_store_n(&signals_sent.pending, 0, __ATOMIC_RELEASE);
+        signals_send(tid, &sent);
+    }
+}
+
 /* The mask that the program's own handler would have run with: it may jump out of it. */
 static void signals_mask_as_theirs(const struct sigaction *theirs, const ucontext_t *context)
 {
@@ -51,11 +119,12 @@ static void signals_mask_as_theirs(const struct sigaction *theirs, const ucontex
 
 static void signals_pass_on(int signal, siginfo_t *info, void *context)
 {
+    signals_as_sent(info);
     struct sigaction theirs = signals_theirs;
     if (signal == SIGTRAP && info->si_code > 0 && theirs.sa_handler == SIG_DFL && lwp_debugger_is_here())
         return; /* a debugger's own, passed on with ours */
     if (signals_blocked && info->si_code <= 0) { /* sent, not trapped: waits */
-        signals_pending = true;
+        signals_keep(info);
         return;
     }
     if (theirs.sa_handler != SIG_DFL && theirs.sa_handler != SIG_IGN) {
@@ -224,10 +293,8 @@ static int signals_mask(int (*next)(int, const sigset_t *, sigset_t *), int how,
         sigaddset(before, signals_ours);
     if (set)
         signals_blocked = how == SIG_SETMASK ? named : how == SIG_BLOCK ? was || named : was && !named;
-    if (signals_pending && !signals_blocked) {
-        signals_pending = false;
-        syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), signals_ours);
-    }
+    if (set && !signals_blocked)
+        signals_send_kept();
     return 0;
 }
 
@@ -252,6 +319,68 @@ void lwp_signals_inherit(bool blocked)
 {
     signals_blocked = blocked;
     signals_pending = false;
+}
+
+/* ---- waiting: our signal is really blocked meanwhile, so that what is sent stays for the one who waits ---- */
+
+static pid_t *signals_wait_begin(const sigset_t *set)
+{
+    signals_resolve();
+    if (!signals_ours || !signals_blocked || !set || sigismember(set, signals_ours) != 1)
+        return NULL;
+    sigset_t ours;
+    sigemptyset(&ours);
+    sigaddset(&ours, signals_ours);
+    next_pthread_sigmask(SIG_BLOCK, &ours, NULL);
+    pid_t tid = (pid_t)syscall(SYS_gettid);
+    for (int i = 0; i < WAITERS_MOST; i++) {
+        pid_t none = 0;
+        if (__atomic_compare_exchange_n(&signals_waiters[i], &none, tid, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {
+            signals_send_kept();
+            return &signals_waiters[i];
+        }
+    }
+    next_pthread_sigmask(SIG_UNBLOCK, &ours, NULL);
+    return NULL;
+}
+
+static void signals_wait_end(pid_t *waiter, siginfo_t *info)
+{
+    int saved = errno;
+    sigset_t ours;
+    if (!waiter)
+        return;
+    if (info)
+        signals_as_sent(info);
+    __atomic_store_n(waiter, 0, __ATOMIC_SEQ_CST);
+    sigemptyset(&ours);
+    sigaddset(&ours, signals_ours);
+    next_pthread_sigmask(SIG_UNBLOCK, &ours, NULL);
+    errno = saved;
+}
+
+#define WAIT(name, parameters, arguments, info)                                                                   \
+    EXPORT int name parameters                                                                                 \
+    {                                                                                                          \
+        LWP_NEXT(#name);                                                                                       \
+        void *function = next.function ? next.function : lwp_next_find(&next);                                 \
+        pid_t *waiter = signals_wait_begin(set);                                                               \
+        int status = ((int (*) parameters)function) arguments;                                                 \
+        signals_wait_end(waiter, status < 0 ? NULL : info);                                                    \
+        return status;                                                                                         \
+    }
+
+WAIT(sigwait, (const sigset_t *set, int *number), (set, number), NULL)
+WAIT(sigwaitinfo, (const sigset_t *set, siginfo_t *info), (set, info), info)
+WAIT(sigtimedwait, (const sigset_t *set, siginfo_t *info, const struct timespec *timeout), (set, info, timeout), info)
+
+EXPORT int sigpending(sigset_t *set)
+{
+    LWP_NEXT("sigpending");
+    int status = ((int (*)(sigset_t *))(next.function ? next.function : lwp_next_find(&next)))(set);
+    if (status == 0 && signals_ours && signals_blocked && (signals_pending || signals_sent.pending))
+        sigaddset(set, signals_ours);
+    return status;
 }
 
 EXPORT int sighold(int number)

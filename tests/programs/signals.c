@@ -57,6 +57,72 @@ static void *in_thread(void *given)
     return NULL;
 }
 
+static int waited_for(int how, const sigset_t *set)
+{
+    siginfo_t info = {0};
+    struct timespec second = {5, 0};
+    int number = 0;
+    if (how == 0)
+        return sigwait(set, &number) ? -1 : number;
+    number = how == 1 ? sigwaitinfo(set, &info) : sigtimedwait(set, &info, &second);
+    return info.si_signo == number && info.si_pid == getpid() ? number : -1;
+}
+
+static void *in_waiter(void *given)
+{
+    int *seen = given;
+    sigset_t set;
+    sigfillset(&set);
+    for (int i = 0; i < 3; i++)
+        seen[i] = waited_for(i, &set) == SIGTRAP;
+    siginfo_t info;
+    if (sigwaitinfo(&set, &info) != SIGTRAP || info.si_code != SI_USER || info.si_value.sival_ptr)
+        seen[2] = -1;
+    return NULL;
+}
+
+/* One thread waits for SIGTRAP, which all of them block. */
+static void wait_for_traps(void)
+{
+    int seen[3] = {0};
+    sigset_t set, old, waiting;
+    pthread_t thread;
+    sigemptyset(&set);
+    sigaddset(&set, SIGTRAP);
+    sigprocmask(SIG_BLOCK, &set, &old);
+    int before = (int)traps;
+    kill(getpid(), SIGTRAP);
+    sigpending(&waiting);
+    printf("pending %d, ", sigismember(&waiting, SIGTRAP));
+    printf("sigwait %d, ", waited_for(0, &set) == SIGTRAP);
+    raise(SIGTRAP);
+    printf("sigwaitinfo %d, ", waited_for(1, &set) == SIGTRAP);
+    sigpending(&waiting);
+    printf("pending %d, ", sigismember(&waiting, SIGTRAP));
+    struct timespec soon = {0, 1000000};
+    int status = sigtimedwait(&set, NULL, &soon);
+    printf("timed %d %s\n", status, strerror(errno));
+    pthread_create(&thread, NULL, in_waiter, seen);
+    for (int i = 0; i < 4; i++) {
+        spin(0.1);
+        kill(getpid(), SIGTRAP);
+    }
+    pthread_join(thread, NULL);
+    sigprocmask(SIG_SETMASK, &old, NULL);
+    printf("waiter %d %d %d, handled %d\n", seen[0], seen[1], seen[2], (int)traps - before);
+}
+
+/* A debugger of itself: each instruction traps. */
+static int step(void)
+{
+    int before = (int)traps;
+    __asm__ volatile("pushfq\n orq $0x100, (%%rsp)\n popfq\n"
+                     "nop\n nop\n nop\n nop\n nop\n nop\n nop\n nop\n"
+                     "pushfq\n andq $~0x100, (%%rsp)\n popfq\n" ::
+                         : "memory", "cc");
+    return (int)traps - before;
+}
+
 int main(void)
 {
     struct sigaction action = {.sa_handler = on_trap}, seen;
@@ -70,6 +136,13 @@ int main(void)
     kill(getpid(), SIGTRAP);
     printf("traps %d\n", (int)traps);
 
+    wait_for_traps();
+    int steps = 0;
+    for (int i = 0; i < 2000; i++)
+        steps += step();
+    printf("steps %d\n", steps);
+
+    traps = 0;
     signal(SIGTRAP, SIG_IGN);
     spin(0.1);
     raise(SIGTRAP);
