@@ -1,7 +1,7 @@
 #!/bin/bash
 # What threads do to each other: two counters in one cache line are found and the padded ones are not, nor is what all use
 # together; processes are not measured, and that is said; the matrix of a ring and of a master with three workers has its
-# pairs in the right order.
+# pairs, and those that differ much in the right order.
 set -e
 programs=$SRC/tests/programs
 "$CC" -g -O2 -pthread -o "$TMP/lines" "$programs/lines_shared.c"
@@ -40,12 +40,13 @@ def cells(name):
     matrix = {(w, r): region["true"][i][k] for i, w in enumerate(threads) for k, r in enumerate(threads)}
     return [(words, matrix.get(pair, 0)) for pair, words in truth.items()]
 
-# a ring hands on as much everywhere; a master mostly to its first worker (what idle ones read rests on few trials)
+# a ring hands on as much everywhere; a master four times as much to its first worker as to the third, and back (in so short a
+# run neighbours among the shares may change places)
 ring = [share for words, share in cells("ring")]
 if sum(ring) < 0.95 or min(ring) < 0.15 or max(ring) > 0.35:
     bad.append(f"ring: {ring}")
 master = [share for words, share in cells("master")]
-if sum(master) < 0.95 or master[0] < max(master[2], master[4]) or not master[1] > master[3] > master[5]:
+if sum(master) < 0.95 or not (master[0] > master[4] and master[1] > master[5]):
     bad.append(f"master: {master}")
 print("\n".join(bad))
 sys.exit(bool(bad))
