@@ -122,6 +122,11 @@ void lwp_debug_disarm(struct lwp_debug_registers *registers, unsigned which)
     registers->at[which].armed = registers->at[which].data = false;
 }
 
+void lwp_debug_is_on(struct lwp_debug_registers *registers, unsigned which)
+{
+    registers->at[which].armed = registers->at[which].open;
+}
+
 void lwp_debug_close(struct lwp_debug_registers *registers)
 {
     for (unsigned i = 0; i < LWP_DEBUG_REGISTERS; i++)

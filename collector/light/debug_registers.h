@@ -32,6 +32,10 @@ bool lwp_debug_sees_kernel(void);
 bool lwp_debug_arm(struct lwp_debug_registers *registers, unsigned which, enum lwp_debug_kind kind, uint64_t address,
                    unsigned bytes);
 void lwp_debug_disarm(struct lwp_debug_registers *registers, unsigned which);
+
+/* Register `which` stopped the thread, so it is on, whatever was believed: prctl(PR_TASK_PERF_EVENTS_ENABLE) switches on all. */
+void lwp_debug_is_on(struct lwp_debug_registers *registers, unsigned which);
+
 void lwp_debug_close(struct lwp_debug_registers *registers);
 void lwp_debug_forget(struct lwp_debug_registers *registers); /* in the child of a fork: the events are the parent's */
 

@@ -252,6 +252,8 @@ void lwp_sampler_handler(int signal, siginfo_t *info, void *ucontext)
     bool watch = interrupt.debug >= 0 && interrupt.debug != EXECUTION;
     /* late: this handler itself uses the bytes (errno, its stack, return addresses), and would again and again */
     bool late = interrupt.debug >= 0 && (watch || framed) && lwp_timer_is_late(info);
+    if (interrupt.sampler && interrupt.debug >= 0)
+        lwp_debug_is_on(&interrupt.sampler->registers, (unsigned)interrupt.debug);
     if (interrupt.sampler && interrupt.debug == EXECUTION && !late)
         lwp_debug_disarm(&interrupt.sampler->registers, EXECUTION); /* or it would stop there again */
     bool looks = interrupt.sampler && self->attached && !self->busy && !late;
