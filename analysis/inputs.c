@@ -57,6 +57,13 @@ static double input_seconds(const json_t *run, const char *key)
     return json_is_number(value) && json_number_value(value) > 0 ? json_number_value(value) : 0;
 }
 
+/* A guest is told the whole of a last cache of which it has a few cores' part: no processor has more for each thread. */
+static uint64_t input_last_cache(uint64_t bytes, uint64_t threads)
+{
+    static const uint64_t most_each = 32 << 20;
+    return threads && bytes / threads > most_each ? threads * most_each : bytes;
+}
+
 static void input_machine(const json_t *run, struct lwp_caches *caches)
 {
     const json_t *machine = json_object_get(run, "machine");
@@ -74,7 +81,7 @@ static void input_machine(const json_t *run, struct lwp_caches *caches)
         else if (level == 2)
             caches->l2_bytes = bytes;
         else if (level == 3)
-            caches->l3_bytes = bytes;
+            caches->l3_bytes = input_last_cache(bytes, input_number(cache, "shared_by"));
     }
 }
 
