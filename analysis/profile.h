@@ -103,6 +103,7 @@ struct lwp_context_node {
 
 struct lwp_caches {
     uint64_t line_bytes, l1_bytes, l2_bytes, l3_bytes; /* 0: unknown */
+    unsigned streams; /* walks in order that prefetchers follow side by side; 0: unknown */
 };
 
 struct lwp_process_summary {

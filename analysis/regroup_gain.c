@@ -3,7 +3,7 @@
  * How a loop goes through the indices is read from the steps between two executions of one instruction: to the next
  * element (or a few on), a fixed stride on, or anywhere. Going from each element to the next, every line is used up
  * whether the arrays are joined or not: joining saves nothing, and a loop that uses some of the arrays only now fetches
- * all. It only takes fewer streams: beyond a dozen or so the processor's prefetchers lose track. Jumping or with a
+ * all. It only takes fewer streams: beyond a dozen or more the processor's prefetchers lose track. Jumping or with a
  * large stride each array costs a line at each index, and the joined element costs one or two in all.
  *
  * From lines to time as for splits (gain_model.c). Limits: a column walk whose lines stay in the cache until the next
@@ -14,7 +14,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { STEPS_NEEDED = 4, STEPS_MAX = 4096, STREAMS_FOLLOWED = 12, IN_ORDER_STEP = 64 };
+enum { STEPS_NEEDED = 4, STEPS_MAX = 4096, STREAMS_FOLLOWED = 32, IN_ORDER_STEP = 64 };
 
 static const uint64_t usual_line = 64, usual_l3 = 16 << 20, malloc_start = 16;
 static const double set_up_most = 0.05;
@@ -247,24 +247,30 @@ struct gain_loop {
     size_t used, vectors;
 };
 
+static size_t gain_followed(const struct lwp_profile *profile)
+{
+    return profile->machine.streams ? profile->machine.streams : STREAMS_FOLLOWED;
+}
+
 /* More streams than prefetchers follow, most of them of the group. */
-static bool gain_many(const struct lwp_regroup_candidates *candidates, const struct lwp_regroup_loop *loop,
+static bool gain_many(const struct lwp_profile *profile, const struct lwp_regroup_candidates *candidates, const struct lwp_regroup_loop *loop,
                       const struct gain_loop *of)
 {
     size_t streams = gain_streams(candidates, loop);
-    return streams > STREAMS_FOLLOWED && of->used * 2 > streams;
+    return streams > gain_followed(profile) && of->used * 2 > streams;
 }
 
-static struct lwp_gain_range gain_in_order(const struct lwp_regroup_candidates *candidates,
+static struct lwp_gain_range gain_in_order(const struct lwp_profile *profile,
+                                           const struct lwp_regroup_candidates *candidates,
                                            const struct lwp_regroup_loop *loop, const struct gain_loop *of,
                                            double arrives)
 {
     size_t streams = gain_streams(candidates, loop);
-    bool many = gain_many(candidates, loop, of);
+    bool many = gain_many(profile, candidates, loop, of);
     struct lwp_gain_range range;
     range.low = range.high = 1 - of->after[0] / of->before[0];
     range.low *= range.low > 0 ? arrives : 1;
-    range.low += many ? fmin(0.25, 0.0145 * (double)(streams - STREAMS_FOLLOWED)) : 0;
+    range.low += many ? fmin(0.25, 0.0145 * (double)(streams - gain_followed(profile))) : 0;
     range.high += streams > 4 && of->used > 2 ? fmin(0.4, 0.02 * (double)(streams - 4)) : 0;
     if (of->vectors && !many)
         range.low = fmin(range.low, 0) - 0.1;
@@ -282,7 +288,7 @@ static struct lwp_gain_range gain_saved(const struct lwp_profile *profile,
     struct lwp_gain_walk walk = {
         .pattern = LWP_GAIN_JUMPING, .chained = loop->shape.chained, .instructions = loop->shape.instructions};
     double arrives = before.busy > l3 ? 0.6 : 0.3;
-    struct lwp_gain_range order = gain_in_order(candidates, loop, of, arrives), jumps;
+    struct lwp_gain_range order = gain_in_order(profile, candidates, loop, of, arrives), jumps;
     if (of->way == GAIN_IN_ORDER)
         return order;
     if (of->way == GAIN_STRIDED) { /* a column of joined elements may stay in the cache where those of all did not */
@@ -342,7 +348,7 @@ void lwp_regroup_gain(struct lwp_profile *profile, const struct lwp_regroup_cand
         struct lwp_gain_range waiting = lwp_gain_waiting(profile, loop->region, of.weight, &loop->shape);
         struct lwp_gain_range saved = gain_saved(profile, candidates, regroup, loop, &of);
         if (of.way != GAIN_JUMPING && of.way != GAIN_STRIDED &&
-            gain_many(candidates, loop, &of)) /* all of it is slowed down */
+            gain_many(profile, candidates, loop, &of)) /* all of it is slowed down */
             waiting.low += 0.4 * (waiting.high - waiting.low);
         double whole = fmax(profile->regions[loop->region].weight.weight, waiting.high);
         saved_low += share.low / share.value * saved.low * (saved.low > 0 ? waiting.low : waiting.high) / all;
