@@ -60,7 +60,7 @@ static double input_seconds(const json_t *run, const char *key)
 /* A guest is told the whole of a last cache of which it has a few cores' part: no processor has more for each thread. */
 static uint64_t input_last_cache(uint64_t bytes, uint64_t threads)
 {
-    static const uint64_t most_each = 32 << 20;
+    static const uint64_t most_each = 16 << 20;
     return threads && bytes / threads > most_each ? threads * most_each : bytes;
 }
 
