@@ -16,7 +16,7 @@ named_types() {
     # shellcheck disable=SC2086
     (cd "$TMP" && "$compiler" "$@" -o program $files) || { echo "$compiler cannot compile $source"; failures=1; return; }
     rm -rf "$TMP/result"
-    "$LWP" collect -F 1500 -o "$TMP/result" -- "$TMP/program" $rounds > /dev/null 2> "$TMP/log" &&
+    "$LWP" collect -F 1500 --max-overhead 50 -o "$TMP/result" -- "$TMP/program" $rounds > /dev/null 2> "$TMP/log" &&
         "$LWP" analyze "$TMP/result" 2>> "$TMP/log" || { cat "$TMP/log"; failures=1; return; }
     done=$((done + 1))
     /usr/bin/python3 "$SRC/tests/truth/named_types.py" "$types/$source" "$TMP/result/analysis.json" 0.95 ${LOOSE:+loose} \
