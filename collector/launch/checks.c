@@ -46,6 +46,7 @@ static struct permission permission_read(void)
 
 static const char remedy_paranoid[] = "sudo sysctl kernel.perf_event_paranoid=2";
 static const char remedy_seccomp[] = "docker run --security-opt seccomp=unconfined (or a profile that allows perf_event_open)";
+static const char remedy_perfmon[] = "docker run --cap-add PERFMON, or sudo sysctl kernel.perf_event_paranoid=1";
 static const char remedy_hypervisor[] =
     "run on bare metal, or give the virtual machine a PMU (qemu -cpu host,pmu=on); lwp works without";
 
@@ -56,7 +57,7 @@ static const char *permission_remedy(const struct permission *permission, int wh
         return otherwise;
     if (permission->paranoid > 2 && !permission->perfmon)
         return remedy_paranoid;
-    return permission->seccomp ? remedy_seccomp : "docker run --cap-add PERFMON, or sudo sysctl kernel.perf_event_paranoid=1";
+    return permission->seccomp ? remedy_seccomp : remedy_perfmon;
 }
 
 static void check_paranoid(struct lwp_check *check, const struct permission *permission)
@@ -83,7 +84,7 @@ static void check_capability(struct lwp_check *check, const struct permission *p
              permission->perfmon ? "there: events may look into the kernel"
              : check->good       ? "not there, but perf_event_paranoid does without"
                                  : "not there (containers drop it): what the kernel does with watched memory is not seen");
-    check->remedy = check->good ? NULL : "docker run --cap-add PERFMON, or sudo sysctl kernel.perf_event_paranoid=1";
+    check->remedy = check->good ? NULL : remedy_perfmon;
 }
 
 static void check_seccomp(struct lwp_check *check, const struct permission *permission, int refused)

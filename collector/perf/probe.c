@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PROBE_BYTES = 64 << 20, PROBE_LINE = 64, PROBE_TRIES = 40, PROBE_STEPS = 200000, PROBE_NEEDED = 3 };
+enum { PROBE_BYTES = 64 << 20, PROBE_TRIES = 40, PROBE_STEPS = 200000, PROBE_NEEDED = 3 };
 
 static const struct lwp_pmu_wish probe_wish = {.sig_data = 1};
 
