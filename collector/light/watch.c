@@ -18,7 +18,7 @@
 #include "collector/light/process.h"
 #include "collector/light/system_calls.h"
 #include "collector/light/watch_trap.h"
-#include "collector/light/watch_value.h"
+#include "collector/value.h"
 #include "collector/light/watched_memory.h"
 
 #include <sys/uio.h>

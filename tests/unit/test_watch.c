@@ -8,7 +8,7 @@
 
 #include "collector/light/candidates.c"
 #include "collector/light/watch.c"
-#include "collector/light/watch_value.c"
+#include "collector/value.c"
 #include "collector/light/watched_memory.c"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* Whether a value is what it was: the rule of silent stores and loads. */
-#ifndef LWP_LIGHT_WATCH_VALUE_H
-#define LWP_LIGHT_WATCH_VALUE_H
+#ifndef LWP_COLLECTOR_VALUE_H
+#define LWP_COLLECTOR_VALUE_H
 
 #include "format/record.h"
 

@@ -1,4 +1,4 @@
-#include "collector/light/watch_value.h"
+#include "collector/value.h"
 
 #include <math.h>
 #include <string.h>

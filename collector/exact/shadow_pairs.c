@@ -1,0 +1,85 @@
+#include "collector/exact/shadow_pairs.h"
+
+enum { BITS_FIRST = 12 };
+
+static size_t pairs_bytes(unsigned bits, size_t each)
+{
+    return ((size_t)1 << bits) * each;
+}
+
+static bool pairs_map(struct lwp_shadow_pairs *pairs, unsigned bits)
+{
+    struct lwp_shadow_pair *entries = pairs->port->map(pairs_bytes(bits, sizeof *entries));
+    if (!entries)
+        return false;
+    uint64_t *addresses = pairs->port->map(pairs_bytes(bits, sizeof *addresses));
+    if (!addresses) {
+        pairs->port->unmap(entries, pairs_bytes(bits, sizeof *entries));
+        return false;
+    }
+    pairs->entries = entries;
+    pairs->addresses = addresses;
+    pairs->bits = bits;
+    return true;
+}
+
+static void pairs_unmap(const struct lwp_shadow_pairs *pairs)
+{
+    pairs->port->unmap(pairs->entries, pairs_bytes(pairs->bits, sizeof *pairs->entries));
+    pairs->port->unmap(pairs->addresses, pairs_bytes(pairs->bits, sizeof *pairs->addresses));
+}
+
+bool lwp_shadow_pairs_init(struct lwp_shadow_pairs *pairs, const struct lwp_shadow_port *port, unsigned bits_max)
+{
+    *pairs = (struct lwp_shadow_pairs){.port = port, .bits_max = bits_max};
+    return pairs_map(pairs, bits_max < BITS_FIRST ? bits_max : BITS_FIRST);
+}
+
+void lwp_shadow_pairs_fini(struct lwp_shadow_pairs *pairs)
+{
+    if (pairs->entries)
+        pairs_unmap(pairs);
+    pairs->entries = NULL;
+}
+
+/* The key's entry, or the free one for it. */
+static size_t pairs_find(const struct lwp_shadow_pairs *pairs, uint64_t key)
+{
+    size_t mask = ((size_t)1 << pairs->bits) - 1, at = lwp_shadow_pairs_place(pairs, key);
+    while (pairs->entries[at].key && pairs->entries[at].key != key)
+        at = (at + 1) & mask;
+    return at;
+}
+
+static bool pairs_grow(struct lwp_shadow_pairs *pairs)
+{
+    struct lwp_shadow_pairs old = *pairs;
+    if (pairs->bits >= pairs->bits_max || !pairs_map(pairs, pairs->bits + 1))
+        return false;
+    for (size_t i = 0; i < (size_t)1 << old.bits; i++) {
+        if (!old.entries[i].key)
+            continue;
+        size_t at = pairs_find(pairs, old.entries[i].key);
+        pairs->entries[at] = old.entries[i];
+        pairs->addresses[at] = old.addresses[i];
+    }
+    pairs_unmap(&old);
+    return true;
+}
+
+/* Room is kept for one entry of each kind, so that what finds none is counted there. */
+struct lwp_shadow_pair *lwp_shadow_pairs_add(struct lwp_shadow_pairs *pairs, uint64_t key, uint64_t address)
+{
+    size_t at = pairs_find(pairs, key);
+    if (pairs->entries[at].key)
+        return &pairs->entries[at];
+    if (pairs->count >= ((size_t)3 << pairs->bits) / 4 && !pairs_grow(pairs))
+        key = key >> 56 << 56 | (uint64_t)LWP_SHADOW_UNKNOWN << 28 | LWP_SHADOW_UNKNOWN;
+    at = pairs_find(pairs, key);
+    if (!pairs->entries[at].key) {
+        pairs->count++;
+        pairs->entries[at].key = key;
+        pairs->addresses[at] = address;
+    }
+    return &pairs->entries[at];
+}

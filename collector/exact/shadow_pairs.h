@@ -1,0 +1,86 @@
+/* How often each pair of contexts was redundant: a hash table that counts exactly as long as memory allows, and then
+ * goes on counting under "unknown". Freestanding. */
+#ifndef LWP_EXACT_SHADOW_PAIRS_H
+#define LWP_EXACT_SHADOW_PAIRS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Zeroed memory in whole pages, given only as it is touched; NULL: there is no more. */
+struct lwp_shadow_port {
+    void *(*map)(size_t bytes);
+    void (*unmap)(void *memory, size_t bytes);
+};
+
+enum lwp_shadow_kind {
+    LWP_SHADOW_STORES = 1, /* `second` stored over what `first` had stored */
+    LWP_SHADOW_LOADS = 2,  /* `second` loaded what `first` had loaded before */
+    LWP_SHADOW_USES = 3,   /* what `first` had stored was loaded for the first time; `second` is 0 */
+};
+
+/* Contexts that cannot be told apart any more, as tables are full. */
+enum { LWP_SHADOW_UNKNOWN = 0x7ffffff };
+
+/* Counts of bytes, and of times: an access counts once for each pair and each 8 bytes of it. */
+struct lwp_shadow_pair {
+    uint64_t key;               /* 0: free */
+    uint64_t dead, dead_times;  /* stores: nothing had loaded them */
+    uint64_t same, same_times;  /* the value did not change; times: also of those that are only close */
+    uint64_t close;             /* stores: floating point, within 1 %; not in `same` */
+    uint64_t other;             /* the value changed; uses: all */
+    uint32_t address_low;       /* of the last one */
+    uint32_t again;             /* times at the address of the one before; no more than UINT32_MAX */
+};
+_Static_assert(sizeof(struct lwp_shadow_pair) == 64, "one cache line");
+
+static inline enum lwp_shadow_kind lwp_shadow_pair_kind(const struct lwp_shadow_pair *pair)
+{
+    return (enum lwp_shadow_kind)(pair->key >> 56);
+}
+
+static inline uint32_t lwp_shadow_pair_first(const struct lwp_shadow_pair *pair)
+{
+    return (uint32_t)(pair->key >> 28) & 0xfffffff;
+}
+
+static inline uint32_t lwp_shadow_pair_second(const struct lwp_shadow_pair *pair)
+{
+    return (uint32_t)pair->key & 0xfffffff;
+}
+
+struct lwp_shadow_pairs {
+    const struct lwp_shadow_port *port;
+    struct lwp_shadow_pair *entries; /* 1 << bits of them; more than bits_max are never made */
+    uint64_t *addresses;             /* of the first one of each entry */
+    unsigned bits, bits_max;
+    size_t count;
+};
+
+/* False: no memory. At most 1 << bits_max entries (20: 72 MiB). */
+bool lwp_shadow_pairs_init(struct lwp_shadow_pairs *pairs, const struct lwp_shadow_port *port, unsigned bits_max);
+void lwp_shadow_pairs_fini(struct lwp_shadow_pairs *pairs);
+
+/* The slow way of lwp_shadow_pairs_at(). */
+struct lwp_shadow_pair *lwp_shadow_pairs_add(struct lwp_shadow_pairs *pairs, uint64_t key, uint64_t address);
+
+static inline size_t lwp_shadow_pairs_place(const struct lwp_shadow_pairs *pairs, uint64_t key)
+{
+    return (size_t)(key * 0x9e3779b97f4a7c15u >> (64 - pairs->bits));
+}
+
+/* Never NULL; valid until the next call. `address`: where the second access is. */
+static inline struct lwp_shadow_pair *lwp_shadow_pairs_at(struct lwp_shadow_pairs *pairs, enum lwp_shadow_kind kind,
+                                                          uint32_t first, uint32_t second, uint64_t address)
+{
+    uint64_t key = (uint64_t)kind << 56 | (uint64_t)first << 28 | second;
+    struct lwp_shadow_pair *entry = &pairs->entries[lwp_shadow_pairs_place(pairs, key)];
+    if (__builtin_expect(entry->key != key, 0))
+        entry = lwp_shadow_pairs_add(pairs, key, address);
+    if (entry->address_low == (uint32_t)address && entry->again != UINT32_MAX)
+        entry->again++;
+    entry->address_low = (uint32_t)address;
+    return entry;
+}
+
+#endif
