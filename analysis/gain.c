@@ -9,29 +9,21 @@
  * end: with the lower bound of the structure's share; high end: with the upper. */
 #include "analysis/gain.h"
 
+#include "analysis/packing.h"
+
 #include <math.h>
 
 static const uint64_t usual_line = 64, pointer_bytes = 8, malloc_alignment = 16;
 
 uint64_t lwp_gain_pack(const struct lwp_layout *layout, const int *group, int which, size_t links, uint64_t *offsets)
 {
-    uint64_t size = 0, alignment = 1;
-    for (size_t f = 0; f < layout->field_count; f++) {
-        if (group[f] != which)
-            continue;
-        uint64_t align = layout->fields[f].alignment ? layout->fields[f].alignment : 1;
-        size = (size + align - 1) / align * align;
-        offsets[f] = size;
-        size += layout->fields[f].bytes;
-        if (align > alignment)
-            alignment = align;
-    }
-    if (links) {
-        size = (size + pointer_bytes - 1) / pointer_bytes * pointer_bytes + links * pointer_bytes;
-        if (alignment < pointer_bytes)
-            alignment = pointer_bytes;
-    }
-    return (size + alignment - 1) / alignment * alignment;
+    struct lwp_packing packing = {0};
+    for (size_t f = 0; f < layout->field_count; f++)
+        if (group[f] == which)
+            offsets[f] = lwp_packing_add(&packing, layout->fields[f].bytes, layout->fields[f].alignment);
+    if (links)
+        lwp_packing_add(&packing, links * pointer_bytes, pointer_bytes);
+    return lwp_packing_size(&packing);
 }
 
 uint64_t lwp_gain_chunk(uint64_t bytes)

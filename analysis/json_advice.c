@@ -1,6 +1,22 @@
 /* "splits", "regroups" and "kept_apart" of analysis.json. */
 #include "analysis/json_parts.h"
 
+/* "traffic" and "expected_speedup". What code outside of loops gains is in their sum only. */
+static void json_gain(struct lwp_json_tables *tables, const struct lwp_gain *gain, const char *unit, json_t *json)
+{
+    json_t *loops = json_array();
+    for (size_t i = 0; i < gain->loop_count; i++)
+        if (gain->loops[i].region != LWP_NONE)
+            json_array_append_new(
+                loops, json_pack("{s:o,s:o,s:o}", "loop", lwp_json_loop(tables, gain->loops[i].region), "before",
+                                 lwp_json_share(gain->loops[i].before), "after", lwp_json_share(gain->loops[i].after)));
+    json_object_set_new(json, "traffic",
+                        json_pack("{s:s,s:o,s:o,s:o}", "unit", unit, "before", lwp_json_share(gain->before), "after",
+                                  lwp_json_share(gain->after), "loops", loops));
+    json_object_set_new(json, "expected_speedup",
+                        json_pack("[o,o]", lwp_json_share(gain->low), lwp_json_share(gain->high)));
+}
+
 static json_t *json_part(const struct lwp_split *split, int which, double all)
 {
     struct lwp_split_part part;
@@ -32,7 +48,7 @@ json_t *lwp_json_split(struct lwp_json_tables *tables, const struct lwp_split *s
         json_array_append_new(objects, json_integer(profile->objects[layout->objects[k]].reported));
     for (size_t g = 0; g < split->groups; g++)
         json_array_append_new(groups, json_part(split, (int)g, profile->total.weight));
-    json_t *affinity = json_array(), *loops = json_array();
+    json_t *affinity = json_array();
     for (size_t i = 0; i < layout->field_count; i++)
         for (size_t j = i + 1; j < layout->field_count; j++)
             if (layout->fields[i].weight > 0 && layout->fields[j].weight > 0)
@@ -40,12 +56,6 @@ json_t *lwp_json_split(struct lwp_json_tables *tables, const struct lwp_split *s
                                       json_pack("{s:o,s:o,s:o}", "a", lwp_json_text(layout->fields[i].name), "b",
                                                 lwp_json_text(layout->fields[j].name), "value",
                                                 lwp_json_share(split->affinity[i * layout->field_count + j])));
-    for (size_t i = 0; i < split->gain.loop_count; i++)
-        if (split->gain.loops[i].region != LWP_NONE)
-            json_array_append_new(loops,
-                                  json_pack("{s:o,s:o,s:o}", "loop", lwp_json_loop(tables, split->gain.loops[i].region),
-                                            "before", lwp_json_share(split->gain.loops[i].before), "after",
-                                            lwp_json_share(split->gain.loops[i].after)));
     json_object_set_new(json, "kind", json_string(split->kind == LWP_SPLIT_REORDER ? "reorder" : "split"));
     json_object_set_new(json, "caution", lwp_json_text(split->caution));
     json_object_set_new(json, "object", json_integer(profile->objects[layout->objects[0]].reported));
@@ -62,15 +72,10 @@ json_t *lwp_json_split(struct lwp_json_tables *tables, const struct lwp_split *s
     json_object_set_new(json, "cold", json_part(split, -1, 1));
     json_object_set_new(json, "affinity", affinity);
     json_object_set_new(json, "confidence", json_string(split->confidence));
-    json_object_set_new(json, "traffic",
-                        json_pack("{s:s,s:o,s:o,s:o}", "unit", "cache lines per element visited", "before",
-                                  lwp_json_share(split->gain.before), "after", lwp_json_share(split->gain.after),
-                                  "loops", loops));
+    json_gain(tables, &split->gain, "cache lines per element visited", json);
     json_object_set_new(json, "memory",
                         json_pack("{s:o,s:o}", "before", lwp_json_count((uint64_t)split->gain.bytes_before), "after",
                                   lwp_json_count((uint64_t)split->gain.bytes_after)));
-    json_object_set_new(json, "expected_speedup",
-                        json_pack("[o,o]", lwp_json_share(split->gain.low), lwp_json_share(split->gain.high)));
     json_object_set_new(json, "declaration", lwp_json_text(split->declaration));
     return json;
 }
@@ -90,7 +95,7 @@ static json_t *json_regroup(struct lwp_json_tables *tables, const struct lwp_reg
 {
     const struct lwp_profile *profile = tables->profile;
     json_t *json = json_object(), *objects = json_array(), *names = json_array(), *affinity = json_array();
-    json_t *rejected = json_array(), *loops = json_array();
+    json_t *rejected = json_array();
     for (size_t i = 0; i < regroup->count; i++) {
         const struct lwp_regroup_array *array = &candidates->arrays[regroup->members[i]];
         json_array_append_new(objects, json_integer(profile->objects[array->object].reported));
@@ -105,23 +110,13 @@ static json_t *json_regroup(struct lwp_json_tables *tables, const struct lwp_reg
     }
     for (size_t i = 0; i < regroup->rejected_count; i++)
         json_array_append_new(rejected, json_rejected(profile, &regroup->rejected[i]));
-    for (size_t i = 0; i < regroup->gain.loop_count; i++)
-        json_array_append_new(loops,
-                              json_pack("{s:o,s:o,s:o}", "loop", lwp_json_loop(tables, regroup->gain.loops[i].region),
-                                        "before", lwp_json_share(regroup->gain.loops[i].before), "after",
-                                        lwp_json_share(regroup->gain.loops[i].after)));
     json_object_set_new(json, "objects", objects);
     json_object_set_new(json, "names", names);
     json_object_set_new(json, "element_bytes", lwp_json_count(regroup->bytes));
     json_object_set_new(json, "affinity", affinity);
     json_object_set_new(json, "rejected", rejected);
     json_object_set_new(json, "confidence", json_string(regroup->confidence));
-    json_object_set_new(json, "traffic",
-                        json_pack("{s:s,s:o,s:o,s:o}", "unit", "cache lines per index", "before",
-                                  lwp_json_share(regroup->gain.before), "after", lwp_json_share(regroup->gain.after),
-                                  "loops", loops));
-    json_object_set_new(json, "expected_speedup",
-                        json_pack("[o,o]", lwp_json_share(regroup->gain.low), lwp_json_share(regroup->gain.high)));
+    json_gain(tables, &regroup->gain, "cache lines per index", json);
     json_object_set_new(json, "declaration", lwp_json_text(regroup->declaration));
     return json;
 }

@@ -5,7 +5,10 @@
 #include "analysis/gain.h"
 #include "analysis/split.h"
 
-enum { LWP_REGROUP_ARRAYS_MAX = 64, LWP_REGROUP_LOOPS_MAX = 64 };
+enum { LWP_REGROUP_ARRAYS_MAX = 64, LWP_REGROUP_LOOPS_MAX = 64, LWP_REGROUP_REJECTED_MAX = 32 };
+
+/* The affinity from which arrays belong together. */
+static const double lwp_regroup_together = 0.5;
 
 /* Why two arrays must not be joined, the strongest reason first. */
 enum lwp_regroup_reason {
@@ -93,8 +96,23 @@ struct lwp_regroups {
 void lwp_regroup_advise(struct lwp_profile *profile, const struct lwp_splits *splits, struct lwp_regroups *regroups);
 void lwp_regroup_free(struct lwp_regroups *regroups);
 
-/* "order", "range", ... */
+/* regroup_candidates.c: the arrays and loops looked at. What is to be split is no candidate. */
+void lwp_regroup_collect(struct lwp_profile *profile, const struct lwp_splits *splits,
+                         struct lwp_regroup_candidates *candidates);
+
+/* regroup_pairs.c: fills in verdicts and affinity. */
+void lwp_regroup_judge(struct lwp_profile *profile, struct lwp_regroup_candidates *candidates);
+
+/* regroup_rejected.c: "order", "range", ... */
 const char *lwp_regroup_reason_name(enum lwp_regroup_reason reason);
+
+/* Arrays that share loops with group `which` (group[array]) and are left out, with the reason against the member they
+ * share most with, into regroup->rejected; told[array] is set for each. */
+void lwp_regroup_reject(struct lwp_profile *profile, const struct lwp_regroup_candidates *candidates, const int *group,
+                        int which, struct lwp_regroup *regroup, bool *told);
+
+/* Pairs that share most of their loops and were not joined, where no advice told of either, into regroups->apart. */
+void lwp_regroup_apart(struct lwp_profile *profile, struct lwp_regroups *regroups, const bool *told);
 
 /* regroup_order.c: eq. 10 and beyond, for two arrays in one loop. `walk_a` and `walk_b` may be NULL. */
 struct lwp_regroup_verdict lwp_regroup_relate(const struct lwp_regroup_array *a, const struct lwp_walk *walk_a,

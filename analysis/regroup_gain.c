@@ -9,6 +9,7 @@
  * From lines to time as for splits (gain_model.c). Limits: a column walk whose lines stay in the cache until the next
  * column counts as if they did not; conflicts of arrays a power of two apart are not counted; loops that lose their
  * vector instructions when arrays are joined are feared, not measured. */
+#include "analysis/packing.h"
 #include "analysis/regroup.h"
 
 #include <math.h>
@@ -24,17 +25,12 @@ enum gain_way { GAIN_UNKNOWN, GAIN_IN_ORDER, GAIN_STRIDED, GAIN_JUMPING };
 uint64_t lwp_regroup_pack(const struct lwp_regroup_candidates *candidates, const size_t *members, size_t count,
                           uint64_t *offsets)
 {
-    uint64_t size = 0, alignment = 1;
+    struct lwp_packing packing = {0};
     for (size_t i = 0; i < count; i++) {
         const struct lwp_regroup_array *array = &candidates->arrays[members[i]];
-        uint64_t align = array->alignment ? array->alignment : 1;
-        size = (size + align - 1) / align * align;
-        offsets[i] = size;
-        size += array->element_bytes;
-        if (align > alignment)
-            alignment = align;
+        offsets[i] = lwp_packing_add(&packing, array->element_bytes, array->alignment);
     }
-    return (size + alignment - 1) / alignment * alignment;
+    return lwp_packing_size(&packing);
 }
 
 static int gain_compare(const void *a, const void *b)
@@ -253,8 +249,8 @@ static size_t gain_followed(const struct lwp_profile *profile)
 }
 
 /* More streams than prefetchers follow, most of them of the group. */
-static bool gain_many(const struct lwp_profile *profile, const struct lwp_regroup_candidates *candidates, const struct lwp_regroup_loop *loop,
-                      const struct gain_loop *of)
+static bool gain_many(const struct lwp_profile *profile, const struct lwp_regroup_candidates *candidates,
+                      const struct lwp_regroup_loop *loop, const struct gain_loop *of)
 {
     size_t streams = gain_streams(candidates, loop);
     return streams > gain_followed(profile) && of->used * 2 > streams;
