@@ -498,6 +498,7 @@ static int attribution_watch(void *to, const struct lwps_watch *record)
         .object = LWP_NONE,
         .address = record->first.address,
         .weight = record->weight,
+        .count = 1,
         .bytes = record->first.bytes};
     if (record->second.ip) {
         verdict.second = attribution_access_context(self, &record->second, record->second_context, record->end_time);
@@ -531,7 +532,7 @@ static int attribution_candidates(void *to, const struct lwps_candidates *record
                                                                                  .second = LWP_NONE,
                                                                                  .object = LWP_NONE,
                                                                                  .weight = record->weight,
-                                                                                 .more = record->count - 1});
+                                                                                 .count = record->count});
     return 0;
 }
 

@@ -279,7 +279,8 @@ static void redundancy_kind(struct lwp_profile *profile, struct places *places, 
     if (weight <= 0)
         return;
     total->measured = true;
-    double n = all.weight * all.weight / all.squares;
+    /* a sample's weight may be dealt out to several contexts, and only the one chosen counts */
+    double n = fmin(all.weight * all.weight / all.squares, (double)total->candidates);
     struct estimate share = {0};
     for (size_t i = 0; i < count; i++) {
         const struct stratum *stratum = &strata[i];

@@ -52,8 +52,7 @@ void lwp_shared_candidate(struct lwp_shared *shared, const struct lwps_watch *re
     if (record->end == LWPS_WATCH_FOREIGN) {
         shared->foreign_samples++;
         shared->foreign_weight += record->weight;
-    } else if (record->verdicts & (LWPS_VERDICT_DEAD_STORE | LWPS_VERDICT_SHARING) && /* each store has one such */
-               record->first.home != LWPS_HOME_STACK)
+    } else if (record->verdicts & LWPS_VERDICT_SHARING)
         lwp_transfers_store(&shared->transfers, shared->process, shared->tid, record->first.address, record->time,
                             record->weight);
 }

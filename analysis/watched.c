@@ -88,7 +88,10 @@ void lwp_watched_add(struct lwp_watched *watched, const struct lwp_watched_verdi
         return;
     struct lwp_watched_origin *origin = watched_origin(watched, verdict->kind, verdict->first);
     struct lwp_watched_course *course = watched_course(watched, origin);
-    lwp_sum_add_many(&origin->sampled, verdict->weight, 1 + verdict->more);
+    if (verdict->count)
+        lwp_sum_add_many(&origin->sampled, verdict->weight, verdict->count);
+    else
+        origin->sampled.weight += verdict->weight;
     course->pending += verdict->weight;
     if (verdict->outcome == LWP_WATCHED_OPEN)
         return;

@@ -29,7 +29,7 @@ struct lwp_watched_verdict {
     uint32_t first, second, object;
     uint64_t address; /* of the first access */
     uint64_t weight;  /* that the access stands for */
-    uint64_t more;    /* LWP_WATCHED_OPEN: so many others ended alike, and `weight` is that of all */
+    uint64_t count;   /* accesses that were chosen; 1, but LWP_WATCHED_OPEN may be of any number */
     uint16_t bytes;   /* of the first access */
 };
 

@@ -301,7 +301,7 @@ static int read_candidates(struct reader *reader, struct cursor *from)
     record.verdicts = get_byte(from);
     record.context = (uint32_t)get_varint(from);
     record.ip = get_address(from, &reader->delta.ip);
-    from->bad |= count == 0 || count > UINT32_MAX;
+    from->bad |= count > UINT32_MAX;
     VISIT(candidates, record);
 }
 

@@ -212,10 +212,11 @@ enum lwps_value {
 
 /* What became of one access chosen to be watched. Each candidate leaves one record for each of its verdicts (several in one
  * record when they end together), written when it ends, or is one of a struct lwps_candidates: those never watched count,
- * too, as they are what shares are of. */
+ * too, as they are what shares are of. A store that threads beside others show each other has a record of its own, of the
+ * verdict LWPS_VERDICT_SHARING alone and without first_tid. */
 struct lwps_watch {
     uint64_t time, end_time; /* chosen; decided or given up */
-    uint64_t weight;         /* what the candidate stands for, in the file's unit */
+    uint64_t weight;         /* of the sample's, its instruction's part of what the sample looked at; in the file's unit */
     uint8_t verdicts;        /* enum lwps_verdict, mask */
     uint8_t end;             /* enum lwps_watch_end */
     uint8_t value;           /* enum lwps_value */
@@ -225,12 +226,12 @@ struct lwps_watch {
     struct lwps_access first, second;
 };
 
-/* Accesses chosen to be watched of which nothing was seen (not watched, or evicted), all of one instruction and call path
- * since the record before of either kind: like so many watches that ended as LWPS_WATCH_NOT_WATCHED. */
+/* Accesses of one instruction and call path that samples looked at and of which nothing was seen, since the record before of
+ * either kind: `count` of them were chosen to be watched, and then were not, or evicted. */
 struct lwps_candidates {
     uint64_t time;    /* the last one chosen */
     uint64_t weight;  /* of all, in the file's unit */
-    uint32_t count;   /* 1 at least */
+    uint32_t count;
     uint8_t verdicts; /* enum lwps_verdict, mask; of this thread's own accesses */
     uint32_t context;
     uint64_t ip; /* the accessing instruction */

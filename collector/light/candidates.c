@@ -1,13 +1,14 @@
-/* Most candidates find no register free, and all that matters of them is how many there were between two decisions of one
- * instruction and call path. So they are written as one record when the next decision comes, when another instruction needs
- * the place, or when they are many (a killed program loses no more than that). */
+/* Of most accesses that a sample looks at nothing is seen, since one of them is chosen and most of those find no register
+ * free. All that matters of them is how many there were, and of what weight, between two decisions of one instruction and
+ * call path. So they are written as one record when the next decision comes, when another instruction needs the place, or
+ * when they are many (a killed program loses no more than that). */
 #include "collector/light/candidates.h"
 
 enum { MANY = 32 };
 
-static struct lwps_candidates *candidates_set(struct lwp_candidates *candidates, const struct lwps_watch *record)
+static struct lwps_candidates *candidates_set(struct lwp_candidates *candidates, uint64_t ip, uint32_t context)
 {
-    uint64_t hash = (record->first.ip ^ (uint64_t)record->first_context << 40) * 0x9e3779b97f4a7c15u;
+    uint64_t hash = (ip ^ (uint64_t)context << 40) * 0x9e3779b97f4a7c15u;
     return candidates->at[hash >> 59];
 }
 
@@ -15,34 +16,49 @@ _Static_assert(LWP_CANDIDATE_SETS == 1 << (64 - 59), "the hash's upper bits");
 
 static void candidates_put(struct lwps_candidates *counted, struct lwp_thread *self)
 {
-    if (counted->count)
+    if (counted->weight || counted->count)
         lwps_put_candidates(&self->file, counted);
     *counted = (struct lwps_candidates){0};
 }
 
-void lwp_candidates_count(struct lwp_candidates *candidates, struct lwp_thread *self, const struct lwps_watch *record)
+static bool candidates_alike(const struct lwps_candidates *a, const struct lwps_candidates *b)
 {
-    /* what is still open of a store after it was loaded has a way of its own */
-    unsigned way = record->verdicts == LWPS_VERDICT_SILENT_STORE;
-    struct lwps_candidates *counted = &candidates_set(candidates, record)[way];
-    if (counted->ip != record->first.ip || counted->context != record->first_context ||
-        counted->verdicts != record->verdicts)
+    return a->ip == b->ip && a->context == b->context && a->verdicts == b->verdicts;
+}
+
+/* Where they are counted, a free place, or that of which there are most. */
+static struct lwps_candidates *candidates_place(struct lwps_candidates *set, const struct lwps_candidates *like)
+{
+    struct lwps_candidates *place = set;
+    for (unsigned way = 0; way < LWP_CANDIDATE_WAYS; way++) {
+        if (candidates_alike(&set[way], like))
+            return &set[way];
+        if (place->ip && (!set[way].ip || set[way].count > place->count))
+            place = &set[way];
+    }
+    return place;
+}
+
+void lwp_candidates_count(struct lwp_candidates *candidates, struct lwp_thread *self,
+                          const struct lwps_candidates *more)
+{
+    struct lwps_candidates *counted = candidates_place(candidates_set(candidates, more->ip, more->context), more);
+    if (!candidates_alike(counted, more))
         candidates_put(counted, self);
-    counted->ip = record->first.ip;
-    counted->context = record->first_context;
-    counted->verdicts = record->verdicts;
-    counted->time = record->time;
-    counted->weight += record->weight;
-    if (++counted->count >= MANY)
+    struct lwps_candidates sum = *more;
+    sum.weight += counted->weight;
+    sum.count += counted->count;
+    *counted = sum;
+    if (counted->count >= MANY)
         candidates_put(counted, self);
 }
 
-void lwp_candidates_write_before(struct lwp_candidates *candidates, struct lwp_thread *self,
-                                 const struct lwps_watch *record)
+void lwp_candidates_write_before(struct lwp_candidates *candidates, struct lwp_thread *self, uint64_t ip,
+                                 uint32_t context)
 {
-    struct lwps_candidates *set = candidates_set(candidates, record);
+    struct lwps_candidates *set = candidates_set(candidates, ip, context);
     for (unsigned way = 0; way < LWP_CANDIDATE_WAYS; way++)
-        if (set[way].ip == record->first.ip && set[way].context == record->first_context)
+        if (set[way].ip == ip && set[way].context == context)
             candidates_put(&set[way], self);
 }
 

@@ -1,22 +1,31 @@
-/* Accesses that were chosen to be watched and of which nothing was seen, counted by instruction and call path. */
+/* Accesses to come that may be watched; those of which nothing was seen, counted by instruction and call path. */
 #ifndef LWP_LIGHT_CANDIDATES_H
 #define LWP_LIGHT_CANDIDATES_H
 
 #include "collector/light/thread.h"
 #include "format/record.h"
 
-enum { LWP_CANDIDATE_SETS = 32, LWP_CANDIDATE_WAYS = 2 };
+/* The one that a sample chose. */
+struct lwp_candidate {
+    uint64_t time, weight; /* of the sample */
+    uint32_t context;      /* callers of the access's function */
+    struct lwps_access access;
+    uint8_t element; /* bytes of a floating point number, 0: none */
+};
+
+enum { LWP_CANDIDATE_SETS = 32, LWP_CANDIDATE_WAYS = 4 };
 
 struct lwp_candidates { /* zeroed: none */
     struct lwps_candidates at[LWP_CANDIDATE_SETS][LWP_CANDIDATE_WAYS];
 };
 
-/* One more, as `record` would tell of it. */
-void lwp_candidates_count(struct lwp_candidates *candidates, struct lwp_thread *self, const struct lwps_watch *record);
+/* Some more of an instruction and call path. */
+void lwp_candidates_count(struct lwp_candidates *candidates, struct lwp_thread *self,
+                          const struct lwps_candidates *more);
 
 /* Before a watch of this instruction and call path is written: those counted until now come first. */
-void lwp_candidates_write_before(struct lwp_candidates *candidates, struct lwp_thread *self,
-                                 const struct lwps_watch *record);
+void lwp_candidates_write_before(struct lwp_candidates *candidates, struct lwp_thread *self, uint64_t ip,
+                                 uint32_t context);
 
 void lwp_candidates_write(struct lwp_candidates *candidates, struct lwp_thread *self); /* all */
 

@@ -45,6 +45,13 @@ static void sample_take_rep(struct lwp_thread *self, const struct lwp_frames *fr
     sample->access[0].flags |= LWPS_ACCESS_WEIGHTED;
 }
 
+static struct lwps_access sample_access(const struct lwp_walk_access *access)
+{
+    return (struct lwps_access){.ip = access->ip,
+                                .bytes = access->bytes,
+                                .flags = lwp_access_flags(access->load, access->store, access->vector, access->floating)};
+}
+
 static bool sample_affords_watch(const struct lwp_thread *self, uint64_t cpu_ns)
 {
     const struct lwp_sampler *sampler = self->sampler;
@@ -56,9 +63,14 @@ static void sample_offer(struct lwp_thread *self, struct lwp_sampler *sampler, c
 {
     if (!choice->seen)
         return;
-    lwp_sharing_see(&sampler->sharing, self, &sampler->frames, &choice->access, sample->time, sample->weight);
-    lwp_watches_offer(&sampler->watches, self, &sampler->frames, &choice->access, sample->time, sample->weight,
-                      sample_affords_watch(self, cpu_ns));
+    struct lwp_candidate candidate = {.time = sample->time,
+                                      .weight = sample->weight,
+                                      .context = lwp_frames_context(self, &sampler->frames),
+                                      .access = sample_access(&choice->access),
+                                      .element = choice->access.element};
+    lwp_frames_place(self, &sampler->frames, choice->access.address, LWPS_SOURCE_FORWARD, &candidate.access);
+    lwp_sharing_see(&sampler->sharing, self, &candidate);
+    lwp_watches_offer(&sampler->watches, self, &candidate, choice, sample_affords_watch(self, cpu_ns));
 }
 
 /* Any step of what it is about to copy or fill may be watched; one step, since it would stop at each of several. */
@@ -75,7 +87,8 @@ static void sample_choose_of_rep(struct lwp_thread *self, const struct lwp_regis
     choice->access = (struct lwp_walk_access){
         .ip = insn->ip, .bytes = insn->bytes, .load = !store, .store = store,
         .address = registers->value[store ? RDI : RSI] + (uint64_t)step * insn->bytes};
-    choice->seen = 1;
+    choice->seen = choice->sites = 1;
+    choice->site[0] = (struct lwp_walk_site){.ip = insn->ip, .count = 1};
 }
 
 /* On some processors (Zen 5) a string instruction goes byte by byte, some 30 times as slow, while a register watches data.
@@ -107,8 +120,7 @@ static void sample_keep(struct lwp_thread *self, struct lwp_sampler *sampler, co
     for (unsigned i = 0; i < walk->kept_count; i++) {
         const struct lwp_walk_access *kept = &walk->kept[i];
         struct lwps_access *access = &sample->access[sample->access_count++];
-        *access = (struct lwps_access){.ip = kept->ip, .bytes = kept->bytes,
-                                       .flags = lwp_access_flags(kept->load, kept->store, kept->vector, kept->floating)};
+        *access = sample_access(kept);
         lwp_frames_place(self, &sampler->frames, kept->address, LWPS_SOURCE_DITHERED, access);
     }
     sample_offer(self, sampler, &walk->store, sample, cpu_ns);

@@ -31,7 +31,7 @@ void lwp_sharing_start(struct lwp_sharing *sharing, const struct lwp_thread *sel
 {
     bool on = verdicts & LWPS_VERDICT_SHARING;
     *sharing = (struct lwp_sharing){.on = on,
-                                    .records_stores = !(verdicts & LWPS_VERDICT_DEAD_STORE),
+                                    .tells_foreign = !(verdicts & LWPS_VERDICT_DEAD_STORE),
                                     .slot = on ? lwp_board_join((uint32_t)self->tid) : -1};
 }
 
@@ -48,27 +48,32 @@ static uint64_t place_number(uint64_t address)
     return address >> LWP_SHARING_PLACE_BITS;
 }
 
-void lwp_sharing_see(struct lwp_sharing *sharing, struct lwp_thread *self, const struct lwp_frames *frames,
-                     const struct lwp_walk_access *chosen, uint64_t time, uint64_t weight)
+/* What others read is told from where all stores went. */
+static void sharing_record_store(struct lwp_sharing *sharing, struct lwp_thread *self,
+                                 const struct lwp_candidate *chosen)
 {
-    if (!sharing->on || sharing->slot < 0)
+    bool foreign = lwp_shared_has(chosen->access.address);
+    struct lwps_watch record = {.time = chosen->time,
+                                .weight = chosen->weight,
+                                .first_context = chosen->context,
+                                .first = chosen->access};
+    if (!foreign || sharing->tells_foreign)
+        sharing_write(self, &record, foreign ? LWPS_WATCH_FOREIGN : LWPS_WATCH_NOT_WATCHED);
+}
+
+void lwp_sharing_see(struct lwp_sharing *sharing, struct lwp_thread *self, const struct lwp_candidate *chosen)
+{
+    if (!sharing->on || sharing->slot < 0 || chosen->access.home == LWPS_HOME_STACK)
         return;
-    struct lwp_board_entry own = {.time = time, .weight = weight, .tid = (uint32_t)self->tid}, other;
-    own.access =
-        (struct lwps_access){.ip = chosen->ip,
-                             .bytes = chosen->bytes,
-                             .flags = lwp_access_flags(chosen->load, chosen->store, chosen->vector, chosen->floating)};
-    lwp_frames_place(self, frames, chosen->address, LWPS_SOURCE_FORWARD, &own.access);
-    if (own.access.home == LWPS_HOME_STACK)
-        return;
-    if (chosen->load)
+    const uint64_t time = chosen->time, weight = chosen->weight;
+    const struct lwp_board_entry own = {.time = time, .weight = weight, .tid = (uint32_t)self->tid,
+                                        .context = chosen->context, .access = chosen->access};
+    struct lwp_board_entry other;
+    if (own.access.flags & LWPS_ACCESS_LOAD)
         sharing->loaded[place_number(own.access.address) % LWP_SHARING_LOADED] = place_number(own.access.address);
-    own.context = lwp_frames_context(self, frames);
     lwp_board_show(sharing->slot, &own);
-    if (chosen->store && sharing->records_stores) {
-        struct lwps_watch record = {.time = time, .weight = weight, .first_context = own.context, .first = own.access};
-        sharing_write(self, &record, lwp_shared_has(own.access.address) ? LWPS_WATCH_FOREIGN : LWPS_WATCH_NOT_WATCHED);
-    }
+    if (own.access.flags & LWPS_ACCESS_STORE && !lwp_board_alone())
+        sharing_record_store(sharing, self, chosen);
     uint64_t reach = beside_ns + 2 * weight;
     if (sharing->hit_time == time ||
         !lwp_board_beside(sharing->slot, &own.access, time > reach ? time - reach : 0, &other))

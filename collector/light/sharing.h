@@ -4,11 +4,11 @@
 #define LWP_LIGHT_SHARING_H
 
 #include "collector/light/board.h"
+#include "collector/light/candidates.h"
 #include "collector/light/debug_registers.h"
 #include "collector/light/frames.h"
 #include "collector/light/place.h"
 #include "collector/light/thread.h"
-#include "collector/light/walk.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,9 +17,9 @@ enum { LWP_SHARING_REGISTER = 2, LWP_SHARING_PLACES = 256, LWP_SHARING_PLACE_BIT
 
 struct lwp_sharing {
     bool on;
+    bool tells_foreign;  /* stores to what other processes see: no watch tells of them */
     bool together;       /* another thread was seen: the register is ours from now on */
     bool reads;          /* it was seen to read what another one stored */
-    bool records_stores; /* all stores shown: nothing else writes them down, and the analysis needs them */
     int slot;            /* on the board */
     uint64_t hit_time;
     /* what came of trials lately, by whose stores they were of, and by where those stores went */
@@ -41,8 +41,7 @@ struct lwp_sharing {
 void lwp_sharing_start(struct lwp_sharing *sharing, const struct lwp_thread *self, uint8_t verdicts);
 
 /* An access that this sample chose. */
-void lwp_sharing_see(struct lwp_sharing *sharing, struct lwp_thread *self, const struct lwp_frames *frames,
-                     const struct lwp_walk_access *chosen, uint64_t time, uint64_t weight);
+void lwp_sharing_see(struct lwp_sharing *sharing, struct lwp_thread *self, const struct lwp_candidate *chosen);
 
 /* At each sample: ends a trial that took too long, chooses the next. */
 void lwp_sharing_choose(struct lwp_sharing *sharing, struct lwp_debug_registers *registers, struct lwp_thread *self,

@@ -367,11 +367,22 @@ static void walk_keep(struct lwp_walk_access *to, const struct lwp_insn *insn, u
                                    .element = insn->element};
 }
 
+static void walk_count(struct lwp_walk_choice *choice, uint64_t ip)
+{
+    unsigned i = 0;
+    while (i < choice->sites && choice->site[i].ip != ip)
+        i++;
+    if (i == choice->sites)
+        choice->site[choice->sites++] = (struct lwp_walk_site){.ip = ip};
+    choice->site[i].count++;
+}
+
 /* Not the one at a chosen place, since then the first of two neighbours would nearly always be it. */
 static void walk_choose(struct lwp_walk_choice *choice, const struct lwp_insn *insn, uint64_t address, uint32_t *random)
 {
     if (choice->seen >= choice->from || !insn->bytes)
         return;
+    walk_count(choice, insn->ip);
     if (lwp_random_below(random, ++choice->seen) == 0)
         walk_keep(&choice->access, insn, address);
 }
@@ -390,7 +401,8 @@ void lwp_walk_forward(struct lwp_code_cache *cache, const struct lwp_place *plac
     unsigned passed = 0;
     uint64_t ip = place->ip;
     walk->found = false;
-    walk->kept_count = walk->store.seen = walk->load.seen = 0;
+    walk->kept_count = 0;
+    walk->store.seen = walk->store.sites = walk->load.seen = walk->load.sites = 0;
     for (unsigned step = 0; step < WALK_STEPS && ip >= place->low && ip < place->high; step++) {
         const struct lwp_insn *insn = lwp_code_at(cache, ip, place->high);
         if (insn->invalid || insn->op == LWP_OP_STOP)

@@ -31,14 +31,19 @@ struct lwp_walk_access {
     uint8_t element; /* bytes of a floating point number, 0: none */
 };
 
-/* One of the accesses of a kind to come, each as likely as the others. */
-struct lwp_walk_choice {
-    unsigned from; /* in: so many are looked at; 0: none wanted */
-    unsigned seen; /* out: 0: nothing chosen */
-    struct lwp_walk_access access;
-};
+enum { LWP_WALK_KEEP = 3, LWP_WALK_LOOKED = 24 };
 
-enum { LWP_WALK_KEEP = 3 };
+/* The accesses of a kind to come, and one of them, each as likely as the others. */
+struct lwp_walk_choice {
+    unsigned from; /* in: so many are looked at, LWP_WALK_LOOKED at most; 0: none wanted */
+    unsigned seen; /* out: so many were; 0: nothing chosen */
+    struct lwp_walk_access access;
+    struct lwp_walk_site {
+        uint64_t ip;
+        unsigned count; /* of the accesses looked at; their sum is `seen` */
+    } site[LWP_WALK_LOOKED];
+    unsigned sites;
+};
 
 struct lwp_walk {
     /* in */

@@ -5,16 +5,16 @@
  * the same value. One watch of a store serves both its verdicts: after a load it goes on for stores only.
  *
  * Registers are few, so candidates compete (4.4.1): the k-th since a register was last free replaces one of the N
- * watched ones with probability N/k, which gives each of the k the same chance. Every candidate leaves its record,
- * watched or not: the analysis scales what was seen by what was sampled. Each record is about this thread's accesses
- * only.
+ * watched ones with probability N/k, which gives each of the k the same chance. The analysis scales what was seen by
+ * what was sampled: every candidate leaves its record or is counted, and so are those that the sample looked at and
+ * did not choose, each instruction with its part of the sample's weight (what was not chosen would be chance else).
+ * Each record is about this thread's accesses only.
  *
  * Wide or odd accesses are watched by an aligned piece of at most 8 bytes. */
 #define _GNU_SOURCE
 #include "collector/light/watch.h"
 
 #include "base/random.h"
-#include "collector/light/board.h"
 #include "collector/light/process.h"
 #include "collector/light/system_calls.h"
 #include "collector/light/watch_trap.h"
@@ -36,24 +36,23 @@ static bool watch_read(uint64_t address, unsigned bytes, uint64_t *value)
     return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == (ssize_t)bytes;
 }
 
-/* Stores beside other threads are recorded one by one: what others read is told from where they went. */
-static bool watch_only_counts(const struct lwp_watches *watches, uint8_t verdicts, enum lwps_watch_end end)
-{
-    bool shown = watches->verdicts & LWPS_VERDICT_SHARING && verdicts & LWPS_VERDICT_DEAD_STORE && !lwp_board_alone();
-    return (end == LWPS_WATCH_NOT_WATCHED || end == LWPS_WATCH_EVICTED) && !shown;
-}
-
 static void watch_write(struct lwp_watches *watches, struct lwp_thread *self, struct lwps_watch record,
                         uint8_t verdicts, enum lwps_watch_end end)
 {
     if (!verdicts)
         return;
     record.verdicts = verdicts;
-    if (watch_only_counts(watches, verdicts, end)) {
-        lwp_candidates_count(&watches->candidates, self, &record);
+    if (end == LWPS_WATCH_NOT_WATCHED || end == LWPS_WATCH_EVICTED) {
+        const struct lwps_candidates one = {.time = record.time,
+                                            .weight = record.weight,
+                                            .count = 1,
+                                            .verdicts = verdicts,
+                                            .context = record.first_context,
+                                            .ip = record.first.ip};
+        lwp_candidates_count(&watches->candidates, self, &one);
         return;
     }
-    lwp_candidates_write_before(&watches->candidates, self, &record);
+    lwp_candidates_write_before(&watches->candidates, self, record.first.ip, record.first_context);
     record.end = (uint8_t)end;
     record.end_time = lwp_clock(CLOCK_MONOTONIC);
     lwps_put_watch(&self->file, &record);
@@ -116,6 +115,7 @@ void lwp_watches_cede(struct lwp_watches *watches, struct lwp_debug_registers *r
 
 void lwp_watches_choose(const struct lwp_watches *watches, uint32_t *random, unsigned *stores, unsigned *loads)
 {
+    _Static_assert(CHOOSE_LEAST + CHOOSE_SPREAD <= LWP_WALK_LOOKED, "all are counted");
     unsigned from = CHOOSE_LEAST + lwp_random_below(random, CHOOSE_SPREAD);
     const bool sharing = watches->verdicts & LWPS_VERDICT_SHARING;
     *stores = sharing || watches->verdicts & STORES ? from : 0;
@@ -166,23 +166,41 @@ static enum lwps_watch_end watch_refused(const struct lwp_watches *watches, cons
     return 0;
 }
 
-void lwp_watches_offer(struct lwp_watches *watches, struct lwp_thread *self, const struct lwp_frames *frames,
-                       const struct lwp_walk_access *chosen, uint64_t time, uint64_t weight, bool affordable)
+/* The weight of a sample is of all that it looked at; the chosen one's goes with its watch. Returns that. */
+static uint64_t watch_count_others(struct lwp_watches *watches, struct lwp_thread *self,
+                                   const struct lwp_candidate *chosen, const struct lwp_walk_choice *looked,
+                                   uint8_t verdicts)
 {
-    bool loads = !chosen->store;
-    if (!(watches->verdicts & (loads ? LOADS : STORES)))
+    uint64_t own = 0;
+    for (unsigned i = 0; i < looked->sites; i++) {
+        uint64_t weight = chosen->weight * looked->site[i].count / looked->seen;
+        const struct lwps_candidates others = {.time = chosen->time,
+                                               .weight = weight,
+                                               .verdicts = verdicts,
+                                               .context = chosen->context,
+                                               .ip = looked->site[i].ip};
+        if (others.ip == chosen->access.ip)
+            own = weight;
+        else
+            lwp_candidates_count(&watches->candidates, self, &others);
+    }
+    return own;
+}
+
+void lwp_watches_offer(struct lwp_watches *watches, struct lwp_thread *self, const struct lwp_candidate *chosen,
+                       const struct lwp_walk_choice *looked, bool affordable)
+{
+    bool loads = !(chosen->access.flags & LWPS_ACCESS_STORE);
+    uint8_t verdicts = watches->verdicts & (loads ? LOADS : STORES);
+    if (!verdicts)
         return;
     struct lwp_watch watch = {.state = LWP_WATCH_RESERVED, .element = chosen->element, .calls = self->calls};
-    watch.record = (struct lwps_watch){
-        .time = time,
-        .weight = weight,
-        .verdicts = watches->verdicts & (loads ? LOADS : STORES),
-        .first_context = lwp_frames_context(self, frames),
-        .first = {.ip = chosen->ip,
-                  .bytes = chosen->bytes,
-                  .flags = lwp_access_flags(chosen->load, chosen->store, chosen->vector, chosen->floating)}};
-    lwp_frames_place(self, frames, chosen->address, LWPS_SOURCE_FORWARD, &watch.record.first);
-    watch_piece(&watch, &self->random, chosen->address, chosen->bytes);
+    watch.record = (struct lwps_watch){.time = chosen->time,
+                                       .weight = watch_count_others(watches, self, chosen, looked, verdicts),
+                                       .verdicts = verdicts,
+                                       .first_context = chosen->context,
+                                       .first = chosen->access};
+    watch_piece(&watch, &self->random, chosen->access.address, chosen->access.bytes);
 
     const struct pool pool = pool_of(watches, loads);
     enum lwps_watch_end refused = watch_refused(watches, &watch.record.first);

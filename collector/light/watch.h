@@ -57,9 +57,9 @@ void lwp_watches_cede(struct lwp_watches *watches, struct lwp_debug_registers *r
 /* How many stores and loads to come are looked at for a candidate; 0: that kind is not watched. */
 void lwp_watches_choose(const struct lwp_watches *watches, uint32_t *random, unsigned *stores, unsigned *loads);
 
-/* Offers an access that the walk chose in this sample; `weight` is what the sample stands for. */
-void lwp_watches_offer(struct lwp_watches *watches, struct lwp_thread *self, const struct lwp_frames *frames,
-                       const struct lwp_walk_access *chosen, uint64_t time, uint64_t weight, bool affordable);
+/* Offers the access that this sample chose among those it `looked` at. */
+void lwp_watches_offer(struct lwp_watches *watches, struct lwp_thread *self, const struct lwp_candidate *chosen,
+                       const struct lwp_walk_choice *looked, bool affordable);
 
 /* At each sample, first: ends what was given up. At its very end: arms what was taken. */
 void lwp_watches_begin_sample(struct lwp_watches *watches, struct lwp_debug_registers *registers,

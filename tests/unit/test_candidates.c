@@ -1,4 +1,4 @@
-/* Candidates that are only counted, written to a file and read again among watches: each watch finds exactly those of its own
+/* Candidates, and others that were only looked at, written to a file and read again among watches: each watch finds exactly those of its own
  * instruction and call path before it that came before it, and none is lost. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -77,13 +77,15 @@ static void test_nothing_is_lost(void **state)
                                     .verdicts = masks[random_below(3)], .first_context = place % 3,
                                     .first.ip = 0x401000 + place / 3 * 4};
         if (random_below(10) == 0) {
-            lwp_candidates_write_before(&candidates, &self, &record);
+            lwp_candidates_write_before(&candidates, &self, record.first.ip, record.first_context);
             assert_int_equal(lwps_put_watch(&self.file, &record), 0);
             at_watch[watch_count++] = chosen[place];
             continue;
         }
-        lwp_candidates_count(&candidates, &self, &record);
-        chosen[place].count[record.verdicts]++;
+        const struct lwps_candidates more = {.time = record.time, .weight = record.weight, .count = random_below(2),
+                                             .verdicts = record.verdicts, .context = record.first_context, .ip = record.first.ip};
+        lwp_candidates_count(&candidates, &self, &more);
+        chosen[place].count[record.verdicts] += more.count;
         chosen[place].weight[record.verdicts] += record.weight;
     }
     lwp_candidates_write(&candidates, &self);

@@ -39,6 +39,7 @@ static void simulated_add(struct simulated *s, enum lwp_watched_outcome outcome,
                                                                        .second = second,
                                                                        .object = LWP_NONE,
                                                                        .weight = 1000,
+                                                                       .count = 1,
                                                                        .bytes = 8});
     if (outcome >= LWP_WATCHED_USE)
         s->decided[first][second]++;
@@ -290,7 +291,7 @@ static void test_pairs_of_threads(void **state)
     for (int thread = 0; thread < 2; thread++) {
         lwp_watched_begin(&profile.watched);
         for (int i = 0; i < 60; i++) {
-            struct lwp_watched_verdict verdict = {.kind = LWP_WATCHED_DEAD_STORE, .object = LWP_NONE, .weight = 1000};
+            struct lwp_watched_verdict verdict = {.kind = LWP_WATCHED_DEAD_STORE, .object = LWP_NONE, .weight = 1000, .count = 1};
             verdict.first = verdict.second = thread ? at.started : at.main;
             verdict.outcome = i % (thread ? 2 : 3) ? LWP_WATCHED_USE : LWP_WATCHED_WASTE;
             verdict.address = thread ? 0x1000 : 0x2000 + 64 * (uint64_t)(i / 15);

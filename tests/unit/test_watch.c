@@ -27,11 +27,6 @@ void lwp_debug_disarm(struct lwp_debug_registers *registers, unsigned which)
     registers->at[which].armed = false;
 }
 
-bool lwp_board_alone(void)
-{
-    return true;
-}
-
 bool lwp_system_calls_hide(uint64_t ip)
 {
     (void)ip;
@@ -92,14 +87,14 @@ static void survivors(uint8_t verdicts, unsigned registers)
     enum { CANDIDATES = 12, ROUNDS = 40000 };
     static struct lwp_watches watches;
     static struct lwp_thread self;
-    static struct lwp_frames frames;
     unsigned kept[CANDIDATES] = {0};
     self.random = 12345;
     for (int round = 0; round < ROUNDS; round++) {
         lwp_watches_start(&watches, verdicts);
         for (uint64_t i = 0; i < CANDIDATES; i++) {
-            const struct lwp_walk_access access = {.ip = 1, .address = 0x10000 + 8 * i, .bytes = 8, .store = true};
-            lwp_watches_offer(&watches, &self, &frames, &access, i, 1, true);
+            const struct lwp_candidate chosen = {
+                .time = i, .access = {.ip = 1, .address = 0x10000 + 8 * i, .bytes = 8, .flags = LWPS_ACCESS_STORE}};
+            lwp_watches_offer(&watches, &self, &chosen, &(struct lwp_walk_choice){0}, true);
         }
         unsigned held = 0;
         for (unsigned i = 0; i < LWP_WATCHES; i++)
@@ -154,9 +149,13 @@ static uint64_t cell[4] __attribute__((aligned(32)));
 
 static void offer(uint64_t *address, bool store)
 {
-    const struct lwp_walk_access access = {
-        .ip = store ? STORE_IP : LOAD_IP, .address = (uint64_t)address, .bytes = 8, .load = !store, .store = store};
-    lwp_watches_offer(&subject.watches, &subject.self, &subject.frames, &access, 1, 1, true);
+    const uint64_t ip = store ? STORE_IP : LOAD_IP;
+    const struct lwp_candidate chosen = {
+        .time = 1,
+        .weight = 10,
+        .access = {.ip = ip, .address = (uint64_t)address, .bytes = 8, .flags = store ? LWPS_ACCESS_STORE : LWPS_ACCESS_LOAD}};
+    const struct lwp_walk_choice looked = {.seen = 5, .site = {{OTHER_IP, 3}, {ip, 2}}, .sites = 2};
+    lwp_watches_offer(&subject.watches, &subject.self, &chosen, &looked, true);
     lwp_watches_end_sample(&subject.watches, &subject.registers, &subject.self);
 }
 
@@ -177,6 +176,31 @@ static void subject_start(uint8_t verdicts)
 {
     subject = (struct subject){0};
     lwp_watches_start(&subject.watches, verdicts);
+}
+
+static uint64_t counted(uint64_t ip)
+{
+    uint64_t weight = 0;
+    for (unsigned i = 0; i < LWP_CANDIDATE_SETS; i++)
+        for (unsigned way = 0; way < LWP_CANDIDATE_WAYS; way++)
+            if (subject.watches.candidates.at[i][way].ip == ip)
+                weight += subject.watches.candidates.at[i][way].weight;
+    return weight;
+}
+
+/* A sample's weight is dealt out to all that it looked at. */
+static void test_parts_of_weight(void **unused)
+{
+    (void)unused;
+    subject_start(LWPS_VERDICT_DEAD_STORE);
+    for (unsigned i = 0; i <= LWP_WATCHES; i++) {
+        offer(&cell[i], true);
+        assert_int_equal(counted(OTHER_IP), (i + 1) * 6);
+        assert_int_equal(counted(STORE_IP), i < LWP_WATCHES ? 0 : 4); /* one was not taken, or another evicted */
+    }
+    for (unsigned i = 0; i < LWP_WATCHES; i++)
+        assert_int_equal(subject.watches.at[i].record.weight, 4);
+    lwp_watches_finish(&subject.watches, &subject.self);
 }
 
 /* One instruction sets off two registers, the kernel tells of one. */
@@ -309,6 +333,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reservoir),
         cmocka_unit_test(test_pieces),
+        cmocka_unit_test(test_parts_of_weight),
         cmocka_unit_test(test_two_at_once),
         cmocka_unit_test(test_parts),
         cmocka_unit_test(test_forget),
