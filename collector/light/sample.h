@@ -21,7 +21,8 @@ struct lwp_sampler {
     struct lwp_code_cache *cache;
     struct lwp_timer *timer; /* or: */
     struct lwp_pmu *pmu;
-    uint64_t period_ns, base_period_ns;
+    uint64_t period_ns, base_period_ns; /* the mean */
+    uint64_t next_ns;                   /* until the next sample */
     uint64_t review_cpu_ns, review_spent_ns; /* on samples, at the last review */
     unsigned since_review;
     struct lwp_debug_registers registers;

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "collector/light/sampler.h"
 
+#include "base/random.h"
 #include "collector/light/counted_calls.h"
 #include "collector/light/debug_registers.h"
 #include "collector/light/debugger.h"
@@ -44,8 +45,8 @@ static uint64_t clock_now(clockid_t clock)
  * kernel's share of a longer gap must not be charged to the program's instruction. A POSIX timer waits instead. */
 static uint64_t sample_weight(const struct lwp_sampler *sampler, uint64_t gap_ns)
 {
-    bool dropped = sampler_kind != LWP_TIMER_POSIX && gap_ns > 2 * sampler->period_ns;
-    return dropped ? sampler->period_ns : gap_ns;
+    bool dropped = sampler_kind != LWP_TIMER_POSIX && gap_ns > 2 * sampler->next_ns;
+    return dropped ? sampler->next_ns : gap_ns;
 }
 
 static bool sampler_affords_trial(const struct lwp_thread *self, uint64_t cpu_ns)
@@ -110,13 +111,18 @@ static void sampler_review(struct lwp_thread *self, struct lwp_sampler *sampler,
         period = sampler->base_period_ns;
     if (period > 1000000000u / FREQUENCY_LEAST)
         period = 1000000000u / FREQUENCY_LEAST;
-    /* never a round number, never the same twice: no lockstep with the program */
-    period += period / 64 * (self->random >> 28);
     sampler->period_ns = period;
     if (sampler->pmu)
         lwp_pmu_pace_to(sampler->pmu, period, elapsed);
-    else
-        lwp_timer_set_period(sampler->timer, period);
+}
+
+/* Each time another one, from half of the period to one and a half: else samples fall into lockstep with programs that do
+ * the same again and again. */
+static void sampler_draw_period(struct lwp_thread *self, struct lwp_sampler *sampler)
+{
+    uint32_t period = (uint32_t)sampler->period_ns;
+    sampler->next_ns = period / 2 + lwp_random_below(&self->random, period);
+    lwp_timer_set_period(sampler->timer, sampler->next_ns);
 }
 
 struct interrupt {
@@ -162,6 +168,8 @@ static void sampler_sample(const struct interrupt *interrupt, uint64_t cpu)
     lwp_budget_spend(&self->budget, LWP_COST_SAMPLES, end - cpu + lwp_stop_cost_sample(sampler_kind));
     self->last_cpu_ns = end;
     sampler_review(self, sampler, end);
+    if (sampler->timer)
+        sampler_draw_period(self, sampler);
     /* last, since what a register waits for may be in a library that we use */
     if (sampler->waiting) {
         lwp_budget_spend(&self->budget, LWP_COST_SAMPLES, BREAKPOINT_ARM_NS);
@@ -346,7 +354,7 @@ bool lwp_sampler_attach(struct lwp_thread *self)
                        : sampler_options.all         ? FREQUENCY_MOST
                                                      : FREQUENCY_FIRST;
     sampler->base_period_ns = (uint64_t)(1e9 / frequency) - 2999; /* not round */
-    sampler->period_ns = sampler->base_period_ns;
+    sampler->period_ns = sampler->next_ns = sampler->base_period_ns;
     lwp_watches_start(&sampler->watches, sampler_kind == LWP_TIMER_SIGTRAP ? sampler_options.verdicts : 0);
     lwp_sharing_start(&sampler->sharing, self, sampler->watches.verdicts);
     self->budget = (struct lwp_budget){.share = sampler_options.max_overhead, .watches = sampler->watches.verdicts};
