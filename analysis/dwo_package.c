@@ -8,6 +8,7 @@
 #include "analysis/dwo_package.h"
 
 #include "analysis/debug_files.h"
+#include "base/unaligned.h"
 
 #include <fcntl.h>
 #include <gelf.h>
@@ -62,20 +63,6 @@ static const char *package_section_name(uint32_t version, unsigned column)
     return column <= COLUMN_STR_OFFSETS ? names[column] : NULL;
 }
 
-static uint32_t package_u32(const uint8_t *at)
-{
-    uint32_t value;
-    memcpy(&value, at, sizeof value);
-    return value;
-}
-
-static uint64_t package_u64(const uint8_t *at)
-{
-    uint64_t value;
-    memcpy(&value, at, sizeof value);
-    return value;
-}
-
 /* The nth section of the name. */
 static struct package_part package_find(Elf *elf, const char *name, unsigned nth)
 {
@@ -104,10 +91,10 @@ static bool package_index_read(Elf *elf, const char *name, struct package_index 
         return false;
     *index = (struct package_index){.start = part.data,
                                     .bytes = part.bytes,
-                                    .version = package_u32(part.data) & 0xffff,
-                                    .columns = package_u32(part.data + 4),
-                                    .units = package_u32(part.data + 8),
-                                    .slots = package_u32(part.data + 12)};
+                                    .version = lwp_u32_at(part.data) & 0xffff,
+                                    .columns = lwp_u32_at(part.data + 4),
+                                    .units = lwp_u32_at(part.data + 8),
+                                    .slots = lwp_u32_at(part.data + 12)};
     uint64_t need = HEADER + (uint64_t)index->slots * 12 + (uint64_t)index->columns * 4;
     if ((index->version != 2 && index->version != 5) || index->columns > 8 || !index->slots ||
         (index->slots & (index->slots - 1)))
@@ -121,10 +108,10 @@ static uint32_t package_row(const struct package_index *index, uint64_t id)
     const uint8_t *ids = index->start + 16, *rows = ids + (size_t)index->slots * 8;
     uint32_t mask = index->slots - 1, at = (uint32_t)id & mask, step = ((uint32_t)(id >> 32) & mask) | 1;
     for (uint32_t tries = 0; tries < index->slots; tries++, at = (at + step) & mask) {
-        uint32_t row = package_u32(rows + (size_t)at * 4);
+        uint32_t row = lwp_u32_at(rows + (size_t)at * 4);
         if (!row)
             return 0;
-        if (package_u64(ids + (size_t)at * 8) == id)
+        if (lwp_u64_at(ids + (size_t)at * 8) == id)
             return row <= index->units ? row : 0;
     }
     return 0;
@@ -138,10 +125,10 @@ static struct package_part package_slice(const struct code_package *package, con
     const uint8_t *offsets = columns + (size_t)index->columns * 4;
     const uint8_t *sizes = offsets + (size_t)index->units * index->columns * 4;
     for (uint32_t i = 0; i < index->columns; i++) {
-        if (package_u32(columns + (size_t)i * 4) != wanted)
+        if (lwp_u32_at(columns + (size_t)i * 4) != wanted)
             continue;
         size_t cell = ((size_t)(row - 1) * index->columns + i) * 4;
-        uint32_t offset = package_u32(offsets + cell), bytes = package_u32(sizes + cell);
+        uint32_t offset = lwp_u32_at(offsets + cell), bytes = lwp_u32_at(sizes + cell);
         const struct package_part *section = &package->sections[wanted];
         if (offset <= section->bytes && bytes <= section->bytes - offset)
             return (struct package_part){section->data + offset, bytes};
@@ -226,7 +213,7 @@ static void dwo_strings(struct dwo_file *file, const struct code_package *packag
     dwo_begin_section(file, ".debug_str_offsets.dwo", SHT_PROGBITS);
     dwo_append(file, offsets.data, header);
     for (size_t at = header; at + 4 <= offsets.bytes; at += 4) {
-        size_t length = dwo_string(all, package_u32(offsets.data + at), used);
+        size_t length = dwo_string(all, lwp_u32_at(offsets.data + at), used);
         uint32_t to = length ? used : 0;
         used += length ? (uint32_t)length + 1 : 0;
         dwo_append(file, &to, sizeof to);
@@ -236,7 +223,7 @@ static void dwo_strings(struct dwo_file *file, const struct code_package *packag
     dwo_append(file, "", 1);
     used = 1;
     for (size_t at = header; at + 4 <= offsets.bytes; at += 4) {
-        uint32_t from = package_u32(offsets.data + at);
+        uint32_t from = lwp_u32_at(offsets.data + at);
         size_t length = dwo_string(all, from, used);
         used += length ? (uint32_t)length + 1 : 0;
         if (length)

@@ -44,7 +44,7 @@ fuzz-dwarf: all
 fuzz-perf: all
 	@mkdir -p obj-san/fuzz/perf
 	clang $(filter-out -MMD -MP,$(cflags)) -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined -o obj-san/fuzz/perf-reader \
-	    $(srcdir)/tests/fuzz/fuzz_perf.c $(srcdir)/collector/import/perf_file.c \
+	    $(srcdir)/tests/fuzz/fuzz_perf.c $(addprefix $(srcdir)/collector/import/perf_,file.c features.c records.c) \
 	    $(addprefix $(srcdir)/collector/perf/,ring.c sample.c record.c) $(addprefix $(srcdir)/base/,error.c hash.c arena.c) $(tool_libs)
 	-perf record -q -d -g -e page-faults:u -c 50 -o obj-san/fuzz/perf/file.data true
 	-perf record -q -d -e page-faults:u -c 50 -o - true > obj-san/fuzz/perf/pipe.data

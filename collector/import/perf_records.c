@@ -1,0 +1,254 @@
+/* The records of a perf.data file one by one. Compressed records are one zstd stream; records may lie across their
+ * ends. */
+#include "collector/import/perf_reading.h"
+
+#include "base/hash.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { UNPACK_BYTES = 1 << 17 };
+
+/* Records of perf's own, beyond the kernel's (tools/lib/perf/include/perf/event.h). */
+enum {
+    USER_FIRST = 64,
+    USER_ATTR = 64,
+    USER_EVENT_TYPE = 65,
+    USER_TRACING_DATA = 66,
+    USER_BUILD_ID = 67,
+    USER_AUXTRACE = 71,
+    USER_EVENT_UPDATE = 78,
+    USER_FEATURE = 80,
+    USER_COMPRESSED = 81,
+    USER_LAST = 96,
+};
+
+static uint64_t perf_time(const struct lwp_perf_file *file, const uint8_t *at, size_t size, size_t *body)
+{
+    *body = size;
+    if (!file->event_count)
+        return 0;
+    struct lwp_perf_trailer trailer = lwp_perf_trailer(&file->events[0].attr);
+    if (trailer.bytes > size)
+        return 0;
+    *body = size - trailer.bytes;
+    return trailer.time == SIZE_MAX ? 0 : lwp_u64_at(at + *body + trailer.time);
+}
+
+static void perf_mapping(struct lwp_perf_file *file, uint32_t type, uint16_t misc, struct lwp_perf_bytes from)
+{
+    enum { MMAP_HEAD = 32, MMAP2_HEAD = 64, HAS_BUILD_ID = 1 << 14 };
+    size_t head = type == PERF_RECORD_MMAP2 ? MMAP2_HEAD : MMAP_HEAD, body;
+    if (from.size <= head) {
+        file->about->bad_records++;
+        return;
+    }
+    struct lwp_perf_mapping mapping = {.pid = lwp_u32_at(from.at),
+                                       .tid = lwp_u32_at(from.at + 4),
+                                       .start = lwp_u64_at(from.at + 8),
+                                       .bytes = lwp_u64_at(from.at + 16),
+                                       .file_offset = lwp_u64_at(from.at + 24),
+                                       .data = (misc & PERF_RECORD_MISC_MMAP_DATA) != 0,
+                                       .kernel = (misc & PERF_RECORD_MISC_CPUMODE_MASK) != PERF_RECORD_MISC_USER};
+    mapping.time = perf_time(file, from.at, from.size, &body);
+    char path[LWP_PERF_TEXT_MAX] = "";
+    if (body > head)
+        lwp_perf_text(path, sizeof path, from.at + head, body - head);
+    mapping.path = path;
+    if (type == PERF_RECORD_MMAP2) {
+        enum { PROT_EXECUTE = 4 };
+        mapping.data |= !(lwp_u32_at(from.at + 56) & PROT_EXECUTE);
+    }
+    uint32_t known = lwp_map_get(file->build_ids, lwp_hash_text(path));
+    if (type == PERF_RECORD_MMAP2 && misc & HAS_BUILD_ID) {
+        mapping.build_id_bytes = from.at[32] <= sizeof mapping.build_id ? from.at[32] : sizeof mapping.build_id;
+        memcpy(mapping.build_id, from.at + 36, mapping.build_id_bytes);
+    } else if (known != LWP_MAP_NONE) {
+        mapping.build_id_bytes = file->build_id_list[known].count;
+        memcpy(mapping.build_id, file->build_id_list[known].bytes, mapping.build_id_bytes);
+    }
+    if (file->visitor->mapping)
+        file->visitor->mapping(file->to, &mapping);
+}
+
+static void perf_comm(struct lwp_perf_file *file, uint16_t misc, struct lwp_perf_bytes from)
+{
+    size_t body;
+    if (from.size < 9) {
+        file->about->bad_records++;
+        return;
+    }
+    struct lwp_perf_task task = {
+        .pid = lwp_u32_at(from.at), .tid = lwp_u32_at(from.at + 4), .exec = (misc & PERF_RECORD_MISC_COMM_EXEC) != 0};
+    task.time = perf_time(file, from.at, from.size, &body);
+    char name[64] = "";
+    if (body > 8)
+        lwp_perf_text(name, sizeof name, from.at + 8, body - 8);
+    task.name = name;
+    if (file->visitor->comm)
+        file->visitor->comm(file->to, &task);
+}
+
+static void perf_task(struct lwp_perf_file *file, uint32_t type, struct lwp_perf_bytes from)
+{
+    if (from.size < 24) {
+        file->about->bad_records++;
+        return;
+    }
+    struct lwp_perf_task task = {.pid = lwp_u32_at(from.at),
+                                 .parent_pid = lwp_u32_at(from.at + 4),
+                                 .tid = lwp_u32_at(from.at + 8),
+                                 .time = lwp_u64_at(from.at + 16)};
+    void (*visit)(void *, const struct lwp_perf_task *) =
+        type == PERF_RECORD_FORK ? file->visitor->fork : file->visitor->exit;
+    if (visit)
+        visit(file->to, &task);
+}
+
+static void perf_sample(struct lwp_perf_file *file, uint16_t misc, struct lwp_perf_bytes from)
+{
+    struct lwp_perf_sample sample;
+    if (!file->event_count) {
+        file->about->bad_records++;
+        return;
+    }
+    uint64_t id = lwp_perf_sample_id(&file->events[0].attr, from.at, from.size);
+    const struct lwp_perf_event *event = lwp_perf_event_of(file, id);
+    if (!lwp_perf_sample_parse(&event->attr, misc, from.at, from.size, file->callers, &sample)) {
+        file->about->bad_records++;
+        return;
+    }
+    if (file->visitor->sample)
+        file->visitor->sample(file->to, event, &sample);
+}
+
+static void perf_attr_record(struct lwp_perf_file *file, struct lwp_perf_bytes from)
+{
+    uint32_t bytes = from.size >= 8 ? lwp_u32_at(from.at + 4) : 0; /* perf_event_attr.size */
+    if (bytes < PERF_ATTR_SIZE_VER0 || bytes > from.size ||
+        !lwp_perf_add_event(file, from.at, bytes, from.at + bytes, from.size - bytes))
+        file->about->bad_records++;
+}
+
+static void perf_update_record(struct lwp_perf_file *file, struct lwp_perf_bytes from)
+{
+    enum { UPDATE_NAME = 2 };
+    if (from.size > 16 && lwp_u64_at(from.at) == UPDATE_NAME) {
+        uint32_t index = lwp_map_get(file->ids, lwp_u64_at(from.at + 8));
+        if (index != LWP_MAP_NONE)
+            lwp_perf_name_event(file, index, from.at + 16, from.size - 16);
+    }
+}
+
+static void perf_compressed(struct lwp_perf_file *file, struct lwp_perf_bytes from)
+{
+    ZSTD_inBuffer in = {from.at, from.size, 0};
+    if (!file->unpack && !(file->unpack = ZSTD_createDStream()))
+        return;
+    while (in.pos < in.size) {
+        if (file->unpacked_room - file->unpacked_bytes < UNPACK_BYTES) {
+            size_t room = file->unpacked_bytes + 2 * UNPACK_BYTES; /* what is left of a record is below 64 KiB */
+            uint8_t *bigger = realloc(file->unpacked, room);
+            if (!bigger)
+                return;
+            file->unpacked = bigger;
+            file->unpacked_room = room;
+        }
+        ZSTD_outBuffer out = {file->unpacked + file->unpacked_bytes, file->unpacked_room - file->unpacked_bytes, 0};
+        if (ZSTD_isError(ZSTD_decompressStream(file->unpack, &out, &in))) {
+            file->about->bad_records++;
+            ZSTD_initDStream(file->unpack);
+            file->unpacked_bytes = 0;
+            return;
+        }
+        file->unpacked_bytes += out.pos;
+        size_t used = lwp_perf_records(file, (struct lwp_perf_bytes){file->unpacked, file->unpacked_bytes}, true);
+        memmove(file->unpacked, file->unpacked + used, file->unpacked_bytes - used);
+        file->unpacked_bytes -= used;
+        if (!out.pos && !used && in.pos == 0)
+            return; /* no progress: damaged */
+    }
+}
+
+static void perf_record(struct lwp_perf_file *file, uint32_t type, uint16_t misc, struct lwp_perf_bytes from,
+                        bool packed)
+{
+    switch (type) {
+    case PERF_RECORD_MMAP:
+    case PERF_RECORD_MMAP2:
+        perf_mapping(file, type, misc, from);
+        break;
+    case PERF_RECORD_COMM:
+        perf_comm(file, misc, from);
+        break;
+    case PERF_RECORD_FORK:
+    case PERF_RECORD_EXIT:
+        perf_task(file, type, from);
+        break;
+    case PERF_RECORD_SAMPLE:
+        perf_sample(file, misc, from);
+        break;
+    case PERF_RECORD_LOST: /* id, number */
+        if (from.size >= 16 && file->visitor->lost)
+            file->visitor->lost(file->to, lwp_u64_at(from.at + 8));
+        break;
+    case PERF_RECORD_LOST_SAMPLES:
+        if (from.size >= 8 && file->visitor->lost)
+            file->visitor->lost(file->to, lwp_u64_at(from.at));
+        break;
+    case PERF_RECORD_THROTTLE:
+        if (file->visitor->throttled)
+            file->visitor->throttled(file->to);
+        break;
+    case USER_ATTR:
+        perf_attr_record(file, from);
+        break;
+    case USER_BUILD_ID:
+        lwp_perf_add_build_id(file, misc, from);
+        break;
+    case USER_EVENT_UPDATE:
+        perf_update_record(file, from);
+        break;
+    case USER_FEATURE:
+        if (from.size >= 8)
+            lwp_perf_feature(file, (unsigned)lwp_u64_at(from.at), lwp_perf_part(from, 8, from.size));
+        break;
+    case USER_COMPRESSED:
+        if (!packed)
+            perf_compressed(file, from);
+        break;
+    default:
+        file->about->unknown_records += type > USER_LAST;
+    }
+}
+
+/* Some records are followed by data that their size does not count. */
+static uint64_t perf_tail(uint32_t type, struct lwp_perf_bytes from)
+{
+    if (type == USER_TRACING_DATA && from.size >= 4)
+        return (lwp_u32_at(from.at) + 7) & ~(uint64_t)7;
+    if (type == USER_AUXTRACE && from.size >= 8)
+        return lwp_u64_at(from.at);
+    return 0;
+}
+
+size_t lwp_perf_records(struct lwp_perf_file *file, struct lwp_perf_bytes from, bool packed)
+{
+    struct lwp_perf_bytes all = from;
+    while (from.size >= LWP_PERF_RECORD_HEAD) {
+        uint32_t type = lwp_u32_at(from.at);
+        uint16_t misc = lwp_u16_at(from.at + 4), size = lwp_u16_at(from.at + 6);
+        if (size < LWP_PERF_RECORD_HEAD) { /* from here on nothing can be told */
+            file->about->bad_records++;
+            return packed ? all.size : all.size - from.size;
+        }
+        if (size > from.size)
+            break;
+        struct lwp_perf_bytes body = lwp_perf_part(from, LWP_PERF_RECORD_HEAD, size - LWP_PERF_RECORD_HEAD);
+        perf_record(file, type, misc, body, packed);
+        uint64_t tail = packed ? 0 : perf_tail(type, body);
+        from = lwp_perf_part(from, size, from.size);
+        from = lwp_perf_part(from, tail, from.size);
+    }
+    return all.size - from.size;
+}
