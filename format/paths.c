@@ -65,6 +65,14 @@ static bool paths_grow(struct lwps_paths *paths)
     return true;
 }
 
+/* The call `ip` on the path that ends with `node`, 0: it is not on it. */
+static uint32_t paths_within(const struct lwps_paths *paths, uint32_t node, uint64_t ip)
+{
+    while (node && paths->nodes[node].ip != ip)
+        node = paths->nodes[node].parent;
+    return node;
+}
+
 uint32_t lwps_paths_intern(struct lwps_paths *paths, const uint64_t *ips, unsigned count)
 {
     uint32_t node = 0;
@@ -72,6 +80,11 @@ uint32_t lwps_paths_intern(struct lwps_paths *paths, const uint64_t *ips, unsign
         if (paths->count + 1 >= paths->capacity && !paths_grow(paths))
             return node;
         uint32_t *slot = paths_slot(paths->slots, paths->capacity, paths->nodes, node, ips[count]);
+        uint32_t again = *slot ? 0 : paths_within(paths, node, ips[count]);
+        if (again) {
+            node = again;
+            continue;
+        }
         if (!*slot) {
             uint32_t id = paths->count;
             if (lwps_put_context(paths->file, &(struct lwps_context){.id = id, .parent = node, .ip = ips[count]}))

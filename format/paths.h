@@ -1,4 +1,6 @@
 /* A calling-context tree that interns call paths and writes each new node once to its sample file.
+ * Recursion is folded: a path that comes to a call it is already within goes on from there, so that each call stands on
+ * it once and the tree stays as small as the program's code, however deep and in whatever turns it recurses.
  * Fixed bound on nodes; past it, paths end early at the node already known. Async-signal-safe (mmap, no malloc). */
 #ifndef LWPS_PATHS_H
 #define LWPS_PATHS_H
