@@ -280,15 +280,10 @@ void lwps_writer_close(struct lwps_writer *writer)
     block_end(writer);
     if (block_begin(writer, LWPS_BLOCK_TRAILER, 0))
         block_renew_header(writer);
-    uint64_t end = writer->window_offset + writer->used;
-    bool owned = writer_regain_fd(writer);
     writer_unmap(writer);
-    if (owned) {
-        if (ftruncate(writer->fd, (off_t)end)) {
-            /* The zeroes behind the trailer are harmless. */
-        }
+    /* Not cut to its size, which takes some file systems milliseconds: the end is type 0, and sealing leaves it out. */
+    if (writer_owns_fd(writer))
         close(writer->fd);
-    }
     writer->fd = -1;
     errno = saved;
 }

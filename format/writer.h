@@ -50,7 +50,7 @@ int lwps_put_sample(struct lwps_writer *writer, const struct lwps_sample *record
 /* Adds records dropped elsewhere to lost_records. */
 void lwps_writer_lost(struct lwps_writer *writer, uint64_t records);
 
-/* Ends the open block, writes the trailer ("complete"), cuts the file to its exact size, unmaps, closes. */
+/* Ends the open block, writes the trailer ("complete"), unmaps, closes. The file stays as long as was reserved. */
 void lwps_writer_close(struct lwps_writer *writer);
 
 /* In the child of a fork: lets go of the parent's file without touching it. */
