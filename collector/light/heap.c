@@ -26,6 +26,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 #define SLOW __attribute__((noinline, cold))
+#define FAST __attribute__((always_inline)) inline
 
 enum { BUMP_BYTES = 64 * 1024 };
 
@@ -57,10 +58,10 @@ static void *heap_bump_alloc(size_t size)
 
 static bool heap_is_bump(const void *block)
 {
-    return (const char *)block >= heap_bump && (const char *)block < heap_bump + sizeof heap_bump;
+    return (uint64_t)block - (uint64_t)heap_bump < sizeof heap_bump;
 }
 
-static void heap_resolve(void)
+static SLOW void heap_resolve(void)
 {
     heap_resolving = true;
     next_calloc = dlsym(RTLD_NEXT, "calloc");
@@ -102,7 +103,7 @@ static SLOW struct lwp_sites *heap_look(void)
 }
 
 /* The calling thread's tables, NULL: it does not record now. */
-static inline struct lwp_sites *heap_enter(void)
+static FAST struct lwp_sites *heap_enter(void)
 {
     if (!heap_on)
         return NULL;
@@ -142,7 +143,7 @@ static SLOW void heap_remove_block(const void *block)
     errno = saved;
 }
 
-static inline void heap_note(void *block, size_t size, const uint64_t *frame)
+static FAST void heap_note(void *block, size_t size, const uint64_t *frame)
 {
     struct lwp_sites *sites = heap_enter();
     if (!sites || !block)
@@ -157,33 +158,43 @@ static inline void heap_note(void *block, size_t size, const uint64_t *frame)
     self->busy = 1; /* samples from here on are known to be our own cost, and bound it (sampler.c) */
     struct lwp_path *path = lwp_sites_path(sites, frame, (uint32_t)size);
     if (path) {
-        if (path->hot)
+        if (__builtin_expect(path->hot, 1))
             lwp_shadow_set((uint64_t)block, path->hot);
         else
             lwp_shadow_set_local((uint64_t)block, path->pool);
-        if (++path->count >= path->most)
+        if (__builtin_expect(++path->count >= path->most, 0))
             lwp_sites_count(sites, path);
     }
     self->busy = 0;
 }
 
-static inline void heap_forget(const void *block)
+static __attribute__((noinline)) void heap_note_seldom(void *block, size_t size, const uint64_t *frame)
 {
-    uint32_t pool = 0;
+    heap_note(block, size, frame);
+}
+
+/* Of a pool without an index everywhere, of a thread that does not record, or one that has a record of its own. */
+static SLOW void heap_forget_seldom(const void *block, uint8_t index)
+{
+    if (index == LWP_SHADOW_LARGE)
+        heap_remove_block(block);
+    else
+        lwp_pool_count_in(lwp_shadow_pool((uint64_t)block, index), 0, 1, 0);
+}
+
+static FAST void heap_forget(const void *block)
+{
     if (!heap_on)
         return;
     struct lwp_sites *sites = heap_enter();
     if (sites)
         sites->thread->busy = 1;
-    uint8_t index = lwp_shadow_clear((uint64_t)block, &pool);
-    if (index == LWP_SHADOW_LARGE) {
-        heap_remove_block(block);
-    } else if (index > LWP_SHADOW_HOT) {
-        lwp_pool_count_in(pool, 0, 1, 0);
-    } else if (index && !sites) {
-        lwp_pool_count_in(lwp_shadow_hot[index], 0, 1, 0);
-    } else if (index && ++sites->frees[index] >= 1000) {
-        lwp_sites_freed(sites, index);
+    uint8_t index = lwp_shadow_clear((uint64_t)block);
+    if (__builtin_expect(sites && index && index <= LWP_SHADOW_HOT, 1)) {
+        if (__builtin_expect(++sites->frees[index] >= 1000, 0))
+            lwp_sites_freed(sites, index);
+    } else if (index) {
+        heap_forget_seldom(block, index);
     }
     if (sites)
         sites->thread->busy = 0;
@@ -295,7 +306,7 @@ EXPORT void *realloc(void *old, size_t size)
         heap_forget(old);
     }
     void *block = next_realloc(old, size);
-    heap_note(block, size, FRAME); /* when it fails the old block stays, unknown from here on */
+    heap_note_seldom(block, size, FRAME); /* when it fails the old block stays, unknown from here on */
     return block;
 }
 
@@ -305,7 +316,7 @@ EXPORT int posix_memalign(void **block, size_t alignment, size_t size)
         return ENOMEM;
     int status = next_posix_memalign(block, alignment, size);
     if (!status)
-        heap_note(*block, size, FRAME);
+        heap_note_seldom(*block, size, FRAME);
     return status;
 }
 
@@ -314,7 +325,7 @@ EXPORT void *aligned_alloc(size_t alignment, size_t size)
     if (!heap_resolved())
         return NULL;
     void *block = next_aligned_alloc(alignment, size);
-    heap_note(block, size, FRAME);
+    heap_note_seldom(block, size, FRAME);
     return block;
 }
 
@@ -323,7 +334,7 @@ EXPORT void *memalign(size_t alignment, size_t size)
     if (!heap_resolved())
         return NULL;
     void *block = next_memalign(alignment, size);
-    heap_note(block, size, FRAME);
+    heap_note_seldom(block, size, FRAME);
     return block;
 }
 
@@ -332,7 +343,7 @@ EXPORT void *valloc(size_t size)
     if (!heap_resolved())
         return NULL;
     void *block = next_memalign((size_t)sysconf(_SC_PAGESIZE), size);
-    heap_note(block, size, FRAME);
+    heap_note_seldom(block, size, FRAME);
     return block;
 }
 

@@ -77,6 +77,11 @@ void lwp_shadow_set_local(uint64_t address, uint32_t pool)
         lwp_shadow_set(address, shadow_index(shadow_pools(region, address), pool));
 }
 
+uint32_t lwp_shadow_pool(uint64_t address, uint8_t index)
+{
+    return index <= LWP_SHADOW_HOT ? lwp_shadow_hot[index] : shadow_pools(lwp_shadow_region(address), address)[index - LWP_SHADOW_HOT];
+}
+
 bool lwp_shadow_find(uint64_t address, uint32_t *pool, uint64_t *start)
 {
     if (!lwp_shadow_tables || address >> 47)
@@ -104,7 +109,7 @@ bool lwp_shadow_find(uint64_t address, uint32_t *pool, uint64_t *start)
         byte &= LWP_SHADOW_MIDDLE - 1;
         if (byte == LWP_SHADOW_LARGE)
             return false; /* looked up by address in the analysis */
-        *pool = byte <= LWP_SHADOW_HOT ? lwp_shadow_hot[byte] : shadow_pools(region, at)[byte - LWP_SHADOW_HOT];
+        *pool = lwp_shadow_pool(at, byte);
         *start = begin;
         return *pool != 0;
     }

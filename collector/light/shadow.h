@@ -66,8 +66,8 @@ static inline void lwp_shadow_set(uint64_t address, uint8_t index)
 /* The same for a pool that has no index of its own. */
 void lwp_shadow_set_local(uint64_t address, uint32_t pool);
 
-/* Returns the index the block had, 0: unknown; `pool` is set for dictionary entries only. */
-static inline uint8_t lwp_shadow_clear(uint64_t address, uint32_t *pool)
+/* Returns the index the block had, 0: unknown. */
+static inline uint8_t lwp_shadow_clear(uint64_t address)
 {
     struct lwp_shadow_region *region = lwp_shadow_region(address);
     if (!region)
@@ -76,11 +76,11 @@ static inline uint8_t lwp_shadow_clear(uint64_t address, uint32_t *pool)
     if (!was || (was & LWP_SHADOW_MIDDLE) >> 3 != (int)(address % LWP_SHADOW_GRANULE))
         return 0;
     *byte = 0;
-    was &= LWP_SHADOW_MIDDLE - 1;
-    if (was > LWP_SHADOW_HOT && was != LWP_SHADOW_LARGE)
-        *pool = region->pools[address >> 16 & (LWP_SHADOW_DICTIONARIES - 1)][was - LWP_SHADOW_HOT];
-    return was;
+    return was & (LWP_SHADOW_MIDDLE - 1);
 }
+
+/* The pool behind the index of a block at `address`; not of LWP_SHADOW_LARGE. */
+uint32_t lwp_shadow_pool(uint64_t address, uint8_t index);
 
 /* The nearest pooled block that begins at or below `address`, at most LWP_SHADOW_BLOCK_MAX below. */
 bool lwp_shadow_find(uint64_t address, uint32_t *pool, uint64_t *start);

@@ -57,6 +57,7 @@ void lwp_sites_begin(struct lwp_thread *thread)
     if (!sites)
         return;
     sites->start_ns = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
+    sites->stack_high = thread->stack_high;
     sites->thread = thread;
     lwp_sites_self = sites;
 }
@@ -134,9 +135,20 @@ static bool sites_in_program(uint64_t ip)
     return ip >= low && ip < high;
 }
 
+static struct lwp_site *sites_site(struct lwp_sites *sites, uint64_t ra)
+{
+    uint32_t at = (uint32_t)(ra ^ ra >> 11);
+    for (uint32_t way = 0; way < LWP_SITE_WAYS; way++) {
+        struct lwp_site *site = &sites->site[(at + way) & (LWP_SITES - 1)];
+        if (site->ra == ra)
+            return site;
+    }
+    return NULL;
+}
+
 static void sites_put(struct lwp_sites *sites, uint64_t ra, uint32_t words)
 {
-    struct lwp_site *site = lwp_sites_site(sites, ra);
+    struct lwp_site *site = sites_site(sites, ra);
     uint32_t at = (uint32_t)(ra ^ ra >> 11);
     for (uint32_t way = 0; !site && way < LWP_SITE_WAYS; way++)
         if (!sites->site[(at + way) & (LWP_SITES - 1)].ra)
@@ -148,28 +160,45 @@ static void sites_put(struct lwp_sites *sites, uint64_t ra, uint32_t words)
 
 static uint32_t sites_distance(const struct lwp_sites *sites, const uint64_t *frame, uint64_t wanted)
 {
-    for (uint32_t words = 1; words < STACK_WORDS && (uint64_t)(frame + words + 1) <= sites->thread->stack_high; words++)
+    for (uint32_t words = 1; words < STACK_WORDS && (uint64_t)(frame + words + 1) <= sites->stack_high; words++)
         if (frame[words] == wanted)
             return words;
     return 0;
 }
 
-__attribute__((noinline)) struct lwp_site *lwp_sites_learn(struct lwp_sites *sites, const uint64_t *frame)
+static struct lwp_site *sites_learn(struct lwp_sites *sites, const uint64_t *frame)
 {
     uint64_t begun, ips[10];
     if (!sites_slow_begin(sites, &begun))
         return NULL;
-    int saved = errno;
     unsigned count = lwp_unwind_here(ips, 10, 0), own = 0;
     while (own < count && ips[own] != *frame)
         own++;
     uint32_t words = own + 1 < count ? sites_distance(sites, frame, ips[own + 1]) : 0;
     sites_put(sites, *frame, words);
-    if (words && own + 2 < count && !lwp_sites_site(sites, ips[own + 1]))
+    if (words && own + 2 < count && !sites_site(sites, ips[own + 1]))
         sites_put(sites, ips[own + 1], sites_distance(sites, frame + words, ips[own + 2]));
     sites_slow_end(sites, begun);
-    errno = saved;
-    return lwp_sites_site(sites, *frame);
+    return sites_site(sites, *frame);
+}
+
+static uint8_t sites_reach(const struct lwp_sites *sites, const struct lwp_site *site, const uint64_t *frame)
+{
+    return site && (uint64_t)(frame + site->words) < sites->stack_high ? (uint8_t)site->words : 0;
+}
+
+/* False: not known, and the time to learn it is used up. */
+static bool sites_callers(struct lwp_sites *sites, const uint64_t *frame, struct lwp_callers *callers)
+{
+    const struct lwp_site *site = sites_site(sites, *frame);
+    if (!site && !(site = sites_learn(sites, frame)))
+        return false;
+    uint8_t caller = sites_reach(sites, site, frame), above = 0;
+    if (caller && site->deep)
+        above = sites_reach(sites, sites_site(sites, frame[caller]), frame + caller);
+    *callers = (struct lwp_callers){.ra = *frame, .caller = frame[caller], .above = frame[caller + above],
+                                    .caller_at = caller, .above_at = (uint8_t)(caller + above)};
+    return true;
 }
 
 /* The call path from `ra`, the return address of the interposed function, outwards: our own frames are left out. */
@@ -184,53 +213,65 @@ static uint32_t sites_unwind(uint64_t ra)
     return lwps_paths_intern(&lwp_process.contexts, ips + own, count - own);
 }
 
-static struct lwp_call *sites_call(struct lwp_sites *sites, uint64_t ra, uint64_t caller, uint64_t above)
+static uint64_t sites_hash(const struct lwp_callers *callers, uint32_t size)
 {
-    uint64_t hash = (ra ^ caller << 17 ^ above << 29) * 0x9e3779b97f4a7c15u;
-    return &sites->call[hash >> 54];
+    return (callers->ra ^ callers->caller << 17 ^ callers->above << 29 ^ (uint64_t)size << 47) * 0x9e3779b97f4a7c15u;
 }
 
-_Static_assert(LWP_CALLS == 1 << 10, "the hash's upper 10 bits");
+_Static_assert(LWP_CALLS == 1 << 10 && LWP_PATHS == 1 << 11, "the hash's upper bits");
 
 /* With the process lock held. */
-static uint32_t sites_context(struct lwp_sites *sites, uint64_t ra, uint64_t caller, uint64_t above)
+static uint32_t sites_context(struct lwp_sites *sites, const struct lwp_callers *callers)
 {
-    struct lwp_call *call = sites_call(sites, ra, caller, above);
+    struct lwp_call *call = &sites->call[sites_hash(callers, 0) >> 54];
     uint64_t begun;
-    if (call->ra == ra && call->caller == caller && call->above == above)
+    if (lwp_sites_same(&call->callers, callers))
         return call->context;
     if (!sites_slow_begin(sites, &begun))
         return 0;
-    *call = (struct lwp_call){ra, caller, above, sites_unwind(ra)};
+    *call = (struct lwp_call){*callers, sites_unwind(callers->ra)};
     sites_slow_end(sites, begun);
     return call->context;
 }
 
 uint32_t lwp_sites_context(struct lwp_sites *sites, const uint64_t *frame)
 {
-    uint64_t caller, above;
-    if (!lwp_sites_callers(sites, frame, &caller, &above) && lwp_sites_learn(sites, frame))
-        lwp_sites_callers(sites, frame, &caller, &above);
-    return sites_context(sites, *frame, caller, above);
+    struct lwp_callers callers;
+    if (!sites_callers(sites, frame, &callers))
+        callers = (struct lwp_callers){.ra = *frame};
+    return sites_context(sites, &callers);
+}
+
+static bool sites_path_new(struct lwp_sites *sites, const struct lwp_callers *callers, uint32_t size, struct lwp_path *path)
+{
+    if (!lwp_process_lock_soon())
+        return false;
+    uint32_t context = sites_context(sites, callers);
+    uint32_t pool = context ? lwp_pool_intern(context, size, lwp_heap_is_glibc()) : 0;
+    lwp_process_unlock();
+    if (!pool)
+        return false;
+    if (path->count)
+        lwp_pool_count_in(path->pool, path->count, 0, (uint64_t)path->count * path->size);
+    *path = (struct lwp_path){.callers = *callers, .size = size, .pool = pool, .most = 1, .hot = lwp_pools[pool].hot};
+    return true;
 }
 
 __attribute__((noinline)) struct lwp_path *lwp_sites_path_slow(struct lwp_sites *sites, const uint64_t *frame,
-                                                               uint64_t caller, uint64_t above, uint32_t size,
-                                                               struct lwp_path *path)
+                                                               uint32_t size, struct lwp_path **late)
 {
-    if (!lwp_process_lock_soon())
-        return NULL;
     int saved = errno;
-    uint32_t context = sites_context(sites, *frame, caller, above);
-    uint32_t pool = context ? lwp_pool_intern(context, size, lwp_heap_is_glibc()) : 0;
-    lwp_process_unlock();
+    struct lwp_callers callers;
+    struct lwp_path *path = NULL;
+    if (sites_callers(sites, frame, &callers)) {
+        path = &sites->path[sites_hash(&callers, size) >> 53];
+        bool known = path->size == size && lwp_sites_same(&path->callers, &callers);
+        if (known || sites_path_new(sites, &callers, size, path))
+            *late = path;
+        else
+            path = NULL;
+    }
     errno = saved;
-    if (!pool)
-        return NULL;
-    if (path->count)
-        lwp_pool_count_in(path->pool, path->count, 0, (uint64_t)path->count * path->size);
-    *path = (struct lwp_path){.ra = *frame, .caller = caller, .above = above, .size = size, .pool = pool,
-                              .most = 1, .hot = lwp_pools[pool].hot};
     return path;
 }
 

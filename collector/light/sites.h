@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { LWP_SITES = 1024, LWP_SITE_WAYS = 4, LWP_CALLS = 1024, LWP_PATHS = 2048 };
+enum { LWP_SITES = 1024, LWP_SITE_WAYS = 4, LWP_CALLS = 1024, LWP_PATHS = 2048, LWP_PATHS_LATE = 512 };
 
 /* A return address, and how far up the stack from it the next one is. */
 struct lwp_site {
@@ -18,27 +18,36 @@ struct lwp_site {
     bool deep;      /* of an allocator's wrapper in a library: its caller's caller counts, too */
 };
 
-struct lwp_call {
+/* Return addresses on the way to the allocator, innermost first, and how many words up the stack from the first the others
+ * are. Where one is not known or not asked for, the one before stands in. */
+struct lwp_callers {
     uint64_t ra, caller, above;
+    uint8_t caller_at, above_at;
+};
+
+struct lwp_call {
+    struct lwp_callers callers;
     uint32_t context;
 };
 
 struct lwp_path {
-    uint64_t ra, caller, above;
-    uint32_t size, pool;
-    uint16_t count, most; /* allocations since they were counted in, at most so many */
+    struct lwp_callers callers;
     uint8_t hot;          /* index in the shadow, 0: the pool has none */
+    uint16_t count, most; /* allocations since they were counted in, at most so many */
+    uint32_t size, pool;
 };
 
 struct lwp_sites {
     struct lwp_thread *thread; /* NULL: does not record */
     struct lwp_sites *next;
     bool used;
+    uint64_t stack_high; /* the thread's, 0: not known */
     uint64_t start_ns, slow_ns;
     uint32_t frees[LWP_SHADOW_HOT + 1];
     struct lwp_site site[LWP_SITES];
     struct lwp_call call[LWP_CALLS];
     struct lwp_path path[LWP_PATHS];
+    struct lwp_path *late[LWP_PATHS_LATE]; /* what a call site led to last for a size, by a hash of both */
 };
 
 extern __thread struct lwp_sites *lwp_sites_self;
@@ -48,61 +57,34 @@ void lwp_sites_end(void);                        /* ... no longer; counts are ad
 void lwp_sites_finish(void);                     /* adds the counts of all threads */
 void lwp_sites_after_fork(void);
 
-struct lwp_path *lwp_sites_path_slow(struct lwp_sites *sites, const uint64_t *frame, uint64_t caller, uint64_t above,
-                                     uint32_t size, struct lwp_path *path);
-struct lwp_site *lwp_sites_learn(struct lwp_sites *sites, const uint64_t *frame);
+struct lwp_path *lwp_sites_path_slow(struct lwp_sites *sites, const uint64_t *frame, uint32_t size, struct lwp_path **late);
 void lwp_sites_count(struct lwp_sites *sites, struct lwp_path *path);
 void lwp_sites_freed(struct lwp_sites *sites, uint8_t hot);
 
 /* The context of a block that gets a record of its own. With the process lock held. */
 uint32_t lwp_sites_context(struct lwp_sites *sites, const uint64_t *frame);
 
-static inline struct lwp_site *lwp_sites_site(struct lwp_sites *sites, uint64_t ra)
+static inline bool lwp_sites_same(const struct lwp_callers *a, const struct lwp_callers *b)
 {
-    uint32_t at = (uint32_t)(ra ^ ra >> 11);
-    for (uint32_t way = 0; way < LWP_SITE_WAYS; way++) {
-        struct lwp_site *site = &sites->site[(at + way) & (LWP_SITES - 1)];
-        if (site->ra == ra)
-            return site;
-    }
-    return NULL;
+    return a->ra == b->ra && a->caller == b->caller && a->above == b->above;
 }
 
-/* Return addresses of the allocator's caller's callers; false: to be learnt. */
-static inline bool lwp_sites_callers(struct lwp_sites *sites, const uint64_t *frame, uint64_t *caller, uint64_t *above)
+/* Whether the callers of `frame` are these ones, whose places on the stack are known from another call of the site. */
+static inline bool lwp_sites_are(const struct lwp_callers *callers, const uint64_t *frame, uint64_t stack_high)
 {
-    *caller = *above = 0;
-    uint64_t high = sites->thread->stack_high;
-    const struct lwp_site *site = lwp_sites_site(sites, *frame);
-    if (__builtin_expect(!site, 0))
-        return false;
-    if (!site->words || (uint64_t)(frame + site->words + 1) > high)
-        return true;
-    frame += site->words;
-    *caller = *frame;
-    if (!site->deep)
-        return true;
-    site = lwp_sites_site(sites, *frame);
-    if (site && site->words && (uint64_t)(frame + site->words + 1) <= high)
-        *above = frame[site->words];
-    return true;
+    return callers->ra == *frame && (!callers->above_at || (uint64_t)(frame + callers->above_at) < stack_high) &&
+           callers->caller == frame[callers->caller_at] && callers->above == frame[callers->above_at];
 }
 
 /* `frame` points at the allocator's return address on the stack. NULL: not known. */
 static inline struct lwp_path *lwp_sites_path(struct lwp_sites *sites, const uint64_t *frame, uint32_t size)
 {
-    uint64_t caller, above;
-    if (__builtin_expect(!lwp_sites_callers(sites, frame, &caller, &above), 0)) {
-        if (!lwp_sites_learn(sites, frame) || !lwp_sites_callers(sites, frame, &caller, &above))
-            return NULL;
-    }
-    uint64_t hash = (*frame ^ caller << 17 ^ above << 29 ^ (uint64_t)size << 47) * 0x9e3779b97f4a7c15u;
-    struct lwp_path *path = &sites->path[hash >> 53];
-    if (__builtin_expect(path->ra == *frame && path->caller == caller && path->size == size && path->above == above, 1))
+    struct lwp_path **late = &sites->late[(*frame ^ (uint64_t)size << 32) * 0x9e3779b97f4a7c15u >> 55], *path = *late;
+    if (__builtin_expect(path && path->size == size && lwp_sites_are(&path->callers, frame, sites->stack_high), 1))
         return path;
-    return lwp_sites_path_slow(sites, frame, caller, above, size, path);
+    return lwp_sites_path_slow(sites, frame, size, late);
 }
 
-_Static_assert(LWP_PATHS == 1 << 11, "the hash's upper 11 bits");
+_Static_assert(LWP_PATHS_LATE == 1 << 9, "the hash's upper 9 bits");
 
 #endif

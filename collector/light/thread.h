@@ -15,6 +15,8 @@ struct lwp_thread {
     pid_t tid;
     bool attached;           /* file open, sampling possible */
     volatile int busy;       /* nesting guard: inside the collector, samples are counted as lost */
+    uint32_t heap_thinning;  /* 2^n - 1: of so many and one allocations one is recorded */
+    uint32_t heap_turn;
     struct lwps_writer file; /* t<TID>.lwps */
     struct lwps_paths contexts;
     uint64_t stack_low, stack_high;
@@ -23,8 +25,6 @@ struct lwp_thread {
     struct lwp_budget budget;
     uint64_t lost_in_heap;   /* samples that found the thread recording an allocation: what that costs */
     uint32_t calls;          /* system calls of the program that may have used any memory, when the handler began */
-    uint32_t heap_thinning;  /* 2^n - 1: of so many and one allocations one is recorded */
-    uint32_t heap_turn;
     uint32_t random;         /* state of the dither */
     void *sampler;           /* private to the sampling handler */
     struct lwp_thread *next; /* of all threads (threads.c) */
