@@ -5,8 +5,9 @@
  *
  * Jumping: each visit pays for the cache that holds the element; its lines come side by side, nearly for the price of
  * one, or one after the other. A cache of C bytes holds C of the bytes that the
- * loop keeps busy; beyond the reach of the TLB walking the page table adds to it. When visits do not wait for each
- * other only memory itself is slow enough to be seen.
+ * loop keeps busy; beyond the reach of the TLB walking the page table adds to it, or is all that is paid for: once for
+ * each place far from the others that a visit goes to, most of all in a VM, where a walk goes through two tables. When
+ * visits do not wait for each other only memory itself is slow enough to be seen.
  *
  * Chained (lists, trees): the next address is known only when the element is there. Elements no more than two lines
  * apart are still prefetched, as neighbours; others cost the full latency each.
@@ -93,6 +94,8 @@ static struct lwp_gain_range model_jumping(const struct lwp_caches *machine, str
                 pow(fmax(free, after->jumping) / fmax(free, before->jumping), walk.chained ? chain_lines : jump_lines);
         }
         bool pages = choice & 8;
+        if (pages && choice & 4 && before->spread > tlb_reach)
+            lines = fmin(lines, fmax(1, after->places) / fmax(1, before->places));
         double x = model_jump(machine, pages ? before->spread : before->busy, l3, walk.chained, pages);
         double y = lines * model_jump(machine, pages ? after->spread : after->busy, l3, walk.chained, pages);
         double saved = 1 - fmax(core, y) / fmax(core, x);

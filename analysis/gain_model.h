@@ -19,6 +19,7 @@ struct lwp_gain_need {
     double busy;    /* bytes of the lines it touches, each counted once */
     double spread;  /* bytes from the first to the last of them */
     double spacing; /* from one element to the next */
+    double places;  /* far from each other that one visit goes to; 0: one */
 };
 
 /* How the loop goes over the elements. */

@@ -229,12 +229,18 @@ static struct lwp_gain_need gain_need(const struct lwp_regroup_candidates *candi
                                       const struct lwp_regroup *regroup, const struct lwp_regroup_loop *loop,
                                       bool joined, double lines, double jumping)
 {
-    double used = 0, elements = (double)candidates->arrays[regroup->members[0]].elements;
-    for (size_t i = 0; i < regroup->count; i++)
+    double used = 0, places = 0, elements = (double)candidates->arrays[regroup->members[0]].elements;
+    for (size_t i = 0; i < regroup->count; i++) {
         used += loop->uses[regroup->members[i]] ? (double)candidates->arrays[regroup->members[i]].element_bytes : 0;
+        places += loop->uses[regroup->members[i]];
+    }
     double bytes = joined ? (double)regroup->bytes : used;
-    return (struct lwp_gain_need){
-        .lines = lines, .jumping = jumping, .busy = elements * bytes, .spread = elements * bytes, .spacing = bytes};
+    return (struct lwp_gain_need){.lines = lines,
+                                  .jumping = jumping,
+                                  .busy = elements * bytes,
+                                  .spread = elements * bytes,
+                                  .spacing = bytes,
+                                  .places = joined ? 1 : places};
 }
 
 struct gain_loop {

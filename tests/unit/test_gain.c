@@ -143,6 +143,13 @@ static void test_model(void **state)
     /* What fits a cache afterwards gains more than what does not. */
     assert_true(saved(LWP_GAIN_JUMPING, false, 8, 64, 64.0 * MIB).low >
                 2 * saved(LWP_GAIN_JUMPING, false, 8, 64, 1024.0 * MIB).low);
+    /* Seven arrays made one: the optimist pays for one page a visit instead of seven, where the TLB does not reach. */
+    struct lwp_gain_need apart = {.lines = 1, .jumping = 7, .busy = 1024.0 * MIB, .spread = 1024.0 * MIB, .places = 7};
+    struct lwp_gain_need one = {.lines = 1, .jumping = 2, .busy = 1024.0 * MIB, .spread = 1024.0 * MIB, .places = 1};
+    struct lwp_gain_walk jumps = {LWP_GAIN_JUMPING, false, 4};
+    near(lwp_gain_saved(&machine, jumps, &apart, &one, &one).high, 1 - 1 / 7.0);
+    apart.busy = apart.spread = one.busy = one.spread = 4 * MIB;
+    assert_true(lwp_gain_saved(&machine, jumps, &apart, &one, &one).high <= 1 - 2 / 7.0 + 1e-9);
     near(lwp_gain_speedup(0, 0.5).high, 2);
     near(lwp_gain_speedup(-1, 2).low, 0.5);
     assert_true(lwp_gain_speedup(0, 5).high <= 100.001);
