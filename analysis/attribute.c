@@ -536,6 +536,40 @@ static int attribution_candidates(void *to, const struct lwps_candidates *record
     return 0;
 }
 
+/* Larger numbers are damage: sums must not wrap. */
+static bool attribution_counts(const struct lwps_pair *record)
+{
+    return (record->use | record->waste | record->close | record->open | record->times | record->again) >> 56 == 0;
+}
+
+static int attribution_pair(void *to, const struct lwps_pair *record)
+{
+    struct lwp_attribution *self = to;
+    uint64_t offset;
+    if (self->file->other_unit || !attribution_counts(record))
+        return 0;
+    struct lwp_watched_count count = {.first = attribution_access_context(self, &record->first, record->first_context,
+                                                                          record->time),
+                                      .second = attribution_access_context(self, &record->second,
+                                                                           record->second_context, record->time),
+                                      .object = LWP_NONE,
+                                      .use = record->use,
+                                      .waste = record->waste,
+                                      .close = record->close,
+                                      .open = record->open,
+                                      .times = record->times,
+                                      .again = record->again,
+                                      .bytes = record->first.bytes};
+    if (record->second.ip)
+        count.object = attribution_object(self, &record->first, record->time, LWP_NONE, &offset);
+    for (unsigned kind = 0; kind < LWP_WATCHED_KINDS; kind++) {
+        count.kind = (enum lwp_watched_kind)kind;
+        if (record->verdict == attribution_bits[kind])
+            lwp_watched_count(&self->shard->watched, &count);
+    }
+    return 0;
+}
+
 int lwp_attribute(struct lwp_attribution *self, struct lwp_space *space, uint32_t number, const char *path,
                   struct lwp_attributed *file, struct lwps_damage *damage, struct lwp_error *err)
 {
@@ -544,6 +578,7 @@ int lwp_attribute(struct lwp_attribution *self, struct lwp_space *space, uint32_
                                                 .context = attribution_context,
                                                 .watch = attribution_watch,
                                                 .candidates = attribution_candidates,
+                                                .pair = attribution_pair,
                                                 .sample = attribution_take};
     self->space = space;
     lwp_resolver_enter(self->resolver, space);

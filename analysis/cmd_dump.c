@@ -197,6 +197,22 @@ static int dump_watch(void *to, const struct lwps_watch *record)
     return 0;
 }
 
+static int dump_pair(void *to, const struct lwps_pair *record)
+{
+    (void)to;
+    printf("pair time %" PRIu64, record->time);
+    dump_verdicts(record->verdict);
+    printf(" use %" PRIu64 " waste %" PRIu64 " close %" PRIu64 " open %" PRIu64 " times %" PRIu64 " again %" PRIu64 "\n",
+           record->use, record->waste, record->close, record->open, record->times, record->again);
+    printf("  first context %" PRIu32 " ", record->first_context);
+    dump_access(&record->first);
+    if (record->second.ip) {
+        printf("  second context %" PRIu32 " ", record->second_context);
+        dump_access(&record->second);
+    }
+    return 0;
+}
+
 static int dump_sample(void *to, const struct lwps_sample *record)
 {
     (void)to;
@@ -216,7 +232,7 @@ static int dump_run(int argc, char **argv, const struct lwp_command *self)
         .file = dump_file, .process = dump_process, .module = dump_module, .module_end = dump_module_end,
         .context = dump_context, .pool = dump_pool, .pool_count = dump_pool_count, .block = dump_block,
         .block_end = dump_block_end, .totals = dump_totals, .note = dump_note, .thread = dump_thread,
-        .thread_end = dump_thread_end, .watch = dump_watch, .candidates = dump_candidates, .sample = dump_sample,
+        .thread_end = dump_thread_end, .watch = dump_watch, .candidates = dump_candidates, .pair = dump_pair, .sample = dump_sample,
     };
     struct lwp_options options;
     int status;

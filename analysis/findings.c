@@ -7,6 +7,7 @@
 
 #include <ctype.h>
 #include <stdio.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -166,12 +167,23 @@ enum { REDUNDANT_SHOWN = 5 };
 
 static const double redundant_share = 0.1, redundant_time = 0.03;
 
+/* What the pair is of the program: of its weight, or of all bytes that it stores and loads where these were counted. */
+static double finding_redundant_part(const struct lwp_redundancies *redundancies, const struct lwp_profile *profile,
+                                     const struct lwp_redundancy *item)
+{
+    const struct lwp_redundancy_total *totals = redundancies->totals;
+    double all = profile->watched.exact ? totals[LWP_WATCHED_DEAD_STORE].total + totals[LWP_WATCHED_SILENT_LOAD].total
+                                        : profile->total.weight;
+    return all > 0 ? fmin(1, item->amount / all) : 0;
+}
+
 /* Silent loads are no finding of their own: that data is read again and unchanged is what most programs live from. They
  * are listed, and the largest explain themselves there. */
-static bool finding_is_redundancy(const struct lwp_profile *profile, const struct lwp_redundancy *item)
+static bool finding_is_redundancy(const struct lwp_redundancies *redundancies, const struct lwp_profile *profile,
+                                  const struct lwp_redundancy *item)
 {
     return item->kind != LWP_WATCHED_SILENT_LOAD && item->share.low >= redundant_share &&
-           item->amount >= redundant_time * profile->total.weight;
+           finding_redundant_part(redundancies, profile, item) >= redundant_time;
 }
 
 /* Where people look for an access: in their own code, which may have called the C library to do it. */
@@ -230,8 +242,7 @@ static void finding_of_redundancy(struct lwp_profile *profile, const struct lwp_
     else
         finding->title = lwp_arena_printf(profile->arena, "%.0f %% of all stores write in %s what is there already",
                                           100 * item->share.value, second);
-    double time = profile->total.weight > 0 ? item->amount / profile->total.weight : 0;
-    finding->share = time < 1 ? time : 1;
+    finding->share = finding_redundant_part(redundancies, profile, item);
     finding->severity = finding->share >= 0.25 ? "medium" : "low";
     finding->next_step = lwp_arena_printf(profile->arena, "%s %s", item->meaning, item->remedy);
 }
@@ -290,7 +301,7 @@ void lwp_findings_rank(struct lwp_profile *profile, const struct lwp_splits *spl
     for (size_t i = 0; regroups && i < regroups->count; i++)
         finding_of_regroup(profile, regroups, i, &findings->findings[count++]);
     for (size_t i = 0; redundancies && i < redundancies->count && count < room; i++)
-        if (finding_is_redundancy(profile, &redundancies->items[i]))
+        if (finding_is_redundancy(redundancies, profile, &redundancies->items[i]))
             finding_of_redundancy(profile, redundancies, i, &findings->findings[count++]);
     size_t shown = 0;
     for (size_t i = 0; sharings && i < sharings->count && shown < SHARINGS_SHOWN; i++)

@@ -3,11 +3,11 @@
 
 #include <math.h>
 
-static json_t *json_redundancy_total(const struct lwp_redundancy_total *total, const char *unit)
+static json_t *json_redundancy_total(const struct lwp_redundancy_total *total, const char *unit, bool exact)
 {
     if (!total->measured)
         return json_null();
-    return json_pack("{s:o,s:o,s:o,s:o,s:s,s:o,s:o,s:o,s:o}", "share", lwp_json_share(total->share.value), "share_ci",
+    return json_pack("{s:b,s:o,s:o,s:o,s:o,s:s,s:o,s:o,s:o,s:o}", "exact", exact, "share", lwp_json_share(total->share.value), "share_ci",
                      lwp_json_interval(&total->share), "wasted", json_real(round(total->wasted)), "total",
                      json_real(round(total->total)), "unit", unit, "approximate",
                      lwp_json_share(total->wasted > 0 ? total->close / total->wasted : 0), "candidates",
@@ -50,11 +50,13 @@ void lwp_json_redundancies(struct lwp_json_tables *tables, const struct lwp_redu
     static const char *const later[] = {"computation", "register", "spatial"};
     static const char *const units[] = {"unknown", "ns", "cycles", "cycles", "events"};
     bool measured = tables->profile->watched.origin_count > 0;
+    bool exact = tables->profile->watched.exact;
     uint8_t unit = tables->profile->weight_unit;
     json_t *totals = measured ? json_object() : json_null(), *list = measured ? json_array() : json_null();
     for (unsigned kind = 0; measured && kind < LWP_WATCHED_KINDS; kind++)
         json_object_set_new(totals, lwp_redundancy_kind((enum lwp_watched_kind)kind),
-                            json_redundancy_total(&found->totals[kind], units[unit < 5 ? unit : 0]));
+                            json_redundancy_total(&found->totals[kind],
+                                                  exact ? "bytes" : units[unit < 5 ? unit : 0], exact));
     for (size_t i = 0; measured && i < sizeof later / sizeof *later; i++)
         json_object_set_new(totals, later[i], json_null());
     for (size_t i = 0; measured && i < found->count; i++)

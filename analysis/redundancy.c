@@ -8,6 +8,7 @@
  * (double sampling for stratification: Cochran, Sampling Techniques, chapter 12), n and m_c being numbers of equally
  * weighted observations (Kish), and p_c moved by half an observation, since few decisions that agree do not make sure.
  * How far it reaches is Student's, with the degrees of freedom of a sum of such parts (Satterthwaite).
+ * Of exact counts the same sums are taken, with no interval.
  * A pair is the same sum over the contexts it was seen in that differ in nothing people tell apart (part_context).
  */
 #include "analysis/redundancy.h"
@@ -104,8 +105,11 @@ static void estimate_add(struct estimate *estimate, double part, double p, doubl
     estimate->doubt += variance * variance / m;
 }
 
+/* `n`: what the sum was sampled from; infinite where all was counted. */
 static struct lwp_share estimate_share(const struct estimate *estimate, double n)
 {
+    if (isinf(n))
+        return (struct lwp_share){estimate->value, estimate->value, estimate->value};
     const double z = 1.959964;
     double between = fmax(0, estimate->squares - estimate->value * estimate->value) / n;
     double variance = between + estimate->within;
@@ -204,7 +208,8 @@ static struct lwp_redundancy redundancy_item(struct lwp_profile *profile, const 
     for (size_t i = 0; i < count; i++) {
         const struct lwp_watched_pair *pair = parts[i].pair;
         double all = parts[i].stratum->weight / weight, amount = part_amount(&parts[i]), r = amount / weight / all;
-        paths[i] = (struct lwp_redundancy_path){pair, amount / weight, pair->waste.samples + pair->close.samples};
+        paths[i] = (struct lwp_redundancy_path){
+            pair, amount / weight, pair->times ? pair->times : pair->waste.samples + pair->close.samples};
         item.amount += amount;
         item.samples += paths[i].samples;
         item.again += pair->again;
@@ -280,7 +285,8 @@ static void redundancy_kind(struct lwp_profile *profile, struct places *places, 
         return;
     total->measured = true;
     /* a sample's weight may be dealt out to several contexts, and only the one chosen counts */
-    double n = fmin(all.weight * all.weight / all.squares, (double)total->candidates);
+    double n = watched->exact ? INFINITY
+                              : fmin(all.weight * all.weight / all.squares, (double)total->candidates);
     struct estimate share = {0};
     for (size_t i = 0; i < count; i++) {
         const struct stratum *stratum = &strata[i];

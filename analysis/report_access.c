@@ -55,11 +55,18 @@ void lwp_report_redundancy(const struct lwp_report *report, const json_t *pair)
 {
     const json_t *object = lwp_report_at(report, "objects", json_object_get(pair, "object"));
     bool load = strcmp(lwp_report_text(pair, "kind", ""), "silent_load") == 0;
+    const json_t *total = json_object_get(json_object_get(report->root, "redundancy_totals"),
+                                          lwp_report_text(pair, "kind", ""));
     size_t others = json_array_size(json_object_get(pair, "others"));
     char cause[64];
-    lwp_report_say(report, "   share       %.1f %% of all %s (95 %% interval %.1f-%.1f, %.0f pairs seen)\n",
-                   100 * lwp_report_number(pair, "share"), load ? "loads" : "stores", report_end(pair, 0),
-                   report_end(pair, 1), lwp_report_number(pair, "samples"));
+    lwp_report_say(report, "   share       %.1f %% of all %s (", 100 * lwp_report_number(pair, "share"),
+                   load ? "loads" : "stores");
+    if (json_is_true(json_object_get(total, "exact")))
+        lwp_report_say(report, "exact: %.0f bytes, %.0f times)\n", lwp_report_number(pair, "amount"),
+                       lwp_report_number(pair, "samples"));
+    else
+        lwp_report_say(report, "95 %% interval %.1f-%.1f, %.0f pairs seen)\n", report_end(pair, 0),
+                       report_end(pair, 1), lwp_report_number(pair, "samples"));
     lwp_report_say(report, "   cause       %s\n", report_cause(pair, cause, sizeof cause));
     report_path(report, load ? "loaded in" : "stored in", json_object_get(pair, "first"));
     report_path(report, "then in", json_object_get(pair, "second"));
@@ -126,15 +133,21 @@ void lwp_report_redundancies(const struct lwp_report *report)
     bool begun = false;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         const json_t *total = json_object_get(totals, kinds[i].key);
+        bool exact = json_is_true(json_object_get(total, "exact"));
         double undecided = lwp_report_number(total, "undecided");
         if (!json_is_object(total))
             continue;
         if (!begun)
-            lwp_report_say(report, "\nRedundant accesses (of all sampled stores or loads, 95 %% interval)\n");
+            lwp_report_say(report, "\nRedundant accesses (%s)\n",
+                           exact ? "exact: bytes of all stores or loads"
+                                 : "of all sampled stores or loads, 95 % interval");
         begun = true;
-        lwp_report_say(report, "  %-14s %5.1f %%  (%.1f-%.1f)  %s\n", kinds[i].title,
-                       100 * lwp_report_number(total, "share"), report_end(total, 0), report_end(total, 1),
-                       kinds[i].of);
+        lwp_report_say(report, "  %-14s %5.1f %%  ", kinds[i].title, 100 * lwp_report_number(total, "share"));
+        if (exact)
+            lwp_report_say(report, "(%.0f of %.0f bytes)  %s\n", lwp_report_number(total, "wasted"),
+                           lwp_report_number(total, "decided"), kinds[i].of);
+        else
+            lwp_report_say(report, "(%.1f-%.1f)  %s\n", report_end(total, 0), report_end(total, 1), kinds[i].of);
         if (undecided >= 0.005)
             lwp_report_say(report, "%*s nothing is known of another %.1f %%\n", 16, "", 100 * undecided);
         report_pairs(report, kinds[i].key);

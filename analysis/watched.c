@@ -114,6 +114,34 @@ void lwp_watched_add(struct lwp_watched *watched, const struct lwp_watched_verdi
         watched_place(pair, verdict->address, watched->file);
 }
 
+/* Each is as good as the others, so that weights take no part in anything but sums. */
+static void watched_sum(struct lwp_sum *sum, uint64_t bytes)
+{
+    lwp_sum_add_many(sum, bytes, bytes);
+}
+
+void lwp_watched_count(struct lwp_watched *watched, const struct lwp_watched_count *count)
+{
+    struct lwp_watched_origin *origin = watched_origin(watched, count->kind, count->first);
+    uint64_t decided = count->use + count->waste + count->close;
+    watched->exact = true;
+    watched_sum(&origin->sampled, decided + count->open);
+    origin->decided_weight += decided;
+    origin->dropped_weight += count->open;
+    origin->decided += decided;
+    if (!decided)
+        return;
+    struct lwp_watched_pair *pair = watched_pair(watched, count->kind, count->first, count->second, count->object);
+    watched_sum(&pair->use, count->use);
+    watched_sum(&pair->waste, count->waste);
+    watched_sum(&pair->close, count->close);
+    pair->times += count->times;
+    pair->again += count->again;
+    pair->moved += count->times > count->again ? count->times - count->again : 0;
+    if (count->bytes > pair->bytes)
+        pair->bytes = count->bytes;
+}
+
 void lwp_watched_read_elsewhere(struct lwp_watched *watched, uint32_t object)
 {
     uint32_t *at = lwp_table_at(&watched->read_index, object);
@@ -140,11 +168,13 @@ void lwp_watched_merge(struct lwp_watched *into, struct lwp_watched *from)
         lwp_sum_merge(&to->use, &pair->use);
         lwp_sum_merge(&to->waste, &pair->waste);
         lwp_sum_merge(&to->close, &pair->close);
+        to->times += pair->times;
         to->again += pair->again;
         to->moved += pair->moved;
         if (pair->bytes > to->bytes)
             to->bytes = pair->bytes;
     }
+    into->exact |= from->exact;
     for (size_t i = 0; i < from->read_count; i++)
         lwp_watched_read_elsewhere(into, from->read_elsewhere[i]);
     lwp_watched_free(from);

@@ -33,6 +33,15 @@ struct lwp_watched_verdict {
     uint16_t bytes;   /* of the first access */
 };
 
+/* What an exact engine counted of two accesses, in bytes. `first` and `second` as in a verdict; `object` may be LWP_NONE. */
+struct lwp_watched_count {
+    enum lwp_watched_kind kind;
+    uint32_t first, second, object;
+    uint64_t use, waste, close, open;
+    uint64_t times, again; /* of waste and close */
+    uint16_t bytes;
+};
+
 /* All candidates of one first context: what it was sampled for and what could be told of it. */
 struct lwp_watched_origin {
     enum lwp_watched_kind kind;
@@ -55,6 +64,7 @@ struct lwp_watched_pair {
     enum lwp_watched_kind kind;
     uint32_t first, second, object;
     struct lwp_sum use, waste, close; /* close: not part of waste */
+    uint64_t times;                   /* wasted; exact engines only, others count them in the sums */
     uint64_t again, moved;            /* wasted where the thread's last wasted one was, and elsewhere */
     uint64_t address;                 /* of the last one in the file being read */
     uint32_t file;
@@ -74,11 +84,15 @@ struct lwp_watched {
     size_t read_count, read_room;
     struct lwp_table read_index;
     uint32_t file;
+    bool exact; /* everything was counted: nothing is an estimate */
 };
 
 /* What is added from now on was recorded one after the other by one thread. */
 void lwp_watched_begin(struct lwp_watched *watched);
 void lwp_watched_add(struct lwp_watched *watched, const struct lwp_watched_verdict *verdict);
+
+/* Instead of verdicts. */
+void lwp_watched_count(struct lwp_watched *watched, const struct lwp_watched_count *count);
 
 /* A thread was seen to load what another one had stored in the object: its stores are of use although their own thread
  * never loads them. Which of them cannot be told. */

@@ -68,6 +68,7 @@ enum lwps_tag {
     LWPS_TAG_THREAD_END = 12,
     LWPS_TAG_WATCH = 13,
     LWPS_TAG_CANDIDATES = 14,
+    LWPS_TAG_PAIR = 15,
     LWPS_TAG_SAMPLE = 0x80,
     LWPS_TAG_SAME_CONTEXT = 0x40,
 };

@@ -305,6 +305,24 @@ static int read_candidates(struct reader *reader, struct cursor *from)
     VISIT(candidates, record);
 }
 
+static int read_pair(struct reader *reader, struct cursor *from)
+{
+    struct lwps_pair record = {.time = get_time(from, reader)};
+    record.verdict = get_byte(from);
+    record.use = get_varint(from);
+    record.waste = get_varint(from);
+    record.close = get_varint(from);
+    record.open = get_varint(from);
+    record.times = get_varint(from);
+    record.again = get_varint(from);
+    record.first_context = (uint32_t)get_varint(from);
+    read_access(reader, from, reader->delta.ip, &record.first);
+    reader->delta.ip = record.first.ip;
+    record.second_context = (uint32_t)get_varint(from);
+    read_access(reader, from, record.first.ip, &record.second);
+    VISIT(pair, record);
+}
+
 static int read_sample(struct reader *reader, struct cursor *from, uint8_t tag)
 {
     struct lwps_sample record; /* the accesses there are get their values one by one */
@@ -332,6 +350,7 @@ static int (*const readers[])(struct reader *, struct cursor *) = {
     [LWPS_TAG_THREAD] = read_thread, [LWPS_TAG_THREAD_END] = read_thread_end,
     [LWPS_TAG_WATCH] = read_watch,
     [LWPS_TAG_CANDIDATES] = read_candidates,
+    [LWPS_TAG_PAIR] = read_pair,
 };
 
 /* A block whose checksum is right but whose records are not is given up at the first bad record. A visitor's own

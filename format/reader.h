@@ -24,6 +24,7 @@ struct lwps_visitor {
     int (*thread_end)(void *to, const struct lwps_thread_end *record);
     int (*watch)(void *to, const struct lwps_watch *record);
     int (*candidates)(void *to, const struct lwps_candidates *record);
+    int (*pair)(void *to, const struct lwps_pair *record);
     int (*sample)(void *to, const struct lwps_sample *record);
 };
 

@@ -237,6 +237,19 @@ struct lwps_candidates {
     uint64_t ip; /* the accessing instruction */
 };
 
+/* How often two accesses followed each other at the same bytes, and what that showed, counted by an engine that sees all
+ * accesses. Numbers are bytes of `first`; the pairs that are no waste may be counted together, as of `first` alone. */
+struct lwps_pair {
+    uint8_t verdict;             /* one of enum lwps_verdict */
+    uint64_t use, waste, close;  /* close: waste, but the values are only within 1 % */
+    uint64_t open;               /* never decided: freed, its frame died, or the program ended first */
+    uint64_t times;              /* of waste and close: each access counts once for 8 bytes */
+    uint64_t again;              /* times where the pair's last one was */
+    uint64_t time;               /* when the pair was first seen, for `first`'s address */
+    uint32_t first_context, second_context; /* callers of the access's function, as in a sample */
+    struct lwps_access first, second;       /* one of them; ip 0: unknown, or not one */
+};
+
 enum { LWPS_ACCESSES_MAX = 8 };
 
 struct lwps_sample {

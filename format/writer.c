@@ -532,6 +532,25 @@ int lwps_put_candidates(struct lwps_writer *writer, const struct lwps_candidates
     RECORD_END(LWPS_TAG_CANDIDATES);
 }
 
+int lwps_put_pair(struct lwps_writer *writer, const struct lwps_pair *record)
+{
+    RECORD_BEGIN(WATCH_BYTES_MAX);
+    put_time(&to, delta, record->time);
+    put_byte(&to, record->verdict);
+    put_varint(&to, record->use);
+    put_varint(&to, record->waste);
+    put_varint(&to, record->close);
+    put_varint(&to, record->open);
+    put_varint(&to, record->times);
+    put_varint(&to, record->again);
+    put_varint(&to, record->first_context);
+    put_access(&to, delta, &record->first, delta->ip);
+    delta->ip = record->first.ip;
+    put_varint(&to, record->second_context);
+    put_access(&to, delta, &record->second, record->first.ip);
+    RECORD_END(LWPS_TAG_PAIR);
+}
+
 int lwps_put_sample(struct lwps_writer *writer, const struct lwps_sample *record)
 {
     RECORD_BEGIN(SAMPLE_BYTES_MAX);

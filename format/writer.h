@@ -45,6 +45,7 @@ int lwps_put_thread(struct lwps_writer *writer, const struct lwps_thread *record
 int lwps_put_thread_end(struct lwps_writer *writer, const struct lwps_thread_end *record);
 int lwps_put_watch(struct lwps_writer *writer, const struct lwps_watch *record);
 int lwps_put_candidates(struct lwps_writer *writer, const struct lwps_candidates *record);
+int lwps_put_pair(struct lwps_writer *writer, const struct lwps_pair *record);
 int lwps_put_sample(struct lwps_writer *writer, const struct lwps_sample *record);
 
 /* Adds records dropped elsewhere to lost_records. */

@@ -115,6 +115,10 @@ function otherPaths(pair) {
     }));
 }
 
+function redundantExact(kind) {
+  return Boolean((data.redundancy_totals || {})[kind] && data.redundancy_totals[kind].exact);
+}
+
 function pairsTable(kind) {
   const [title, , what, first, second] = REDUNDANT[kind];
   const rows = list(data.redundancies).map((pair, index) => ({pair, index})).filter(row => row.pair.kind === kind);
@@ -135,11 +139,13 @@ function viewRedundancies() {
   if (!totals) return [el('h1', null, 'Redundant accesses'), el('p.lead', null, 'Not measured in this run; the notes of the run say why.')];
   return [
     el('h1', null, 'Redundant accesses'),
-    el('p.lead', null, 'Sampled stores and loads that were watched until the next access to the same bytes.'),
+    el('p.lead', null, Object.keys(REDUNDANT).some(redundantExact) ?
+      'Exact: all bytes that the program stored and loaded were followed to their next access.' :
+      'Sampled stores and loads that were watched until the next access to the same bytes.'),
     tiles(Object.keys(REDUNDANT).map(kind => {
       const total = totals[kind], [title, what] = REDUNDANT[kind];
-      return total ? [title, percent(total.share), `95 % interval ${interval(total.share_ci)}`,
-        `${what}; ${count(total.decided)} of ${count(total.candidates)} watched` + (total.undecided > 0.005 ? `; nothing is known of ${percent(total.undecided)}` : '')] :
+      return total ? [title, percent(total.share), total.exact ? 'exact' : `95 % interval ${interval(total.share_ci)}`,
+        (total.exact ? `${what}; ${bytes(total.wasted)} of ${bytes(total.decided)}` : `${what}; ${count(total.decided)} of ${count(total.candidates)} watched`) + (total.undecided > 0.005 ? `; nothing is known of ${percent(total.undecided)}` : '')] :
         [title, 'unknown', 'none was decided', what];
     })),
     ...Object.keys(REDUNDANT).map(pairsTable),
@@ -156,8 +162,8 @@ function viewRedundancy(index) {
       el(cause ? 'span.tag.cause' : 'span.tag.cause.soft', null, cause || 'cause unknown')),
     el('p.lead', null, prose(pair.meaning)),
     tiles([
-      [`Share of all ${of}`, percent(pair.share), `95 % interval ${interval(pair.share_ci)}`, what],
-      ['Pairs seen', count(pair.samples), `${data.run.engine || 'unknown'} engine`],
+      [`Share of all ${of}`, percent(pair.share), redundantExact(pair.kind) ? `exact: ${bytes(pair.amount)}` : `95 % interval ${interval(pair.share_ci)}`, what],
+      [redundantExact(pair.kind) ? 'Times' : 'Pairs seen', count(pair.samples), `${data.run.engine || 'unknown'} engine`],
       placesTile(pair.places),
       ['Data', object ? clip(objectName(object), 40) : 'unknown', isNumber(pair.bytes) ? `${bytes(pair.bytes)} at a time` : null, object && el('a', {href: '#object/' + pair.object}, 'all about it')],
       pair.kind !== 'dead_store' && ['Values', pair.approximate > 0 ? `${percent(pair.approximate)} only about equal` : 'equal', pair.approximate > 0 ? 'numbers within 1 %' : null],

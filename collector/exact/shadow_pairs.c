@@ -12,13 +12,13 @@ static bool pairs_map(struct lwp_shadow_pairs *pairs, unsigned bits)
     struct lwp_shadow_pair *entries = pairs->port->map(pairs_bytes(bits, sizeof *entries));
     if (!entries)
         return false;
-    uint64_t *addresses = pairs->port->map(pairs_bytes(bits, sizeof *addresses));
-    if (!addresses) {
+    uint64_t *places = pairs->port->map(pairs_bytes(bits, sizeof *places));
+    if (!places) {
         pairs->port->unmap(entries, pairs_bytes(bits, sizeof *entries));
         return false;
     }
     pairs->entries = entries;
-    pairs->addresses = addresses;
+    pairs->places = places;
     pairs->bits = bits;
     return true;
 }
@@ -26,7 +26,7 @@ static bool pairs_map(struct lwp_shadow_pairs *pairs, unsigned bits)
 static void pairs_unmap(const struct lwp_shadow_pairs *pairs)
 {
     pairs->port->unmap(pairs->entries, pairs_bytes(pairs->bits, sizeof *pairs->entries));
-    pairs->port->unmap(pairs->addresses, pairs_bytes(pairs->bits, sizeof *pairs->addresses));
+    pairs->port->unmap(pairs->places, pairs_bytes(pairs->bits, sizeof *pairs->places));
 }
 
 bool lwp_shadow_pairs_init(struct lwp_shadow_pairs *pairs, const struct lwp_shadow_port *port, unsigned bits_max)
@@ -61,7 +61,7 @@ static bool pairs_grow(struct lwp_shadow_pairs *pairs)
             continue;
         size_t at = pairs_find(pairs, old.entries[i].key);
         pairs->entries[at] = old.entries[i];
-        pairs->addresses[at] = old.addresses[i];
+        pairs->places[at] = old.places[i];
     }
     pairs_unmap(&old);
     return true;
@@ -79,7 +79,8 @@ struct lwp_shadow_pair *lwp_shadow_pairs_add(struct lwp_shadow_pairs *pairs, uin
     if (!pairs->entries[at].key) {
         pairs->count++;
         pairs->entries[at].key = key;
-        pairs->addresses[at] = address;
+        if (key >> 56 != LWP_SHADOW_USES)
+            pairs->places[at] = pairs->port->place ? pairs->port->place(address) : address;
     }
     return &pairs->entries[at];
 }

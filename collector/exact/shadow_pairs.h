@@ -7,10 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Zeroed memory in whole pages, given only as it is touched; NULL: there is no more. */
 struct lwp_shadow_port {
-    void *(*map)(size_t bytes);
+    void *(*map)(size_t bytes); /* zeroed, in whole pages, given only as they are touched; NULL: there is no more */
     void (*unmap)(void *memory, size_t bytes);
+    uint64_t (*place)(uint64_t address); /* what is kept of a new pair's second access; NULL: the address */
 };
 
 enum lwp_shadow_kind {
@@ -52,7 +52,7 @@ static inline uint32_t lwp_shadow_pair_second(const struct lwp_shadow_pair *pair
 struct lwp_shadow_pairs {
     const struct lwp_shadow_port *port;
     struct lwp_shadow_pair *entries; /* 1 << bits of them; more than bits_max are never made */
-    uint64_t *addresses;             /* of the first one of each entry */
+    uint64_t *places;                /* port->place() of the first of each entry; not of uses */
     unsigned bits, bits_max;
     size_t count;
 };

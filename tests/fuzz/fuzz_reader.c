@@ -68,6 +68,13 @@ static int on_watch(void *to, const struct lwps_watch *record)
     return 0;
 }
 
+static int on_pair(void *to, const struct lwps_pair *record)
+{
+    (void)to;
+    seen += record->first.address + record->second.address + record->use + record->waste + record->time;
+    return 0;
+}
+
 static void mend(uint8_t *bytes, size_t size)
 {
     struct lwps_disk_header header;
@@ -92,7 +99,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
 {
     static const struct lwps_visitor visitor = {.process = on_process, .module = on_module, .note = on_note,
-                                                .thread = on_thread, .watch = on_watch, .candidates = on_candidates, .sample = on_sample};
+                                                .thread = on_thread, .watch = on_watch, .candidates = on_candidates, .pair = on_pair,
+                                                .sample = on_sample};
     struct lwps_damage damage;
     struct lwp_error err;
     lwps_read_memory("fuzz", input, size, &visitor, NULL, &damage, &err);

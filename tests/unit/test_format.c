@@ -172,6 +172,16 @@ static int on_candidates(void *to, const struct lwps_candidates *c)
     return 0;
 }
 
+static int on_pair(void *to, const struct lwps_pair *p)
+{
+    struct log *log = to;
+    fprintf(log->to, "P %" PRIu64 " %u %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %u %u\n", p->time,
+            p->verdict, p->use, p->waste, p->close, p->open, p->times, p->again, p->first_context, p->second_context);
+    log_access(log, &p->first);
+    log_access(log, &p->second);
+    return 0;
+}
+
 static int on_sample(void *to, const struct lwps_sample *record)
 {
     log_sample(to, record);
@@ -263,7 +273,7 @@ static const struct lwps_visitor visitor = {
     .process = on_process, .module = on_module, .module_end = on_module_end, .context = on_context, .pool = on_pool,
     .pool_count = on_pool_count, .block = on_block, .block_end = on_block_end, .totals = on_totals, .note = on_note,
     .thread = on_thread, .thread_end = on_thread_end, .watch = on_watch, .candidates = on_candidates,
-    .sample = on_sample,
+    .pair = on_pair, .sample = on_sample,
 };
 
 static uint64_t any_time(void)
@@ -367,6 +377,13 @@ static void put_any(struct lwps_writer *writer, struct log *expected)
         struct lwps_candidates r = {any_time(), random_any() / 1000 * 1000, 1 + (uint32_t)random_any() % 1000, (uint8_t)random_any(), id, random_any()};
         assert_int_equal(lwps_put_candidates(writer, &r), 0);
         on_candidates(expected, &r);
+        break;
+    }
+    case 14: {
+        struct lwps_pair r = {(uint8_t)random_number(), random_any(), random_any(), random_any(), random_any(), random_any(),
+                              random_any(), any_time(), id, (uint32_t)random_any(), any_access(), any_access()};
+        assert_int_equal(lwps_put_pair(writer, &r), 0);
+        on_pair(expected, &r);
         break;
     }
     default: {

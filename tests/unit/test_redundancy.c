@@ -343,10 +343,53 @@ static void test_constructors(void **state)
                          table[i].constructs);
 }
 
+/* Counts come out as they went in, to the byte and without an interval; what was never decided is only said to be so. */
+static void test_exact(void **state)
+{
+    (void)state;
+    struct lwp_profile profile;
+    lwp_profile_init(&profile);
+    const uint64_t much = (uint64_t)1 << 50;
+    const struct lwp_watched_count counts[] = {
+        {.kind = LWP_WATCHED_DEAD_STORE, .first = 1, .second = 2, .waste = much + 1, .times = 5, .again = 4},
+        {.kind = LWP_WATCHED_DEAD_STORE, .first = 1, .second = 3, .use = much - 1},
+        {.kind = LWP_WATCHED_DEAD_STORE, .first = 2, .second = 1, .waste = 7, .use = 1, .times = 1},
+        {.kind = LWP_WATCHED_DEAD_STORE, .first = 4, .open = much},
+        {.kind = LWP_WATCHED_SILENT_STORE, .first = 1, .second = 2, .waste = 24, .close = 8, .use = 32, .times = 4},
+    };
+    static const uint32_t same[5] = {0, 1, 2, 3, 4};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        struct lwp_watched_count count = counts[i];
+        count.object = LWP_NONE;
+        lwp_watched_count(&profile.watched, &count);
+    }
+    lwp_watched_settle(&profile.watched, same, NULL);
+    struct lwp_redundancies found;
+    profile.context_count = 5;
+    free(profile.contexts);
+    profile.contexts = calloc(5, sizeof *profile.contexts);
+    for (int i = 0; i < 5; i++)
+        profile.contexts[i].module = LWP_NONE;
+    lwp_redundancy_find(&profile, &found);
+    const struct lwp_redundancy_total *dead = &found.totals[LWP_WATCHED_DEAD_STORE];
+    assert_true(dead->wasted == (double)much + 8 && dead->decided == 2 * much + 8);
+    assert_true(dead->share.low == dead->share.value && dead->share.high == dead->share.value);
+    assert_true(fabs(dead->undecided - 1 / 3.0) < 1e-9);
+    assert_int_equal(found.count, 2); /* seven bytes are not worth a line */
+    assert_true(found.items[0].amount == (double)much + 1 && found.items[0].share.low == found.items[0].share.high);
+    assert_int_equal(found.items[0].samples, 5);
+    assert_int_equal(found.items[0].again, 4);
+    assert_int_equal(found.items[0].moved, 1);
+    assert_true(found.items[1].amount == 32 && found.items[1].share.value == 0.5 && found.items[1].close == 0.25);
+    assert_false(found.totals[LWP_WATCHED_SILENT_LOAD].measured);
+    lwp_profile_fini(&profile);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_mixed_density), cmocka_unit_test(test_interval),
                                        cmocka_unit_test(test_dropped), cmocka_unit_test(test_thread_roots),
-                                       cmocka_unit_test(test_pairs_of_threads), cmocka_unit_test(test_constructors)};
+                                       cmocka_unit_test(test_pairs_of_threads), cmocka_unit_test(test_constructors),
+                                       cmocka_unit_test(test_exact)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
