@@ -44,6 +44,11 @@ static void analyze_notes(struct lwp_profile *profile)
             "%.0f %% of the CPU time was spent in the kernel (page faults, system calls); it counts for the "
             "code that was running around it.",
             100 * (double)profile->system_ns / cpu);
+    if (profile->engine == LWPS_ENGINE_EXACT)
+        lwp_profile_note(profile,
+                         "The program ran under Valgrind, one thread at a time and many times slower: times are those of that run. "
+                         "Weights are cycles of a model of this machine's caches, fed with the accesses of the windows traced "
+                         "(lwp collect --window); they do not depend on how busy the machine was.");
     if (!lwp_gain_known(profile))
         lwp_profile_note(profile,
                          "Events were counted, not time: which data they fell on is known, what another layout would save "

@@ -251,7 +251,7 @@ static void attribution_flush(struct lwp_attribution *self)
 /* Among themselves these follow each other in the program without a gap. */
 static bool attribution_follows(const struct lwps_access *access)
 {
-    return lwp_stream_is_fair(access->source);
+    return lwp_stream_is_fair(access->source, access->flags);
 }
 
 /* `hints`: of its first access to each page. */
@@ -382,7 +382,9 @@ static int attribution_file(void *to, const struct lwps_file *file)
 {
     struct lwp_attribution *self = to;
     self->file->lost_records = file->lost_records;
-    self->seed = lwp_hash_mix(lwp_hash_mix(file->pid, file->tid), file->start_ns ^ file->start_wall_ns);
+    self->seed = file->engine == LWPS_ENGINE_EXACT /* the same in every run */
+                     ? self->number
+                     : lwp_hash_mix(lwp_hash_mix(file->pid, file->tid), file->start_ns ^ file->start_wall_ns);
     lwp_windows_begin(&self->shard->windows, self->number, self->seed);
     if (file->weight_unit == self->weight_unit)
         return LWP_OK;

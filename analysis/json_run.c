@@ -74,14 +74,16 @@ json_t *lwp_json_run(const struct lwp_profile *profile)
                         lwp_json_text(profile->weight_unit < 5 ? units[profile->weight_unit] : NULL));
     json_object_set_new(run, "weight", json_real(profile->total.weight));
     json_object_set_new(run, "stall_share",
-                        profile->weight_unit == LWPS_WEIGHT_NS
+                        profile->weight_unit == LWPS_WEIGHT_NS || profile->weight_unit == LWPS_WEIGHT_SIMULATED_CYCLES
                             ? lwp_json_share(lwp_share_of(&profile->stalled, &profile->total).value)
                             : json_null()); /* all weight there is is of accesses */
     json_object_set_new(run, "samples", lwp_json_count(profile->samples));
     json_object_set_new(run, "samples_with_address", lwp_json_count(profile->samples_with_address));
     json_object_set_new(run, "samples_lost", lwp_json_count(profile->samples_lost));
     json_object_set_new(run, "overhead_percent",
-                        cpu > 0 ? json_real(round(1e4 * (double)profile->own_ns / cpu) / 100) : json_null());
+                        cpu > 0 && profile->engine != LWPS_ENGINE_EXACT
+                            ? json_real(round(1e4 * (double)profile->own_ns / cpu) / 100)
+                            : json_null());
     json_object_set_new(run, "machine", json_machine(profile));
     json_object_set_new(run, "processes", json_processes(profile));
     if (json_array_size(profile->runs) > 1)

@@ -102,7 +102,7 @@ void lwp_stream_table_count(struct lwp_stream_table *table, uint32_t stream, con
     count->stores += (access->flags & LWPS_ACCESS_STORE) != 0;
     if (++count->accesses == counted_max)
         table_spill(count, &table->rests[stream]);
-    if (lwp_stream_is_fair(access->source)) {
+    if (lwp_stream_is_fair(access->source, access->flags)) {
         lwp_reservoir_add(&table->offsets, &count->fair, access->rank, access->offset);
     } else {
         table->rests[stream].biased_seen++;

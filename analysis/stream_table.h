@@ -80,10 +80,10 @@ struct lwp_stream_access {
     uint8_t flags, source; /* as in struct lwps_access */
 };
 
-/* Whether an access of this source is one of many with equal chances. */
-static inline bool lwp_stream_is_fair(uint8_t source)
+/* Whether an access is one of many with equal chances. One with weight was chosen for the time it took. */
+static inline bool lwp_stream_is_fair(uint8_t source, uint8_t flags)
 {
-    return source == LWPS_SOURCE_DITHERED || source == LWPS_SOURCE_TRACE;
+    return (source == LWPS_SOURCE_DITHERED || source == LWPS_SOURCE_TRACE) && !(flags & LWPS_ACCESS_WEIGHTED);
 }
 
 /* Three steps before an access is counted, for one who knows many accesses ahead: memory is slow, and waiting for all
@@ -111,7 +111,7 @@ static inline uint32_t lwp_stream_table_next(const struct lwp_stream_table *tabl
     if (!slot->stream_1)
         return LWP_NONE;
     __builtin_prefetch(&table->counts[slot->stream_1 - 1]);
-    if (access->flags & LWPS_ACCESS_WEIGHTED || !lwp_stream_is_fair(access->source))
+    if (!lwp_stream_is_fair(access->source, access->flags))
         __builtin_prefetch(&table->rests[slot->stream_1 - 1]);
     return slot->stream_1 - 1;
 }
@@ -120,7 +120,7 @@ static inline void lwp_stream_table_expect(const struct lwp_stream_table *table,
                                            const struct lwp_stream_access *access)
 {
     lwp_reservoir_prefetch(
-        lwp_stream_is_fair(access->source) ? &table->counts[stream].fair : &table->rests[stream].biased, access->rank);
+        lwp_stream_is_fair(access->source, access->flags) ? &table->counts[stream].fair : &table->rests[stream].biased, access->rank);
 }
 
 void lwp_stream_table_count(struct lwp_stream_table *table, uint32_t stream, const struct lwp_stream_access *access);

@@ -1,6 +1,7 @@
 #include "collector/launch/checks.h"
 
 #include "collector/launch/engine.h"
+#include "collector/launch/exact.h"
 #include "collector/launch/preload.h"
 #include "collector/launch/probes.h"
 #include "collector/perf/probe.h"
@@ -161,6 +162,17 @@ static void check_preload(struct lwp_check *check)
     free(path);
 }
 
+static void check_exact(struct lwp_check *check)
+{
+    struct lwp_error err;
+    char *folder = lwp_exact_find(&err);
+    check->name = "Valgrind";
+    check->good = folder != NULL;
+    snprintf(check->found, sizeof check->found, "%s", check->good ? "lwp collect -e exact works" : err.text);
+    check->remedy = check->good ? NULL : "apt install valgrind, and build lwp again: ./configure && make";
+    free(folder);
+}
+
 void lwp_checks_make(struct lwp_check *checks)
 {
     struct permission permission = permission_read();
@@ -194,6 +206,7 @@ void lwp_checks_make(struct lwp_check *checks)
     checks[n].needed = true;
     check_probe(&checks[n++], "Zydis", lwp_probe_zydis, "addresses are recovered from the code", &permission,
                 "apt install libzydis4.0");
+    check_exact(&checks[n++]);
     check_preload(&checks[n++]);
 }
 

@@ -8,10 +8,12 @@
 #include <string.h>
 #include <sys/wait.h>
 
-static void closing_no_samples(const struct lwp_result *result, const struct lwp_ended *ended, bool timed)
+static void closing_no_samples(const struct lwp_result *result, const struct lwp_ended *ended, bool timed, bool simulated)
 {
     double cpu_s = (double)ended->usage.ru_utime.tv_sec + (double)ended->usage.ru_utime.tv_usec * 1e-6;
-    if (result->processes == 0)
+    if (simulated)
+        lwp_log(LWP_LOG_WARNING, "no samples: nothing of the program ran in a window; trace all of it with --window all");
+    else if (result->processes == 0)
         lwp_log(LWP_LOG_WARNING, "no samples: lwp's library was not loaded into the program; it may clear LD_PRELOAD "
                                  "(env -i, sudo, snap, flatpak), or start a static or setuid program");
     else if (cpu_s < 0.05)
@@ -48,12 +50,15 @@ static void closing_losses(const char *dir, const struct lwp_result *result)
         lwp_log(LWP_LOG_WARNING, "%s", result->problem);
 }
 
-static void closing_counts(const struct lwp_result *result)
+static void closing_counts(const struct lwp_result *result, bool simulated)
 {
-    char overhead[32] = "unknown";
-    if (result->cpu_ns)
-        snprintf(overhead, sizeof overhead, "%.1f %%", 100.0 * (double)result->own_ns / (double)result->cpu_ns);
-    lwp_log(LWP_LOG_NOTE, "%llu samples, %llu with an address, %llu lost; %u %s, %u %s; overhead %s of CPU time",
+    char overhead[64] = "overhead unknown";
+    if (simulated)
+        snprintf(overhead, sizeof overhead, "traced under Valgrind");
+    else if (result->cpu_ns)
+        snprintf(overhead, sizeof overhead, "overhead %.1f %% of CPU time",
+                 100.0 * (double)result->own_ns / (double)result->cpu_ns);
+    lwp_log(LWP_LOG_NOTE, "%llu samples, %llu with an address, %llu lost; %u %s, %u %s; %s",
             (unsigned long long)result->samples, (unsigned long long)result->samples_with_address,
             (unsigned long long)result->samples_lost, result->processes,
             result->processes == 1 ? "process" : "processes", result->threads,
@@ -78,9 +83,9 @@ void lwp_closing_say(const struct lwp_closing *closing, const struct lwp_result 
         lwp_log(LWP_LOG_NOTE, "the program was ended by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
     closing_losses(closing->dir, result);
     if (result->samples == 0)
-        closing_no_samples(result, closing->ended, closing->timed);
+        closing_no_samples(result, closing->ended, closing->timed, closing->simulated);
     else if (!closing->quiet && closing->counts)
-        closing_counts(result);
+        closing_counts(result, closing->simulated);
     if (result->samples && !closing->quiet && closing->analyze)
         closing_findings(closing->dir);
     else if (!closing->quiet)

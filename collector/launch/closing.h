@@ -10,6 +10,7 @@ struct lwp_closing {
     const struct lwp_ended *ended;
     bool timed; /* --delay or --duration were given */
     bool quiet, analyze;
+    bool simulated; /* under the exact engine */
     bool counts; /* the result is all of the run, so its counts are worth a line */
 };
 

@@ -1,10 +1,11 @@
-/* lwp collect: runs a program with the light engine in it and leaves a result directory.
+/* lwp collect: runs a program with the light engine in it, or under the exact one, and leaves a result directory.
  * Exit status: the program's own, 128+n for a signal; lwp's failures are 125, 126 (cannot execute), 127 (not found). */
 #include "base/command.h"
 #include "base/log.h"
 #include "collector/env.h"
 #include "collector/launch/closing.h"
 #include "collector/launch/engine.h"
+#include "collector/launch/exact.h"
 #include "collector/launch/launch.h"
 #include "collector/launch/preload.h"
 #include "collector/launch/rank.h"
@@ -27,7 +28,7 @@ static const struct lwp_option collect_options[] = {
      .help = "result directory, lwp-<app>.<pid> if not given; must not exist. Ranks of one job share it"},
     {.name = "force", .kind = LWP_OPT_FLAG, .help = "replace an older result in DIR"},
     {.name = "engine", .letter = 'e', .kind = LWP_OPT_TEXT, .argument = "ENGINE", .initial = "auto",
-     .help = "timer, pmu (PEBS, IBS), or auto: pmu if it really samples here, else timer; exact is not in this version"},
+     .help = "timer, pmu (PEBS, IBS), auto: pmu if it really samples here, else timer; or exact: traced under Valgrind, the same in every run"},
     {.name = "event", .kind = LWP_OPT_TEXT, .argument = "EVENT",
      .help = "what the pmu engine samples: mem (loads and stores with their latency), which is what it does if not told, or page-faults, which every machine can"},
     {.name = "frequency", .letter = 'F', .kind = LWP_OPT_NUMBER, .argument = "HZ", .min = 1, .max = 20000,
@@ -47,7 +48,7 @@ static const struct lwp_option collect_options[] = {
     {.name = "duration", .kind = LWP_OPT_NUMBER, .argument = "SECONDS", .min = 0, .max = 1e6, .initial = "0",
      .help = "stop sampling after so many seconds, the program goes on; 0: to the end"},
     {.name = "window", .kind = LWP_OPT_TEXT, .argument = "ON:OFF",
-     .help = "bursts of the exact engine, not in this version"},
+     .help = "instructions that the exact engine traces and then leaves out, 20k:2M if not given; all: it traces all"},
     {.name = "region", .kind = LWP_OPT_TEXT, .argument = "FUNC",
      .help = "one function only; for the exact engine, not in this version"},
     {.name = "no-analyze", .kind = LWP_OPT_FLAG, .help = "leave the analysis to 'lwp analyze DIR'"},
@@ -83,22 +84,26 @@ static int collect_check(const struct lwp_options *options, struct lwp_error *er
 {
     const char *engine = lwp_options_text(options, "engine"), *event = lwp_options_text(options, "event");
     bool timer = strcmp(engine, "timer") == 0, pmu = strcmp(engine, "pmu") == 0;
-    if (strcmp(engine, "exact") == 0)
-        return lwp_error_set(err, LWP_ERR_USAGE, "collect: the exact engine is not in this version; use -e timer or -e pmu");
-    if (!timer && !pmu && strcmp(engine, "auto"))
-        return lwp_error_set(err, LWP_ERR_USAGE, "collect: there is no engine '%s'; use -e auto, timer or pmu", engine);
+    bool exact = strcmp(engine, "exact") == 0;
+    if (!timer && !pmu && !exact && strcmp(engine, "auto"))
+        return lwp_error_set(err, LWP_ERR_USAGE, "collect: there is no engine '%s'; use -e auto, timer, pmu or exact", engine);
     if (event && strcmp(event, "mem") && strcmp(event, "page-faults"))
         return lwp_error_set(err, LWP_ERR_USAGE, "collect: --event knows no '%s'; it takes mem and page-faults", event);
     if (timer && (event || lwp_options_text(options, "period")))
         return lwp_error_set(err, LWP_ERR_USAGE, "collect: %s is for the pmu engine; the timer takes -F HZ", event ? "--event" : "-c");
     if (lwp_options_text(options, "period") && lwp_options_text(options, "frequency"))
         return lwp_error_set(err, LWP_ERR_USAGE, "collect: -c and -F exclude each other");
-    static const char *const exact_only[] = {"window", "region"};
-    for (size_t i = 0; i < sizeof exact_only / sizeof *exact_only; i++)
-        if (lwp_options_text(options, exact_only[i]))
-            return lwp_error_set(err, LWP_ERR_USAGE,
-                                 "collect: --%s belongs to the exact engine, which is not in this version; leave it out",
-                                 exact_only[i]);
+    if (lwp_options_text(options, "region"))
+        return lwp_error_set(err, LWP_ERR_USAGE, "collect: --region is not in this version; leave it out");
+    if (!exact && lwp_options_text(options, "window"))
+        return lwp_error_set(err, LWP_ERR_USAGE, "collect: --window belongs to the exact engine; add -e exact, or leave it out");
+    static const char *const sampled_only[] = {"event", "period", "frequency"};
+    for (size_t i = 0; exact && i < sizeof sampled_only / sizeof *sampled_only; i++)
+        if (lwp_options_text(options, sampled_only[i]))
+            return lwp_error_set(err, LWP_ERR_USAGE, "collect: --%s is for engines that sample; the exact one takes --window",
+                                 sampled_only[i]);
+    if (exact && (lwp_options_number(options, "delay") > 0 || lwp_options_number(options, "duration") > 0))
+        return lwp_error_set(err, LWP_ERR_USAGE, "collect: --delay and --duration are for engines that sample; the exact one takes --window");
     if (lwp_options_flag(options, "follow-fork") && lwp_options_flag(options, "no-follow-fork"))
         return lwp_error_set(err, LWP_ERR_USAGE, "collect: --follow-fork and --no-follow-fork exclude each other");
     return collect_check_list(lwp_options_text(options, "detect"), err);
@@ -186,6 +191,7 @@ static void collect_say(const struct lwp_options *options, const struct collect_
                                                    lwp_options_number(options, "delay") > 0,
                                           .quiet = lwp_options_flag(options, "quiet"),
                                           .analyze = !lwp_options_flag(options, "no-analyze"),
+                                          .simulated = strcmp(lwp_options_text(options, "engine"), "exact") == 0,
                                           .counts = !place->rank},
                     result);
 }
@@ -224,9 +230,29 @@ static void collect_close_rank(const struct lwp_options *options, const struct c
     collect_say(options, place, ended, result);
 }
 
-/* Runs the program into the directory that was made for it. */
+/* How the program is started under the exact engine: what to execute, with which arguments. */
+static int collect_under_exact(const struct lwp_options *options, const char *dir, const struct lwp_machine *machine,
+                               const char *folder, char **command, struct lwp_launch *launch, struct lwp_error *err)
+{
+    const char *threshold = lwp_options_text(options, "heap-threshold");
+    struct lwp_exact exact = {.dir = dir,
+                              .heap_threshold = threshold ? strtoull(threshold, NULL, 10) : 65536,
+                              .follow = !lwp_options_flag(options, "no-follow-fork"),
+                              .machine = machine};
+    launch->argv = NULL;
+    if (lwp_exact_window(lwp_options_text(options, "window"), &exact, err))
+        return err->status;
+    char **under = lwp_exact_command(&exact, folder, command, err);
+    launch->argv = under;
+    launch->path = under ? under[0] : NULL;
+    launch->by_shell = false;
+    launch->environment = lwp_exact_environment(environ, folder);
+    return under ? LWP_OK : err->status;
+}
+
+/* Runs the program into the directory that was made for it. `helper`: the preload library, or the exact engine's folder. */
 static int collect_into(const struct lwp_options *options, const struct collect_place *place,
-                        const struct lwp_target *target, const struct lwp_engine *engine, const char *library, char **command,
+                        const struct lwp_target *target, const struct lwp_engine *engine, const char *helper, char **command,
                         struct lwp_error *err)
 {
     char cwd[PATH_MAX], host[256] = "";
@@ -243,11 +269,15 @@ static int collect_into(const struct lwp_options *options, const struct collect_
         run.rank = place->rank->rank;
     }
     bool speaks = place->rank && (place->rank->rank == 0 || place->rank->first); /* for the whole job */
-    char **environment = collect_environment(options, engine, library, place->absolute);
+    struct lwp_launch launch = {.path = target->path, .by_shell = target->by_shell, .argv = command};
     gethostname(host, sizeof host - 1);
     lwp_machine_read(&run.machine, "");
     clock_gettime(CLOCK_REALTIME, &run.started);
-    if (!environment || !run.options) {
+    if (!engine->exact)
+        launch.environment = collect_environment(options, engine, helper, place->absolute);
+    else if (collect_under_exact(options, place->absolute, &run.machine, helper, command, &launch, err))
+        goto out;
+    if (!launch.environment || !run.options) {
         lwp_error_set(err, LWP_ERR_MEMORY, "out of memory");
         goto out;
     }
@@ -255,8 +285,6 @@ static int collect_into(const struct lwp_options *options, const struct collect_
         (speaks && lwp_run_json_write(&run, place->shown, "run.json", err)))
         goto out;
 
-    struct lwp_launch launch = {
-        .path = target->path, .by_shell = target->by_shell, .argv = command, .environment = environment};
     struct lwp_ended ended;
     if (lwp_launch_run(&launch, &ended, err))
         goto out;
@@ -267,6 +295,8 @@ static int collect_into(const struct lwp_options *options, const struct collect_
         goto out;
     }
     err->text[0] = '\0';
+    if (engine->exact)
+        lwp_exact_messages(place->absolute);
     exit_status = lwp_launch_exit_status(ended.wait_status);
 
     run.ended = true;
@@ -291,7 +321,9 @@ static int collect_into(const struct lwp_options *options, const struct collect_
         collect_say(options, place, &ended, &result);
 out:
     json_decref(run.options);
-    lwp_preload_environment_free(environment);
+    lwp_preload_environment_free((char **)launch.environment);
+    if (engine->exact)
+        lwp_exact_free((char **)launch.argv);
     return exit_status;
 }
 
@@ -303,7 +335,7 @@ static int collect_run(int argc, char **argv, const struct lwp_command *self)
     struct lwp_rank rank;
     struct lwp_engine engine;
     struct collect_place place = {0};
-    char *library = NULL, *usable = NULL, *dir = NULL, *own = NULL;
+    char *library = NULL, *usable = NULL, *exact = NULL, *dir = NULL, *own = NULL;
     int exit_status;
     if (!lwp_command_begin(&options, self, argc, argv, EXIT_LWP, &exit_status))
         return exit_status;
@@ -321,9 +353,11 @@ static int collect_run(int argc, char **argv, const struct lwp_command *self)
         exit_status = target.exit_status;
         goto out;
     }
-    library = lwp_preload_find(&err);
-    usable = library ? lwp_preload_usable(library, &err) : NULL;
-    if (!usable)
+    if (engine.exact)
+        exact = lwp_exact_find(&err);
+    else if ((library = lwp_preload_find(&err)))
+        usable = lwp_preload_usable(library, &err);
+    if (!exact && !usable)
         goto out;
     const char *wanted = lwp_options_text(&options, "output");
     bool ranked = lwp_rank_find(&rank), force = lwp_options_flag(&options, "force");
@@ -338,7 +372,7 @@ static int collect_run(int argc, char **argv, const struct lwp_command *self)
         lwp_error_errno(&err, "cannot find %s", place.own);
         goto out;
     }
-    exit_status = collect_into(&options, &place, &target, &engine, usable, command, &err);
+    exit_status = collect_into(&options, &place, &target, &engine, exact ? exact : usable, command, &err);
     if (err.text[0]) {
         lwp_result_discard(place.own);
         if (ranked)
@@ -350,6 +384,7 @@ out:
     lwp_preload_release(usable, library ? library : "");
     lwp_target_fini(&target);
     free(library);
+    free(exact);
     free(dir);
     free(own);
     free(place.absolute);

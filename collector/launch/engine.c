@@ -50,6 +50,10 @@ int lwp_engine_choose(const char *wanted, const char *event, bool period, struct
     bool faults = event && strcmp(event, "page-faults") == 0, must = faults || period || strcmp(wanted, "pmu") == 0;
     if (strcmp(wanted, "timer") == 0)
         return engine_timer(engine);
+    if (strcmp(wanted, "exact") == 0) {
+        *engine = (struct lwp_engine){.name = "exact", .weight_unit = "simulated cycles", .event = "cache model", .exact = true};
+        return LWP_OK;
+    }
     if (faults) {
         lwp_pmu_events_of_faults(&events);
         int why = lwp_pmu_probe(&events);

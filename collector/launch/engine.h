@@ -14,9 +14,10 @@ struct lwp_engine {
     const char *name, *weight_unit; /* as in run.json */
     char event[512];                /* what is counted, in words */
     char pmu[1024];                 /* LWP_ENV_PMU; "": the timer samples */
+    bool exact;                     /* it runs under lwp's Valgrind tool, nothing is preloaded */
 };
 
-/* `wanted`: auto, timer or pmu; `event`: mem, page-faults, or NULL: not said; `period`: events between samples were given.
+/* `wanted`: auto, timer, pmu or exact; `event`: mem, page-faults, or NULL: not said; `period`: events between samples were given.
  * When the pmu was asked for and does not sample here, the error says why and what to do. */
 int lwp_engine_choose(const char *wanted, const char *event, bool period, struct lwp_engine *engine,
                       struct lwp_error *err);

@@ -99,7 +99,7 @@ char **lwp_preload_environment(char *const *from, const char *library, char *con
         return NULL;
     const char *earlier = "";
     for (size_t i = 0; i < count; i++) {
-        bool ours = strncmp(from[i], preload_variable, strlen(preload_variable)) == 0;
+        bool ours = library && strncmp(from[i], preload_variable, strlen(preload_variable)) == 0;
         if (ours)
             earlier = from[i] + strlen(preload_variable);
         for (size_t k = 0; !ours && settings[k]; k++)
@@ -110,6 +110,8 @@ char **lwp_preload_environment(char *const *from, const char *library, char *con
     for (size_t k = 0; settings[k]; k++)
         if (!(environment[used++] = strdup(settings[k])))
             goto fail;
+    if (!library)
+        return environment;
     bool again = preload_has(earlier, library);
     if (asprintf(&preload, "%s%s%s%s", preload_variable, again ? "" : library, again || !*earlier ? "" : ":", earlier) < 0)
         goto fail;

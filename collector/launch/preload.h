@@ -14,7 +14,7 @@ char *lwp_preload_usable(const char *path, struct lwp_error *err);
 /* Removes what lwp_preload_usable made, if it made something, and frees `usable`. */
 void lwp_preload_release(char *usable, const char *path);
 
-/* A new environment: this process's own, with `library` first in LD_PRELOAD and the NULL-ended "NAME=value" list
+/* A new environment: this process's own, with `library` (NULL: none) first in LD_PRELOAD and the NULL-ended "NAME=value" list
  * `settings` in place of variables of the same names. lwp_preload_environment_free frees it. */
 char **lwp_preload_environment(char *const *from, const char *library, char *const *settings);
 void lwp_preload_environment_free(char **environment);

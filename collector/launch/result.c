@@ -58,7 +58,7 @@ static bool result_is_top(const char *name)
             return true;
     const char *end = strncmp(name, "run.", 4) == 0 ? result_digits(name + 4) : NULL;
     return (end && (strcmp(end, ".json") == 0 || strcmp(end, ".json.new") == 0)) ||
-           strncmp(name, "analysis.json.", 14) == 0;
+           strncmp(name, "analysis.json.", 14) == 0 || strncmp(name, "valgrind.", 9) == 0;
 }
 
 static DIR *result_open(int at, const char *name)

@@ -1,0 +1,24 @@
+/* What the statements of a superblock read and write in memory. */
+#ifndef LWP_EXACT_ACCESSES_H
+#define LWP_EXACT_ACCESSES_H
+
+#include "collector/exact/tool.h"
+#include "libvex_ir.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* One access as an emitter of instrumentation finds it, just before its statement. */
+struct lwp_ir_access {
+    Addr ip;         /* its instruction */
+    IRExpr *address; /* an atom */
+    IRExpr *guard;   /* an atom of type I1: it only happens when that is true; NULL: always */
+    IRExpr *data;    /* what a store stores, an atom; NULL: a load, or not an expression (CAS, dirty call) */
+    UShort bytes;
+    UChar flags;     /* LWPS_ACCESS_LOAD, _STORE, _VECTOR, _FLOAT */
+};
+
+/* The access of one statement of a flat superblock, if it is one. `ip`: of the last IMark. */
+bool lwp_ir_access_of(const IRTypeEnv *types, const IRStmt *statement, Addr ip, struct lwp_ir_access *access);
+
+#endif

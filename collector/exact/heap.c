@@ -1,0 +1,123 @@
+/* Hooks at the entry of malloc and the like, found by name where translated code begins; their result is read when the
+ * shadow stack sees that frame return. The program keeps its allocator, its layout and its addresses. Of allocators that
+ * call each other the outermost counts, so that a block has the call path its user knows. The loader's own allocator,
+ * which no library's data comes from, is left out; so are those of other names. */
+#include "collector/exact/heap.h"
+
+#include "collector/exact/blocks.h"
+#include "collector/exact/calls.h"
+#include "collector/exact/contexts.h"
+#include "collector/exact/options.h"
+#include "collector/exact/threads.h"
+#include "collector/exact/trace.h"
+#include "format/record.h"
+
+static const struct heap_name {
+    const HChar *name;
+    enum lwp_heap_function function;
+} heap_names[] = {
+    {"malloc", LWP_HEAP_MALLOC},
+    {"__libc_malloc", LWP_HEAP_MALLOC},
+    {"calloc", LWP_HEAP_CALLOC},
+    {"__libc_calloc", LWP_HEAP_CALLOC},
+    {"realloc", LWP_HEAP_REALLOC},
+    {"__libc_realloc", LWP_HEAP_REALLOC},
+    {"reallocarray", LWP_HEAP_REALLOCARRAY},
+    {"__libc_reallocarray", LWP_HEAP_REALLOCARRAY},
+    {"free", LWP_HEAP_FREE},
+    {"cfree", LWP_HEAP_FREE},
+    {"__libc_free", LWP_HEAP_FREE},
+    {"memalign", LWP_HEAP_MEMALIGN},
+    {"aligned_alloc", LWP_HEAP_MEMALIGN},
+    {"__libc_memalign", LWP_HEAP_MEMALIGN},
+    {"valloc", LWP_HEAP_PAGES},
+    {"pvalloc", LWP_HEAP_PAGES},
+    {"__libc_valloc", LWP_HEAP_PAGES},
+    {"__libc_pvalloc", LWP_HEAP_PAGES},
+    {"posix_memalign", LWP_HEAP_POSIX_MEMALIGN},
+    {"__posix_memalign", LWP_HEAP_POSIX_MEMALIGN},
+    {"mmap", LWP_HEAP_MMAP},
+    {"mmap64", LWP_HEAP_MMAP},
+    {"__mmap", LWP_HEAP_MMAP},
+    {"__mmap64", LWP_HEAP_MMAP},
+    {"munmap", LWP_HEAP_MUNMAP},
+    {"__munmap", LWP_HEAP_MUNMAP},
+    {"mremap", LWP_HEAP_MREMAP},
+    {"__mremap", LWP_HEAP_MREMAP},
+};
+
+enum lwp_heap_function lwp_heap_function(Addr address)
+{
+    const HChar *name, *object;
+    DiEpoch epoch = VG_(current_DiEpoch)();
+    if (!VG_(get_fnname_if_entry)(epoch, address, &name))
+        return LWP_HEAP_NONE;
+    for (SizeT i = 0; i < sizeof heap_names / sizeof *heap_names; i++)
+        if (VG_(strcmp)(name, heap_names[i].name) == 0)
+            return VG_(get_objname)(epoch, address, &object) && VG_(strstr)(object, "/ld-linux") ? LWP_HEAP_NONE
+                                                                                               : heap_names[i].function;
+    return LWP_HEAP_NONE;
+}
+
+static void heap_forget(Addr block, struct lwp_heap_call *call)
+{
+    call->had = block && lwp_block_remove(block, &call->old);
+}
+
+void lwp_heap_entered(ULong function, Addr sp, ULong a, ULong b, ULong c)
+{
+    struct lwp_heap_call *call = &lwp_thread_now->heap_call;
+    if (call->slot > sp) /* inside of another */
+        return;
+    lwp_trace_drain();
+    if (function == LWP_HEAP_FREE) {
+        struct lwp_heap_call gone;
+        heap_forget(a, &gone);
+        return;
+    }
+    if (function == LWP_HEAP_MUNMAP) {
+        lwp_blocks_unmap(a, b);
+        return;
+    }
+    if (function == LWP_HEAP_MMAP && (!(c & (VKI_PROT_READ | VKI_PROT_WRITE)) || c & VKI_PROT_EXEC ||
+                                  b < lwp_exact_options.heap_threshold))
+        return;
+    if (!lwp_calls_hook(sp))
+        return;
+    *call = (struct lwp_heap_call){.slot = sp, .function = (enum lwp_heap_function)function, .node = lwp_context_now, .pointer = a, .size = b};
+    if (function == LWP_HEAP_REALLOC || function == LWP_HEAP_REALLOCARRAY || function == LWP_HEAP_MREMAP)
+        heap_forget(a, call);
+    if (function == LWP_HEAP_MREMAP || function == LWP_HEAP_POSIX_MEMALIGN)
+        call->size = c; /* the size is the third argument */
+    else if (function == LWP_HEAP_CALLOC)
+        call->size = a * b;
+    else if (function == LWP_HEAP_REALLOCARRAY)
+        call->size = b * c;
+    else if (function == LWP_HEAP_MALLOC || function == LWP_HEAP_PAGES)
+        call->size = a;
+}
+
+static void heap_made(const struct lwp_heap_call *call, ULong result)
+{
+    Addr block = result;
+    uint8_t kind = call->function == LWP_HEAP_MMAP || call->function == LWP_HEAP_MREMAP ? LWPS_BLOCK_MMAP : LWPS_BLOCK_HEAP;
+    if (call->function == LWP_HEAP_POSIX_MEMALIGN)
+        block = result ? 0 : *(const Addr *)call->pointer;
+    if (kind == LWPS_BLOCK_MMAP && block > (Addr)-4096)
+        block = 0;
+    if (block)
+        lwp_block_add(block, call->size, kind, call->node);
+    else if (call->had && call->size) /* it failed: the old one stays */
+        lwp_block_add(call->old.start, call->old.size, call->old.kind, call->old.node);
+}
+
+void lwp_heap_returned(Addr slot, bool returned, ULong result)
+{
+    struct lwp_heap_call *call = &lwp_thread_now->heap_call;
+    if (call->slot != slot)
+        return;
+    struct lwp_heap_call done = *call;
+    call->slot = 0;
+    if (returned)
+        heap_made(&done, result);
+}

@@ -1,0 +1,154 @@
+/* Goes once through a superblock, copies it, and adds:
+ *  - at its start: the countdown of instructions and, if a window is open, the superblock in the trace (trace.h);
+ *    at the entry of an allocator's function also the hook of heap.c;
+ *  - before each access: its address into the trace, if the window is open;
+ *  - at its end, if it calls or returns: the shadow call stack (calls.h).
+ * Direct calls are not followed into (guest_chase off), so that every call and every entry is an end and a start. */
+#include "collector/exact/instrument.h"
+
+#include "collector/exact/accesses.h"
+#include "collector/exact/calls.h"
+#include "collector/exact/emit.h"
+#include "collector/exact/heap.h"
+#include "collector/exact/trace.h"
+#include "format/record.h"
+
+#include "libvex_guest_amd64.h"
+#include <stddef.h>
+
+#define REGISTER(name) ((Int)offsetof(VexGuestAMD64State, guest_##name))
+
+/* A superblock on its way from `in` to `out`. */
+struct translation {
+    IRSB *in, *out;
+    Int first;              /* index of the first IMark */
+    Addr next_ip;           /* behind the last instruction */
+    struct lwp_trace_block *block;
+    UInt traced;            /* accesses passed so far */
+    IRExpr *open;           /* I1: a window is open */
+    IRExpr *at;             /* where the superblock's words of the trace begin */
+};
+
+/* A store to where the same instruction has loaded from is the second half of one access. */
+static Int translation_loaded(const struct lwp_trace_block *block, IRExpr *const *addresses, UInt count,
+                              const struct lwp_ir_access *store)
+{
+    for (UInt i = count; i-- && block->access[i].ip == store->ip;)
+        if (!store->guard && block->access[i].bytes == store->bytes && eqIRAtom(addresses[i], store->address))
+            return (Int)i;
+    return -1;
+}
+
+/* Describes the superblock for the trace, which has to be known before its first instruction is emitted. */
+static void translation_survey(struct translation *now)
+{
+    enum { MOST = LWP_TRACE_PER_INSTRUCTION * 100 };
+    IRExpr *addresses[MOST];
+    const IRSB *in = now->in;
+    Addr ip = 0;
+    UInt instructions = 0, count = 0;
+    for (Int i = now->first; i < in->stmts_used; i++)
+        instructions += in->stmts[i]->tag == Ist_IMark;
+    UInt most = instructions * LWP_TRACE_PER_INSTRUCTION < MOST ? instructions * LWP_TRACE_PER_INSTRUCTION : MOST;
+    now->block = lwp_trace_block_new(in->stmts[now->first]->Ist.IMark.addr, most);
+    now->block->instructions = instructions;
+    instructions = 0;
+    for (Int i = now->first; i < in->stmts_used; i++) {
+        const IRStmt *statement = in->stmts[i];
+        struct lwp_ir_access access;
+        if (statement->tag == Ist_IMark) {
+            ip = (Addr)statement->Ist.IMark.addr + statement->Ist.IMark.delta;
+            now->next_ip = (Addr)statement->Ist.IMark.addr + statement->Ist.IMark.len;
+            instructions++;
+        }
+        if (!lwp_ir_access_of(in->tyenv, statement, ip, &access))
+            continue;
+        Int loaded = access.flags & LWPS_ACCESS_STORE ? translation_loaded(now->block, addresses, count, &access) : -1;
+        if (loaded >= 0) {
+            now->block->access[loaded].flags |= LWPS_ACCESS_STORE;
+        } else if (count < most) {
+            addresses[count] = access.address;
+            now->block->access[count++] =
+                (struct lwp_trace_access){ip, access.bytes, access.flags, (uint8_t)(instructions - 1)};
+        }
+    }
+    now->block->count = count;
+}
+
+/* Count down; take room in the trace. */
+static void translation_begin(struct translation *now)
+{
+    IRSB *out = now->out;
+    IRExpr *left = emit_binary(out, Iop_Sub64, emit_load(out, &lwp_trace_state.left), emit_word(now->block->instructions));
+    emit_store(out, &lwp_trace_state.left, left);
+    EMIT_CALL(out, emit_binary(out, Iop_CmpLT64S, left, emit_word(0)), 0, lwp_trace_tick, mkIRExprVec_0());
+    now->open = emit_binary(out, Iop_CmpNE64, emit_load(out, &lwp_trace_state.open), emit_word(0));
+    now->at = emit_load(out, &lwp_trace_state.at);
+    emit_store_if(out, now->open, now->at, emit_pointer(now->block));
+    emit_store_if(out, now->open, emit_pointer(&lwp_trace_state.at),
+                  emit_binary(out, Iop_Add64, now->at, emit_word((1 + now->block->count) * sizeof(ULong))));
+}
+
+static void translation_heap(struct translation *now)
+{
+    enum lwp_heap_function function = lwp_heap_function((Addr)now->block->ip);
+    if (function == LWP_HEAP_NONE)
+        return;
+    IRSB *out = now->out;
+    IRExpr *sp = emit_register(out, REGISTER(RSP)), *first = emit_register(out, REGISTER(RDI)),
+           *second = emit_register(out, REGISTER(RSI)), *third = emit_register(out, REGISTER(RDX));
+    EMIT_CALL(out, NULL, 0, lwp_heap_entered, mkIRExprVec_5(emit_word(function), sp, first, second, third));
+}
+
+/* The accesses come in the order of the survey; one that is not the next there was merged or left out. */
+static void translation_access(struct translation *now, const struct lwp_ir_access *access)
+{
+    const struct lwp_trace_access *site = &now->block->access[now->traced];
+    if (now->traced == now->block->count || site->ip != access->ip || site->bytes != access->bytes ||
+        !(site->flags & access->flags & (LWPS_ACCESS_LOAD | LWPS_ACCESS_STORE)))
+        return;
+    IRSB *out = now->out;
+    IRExpr *address = access->address;
+    if (access->guard)
+        address = emit_value(out, IRExpr_ITE(access->guard, address, emit_word(0)));
+    IRExpr *to = emit_binary(out, Iop_Add64, now->at, emit_word((1 + now->traced++) * sizeof(ULong)));
+    emit_store_if(out, now->open, to, address);
+}
+
+static void translation_end(struct translation *now)
+{
+    IRSB *out = now->out;
+    if (out->jumpkind == Ijk_Call)
+        EMIT_CALL(out, NULL, 2, lwp_calls_call, mkIRExprVec_2(emit_word(now->next_ip), emit_register(out, REGISTER(RSP))));
+    else if (out->jumpkind == Ijk_Ret)
+        EMIT_CALL(out, NULL, 2, lwp_calls_return,
+                  mkIRExprVec_2(emit_register(out, REGISTER(RSP)), emit_register(out, REGISTER(RAX))));
+}
+
+IRSB *lwp_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout, const VexGuestExtents *extents,
+                     const VexArchInfo *host, IRType guest_word, IRType host_word)
+{
+    (void)closure, (void)layout, (void)extents, (void)host, (void)guest_word, (void)host_word;
+    struct translation now = {.in = in, .out = deepCopyIRSBExceptStmts(in)};
+    Addr ip = 0;
+    while (now.first < in->stmts_used && in->stmts[now.first]->tag != Ist_IMark)
+        addStmtToIRSB(now.out, in->stmts[now.first++]);
+    if (now.first == in->stmts_used)
+        return in;
+    translation_survey(&now);
+    for (Int i = now.first; i < in->stmts_used; i++) {
+        IRStmt *statement = in->stmts[i];
+        struct lwp_ir_access access;
+        if (statement->tag == Ist_IMark)
+            ip = (Addr)statement->Ist.IMark.addr + statement->Ist.IMark.delta;
+        else if (lwp_ir_access_of(in->tyenv, statement, ip, &access))
+            translation_access(&now, &access);
+        addStmtToIRSB(now.out, statement);
+        if (i == now.first) {
+            translation_begin(&now);
+            translation_heap(&now);
+        }
+    }
+    translation_end(&now);
+    return now.out;
+}

@@ -1,0 +1,99 @@
+/* lwp's Valgrind tool: start, options, forks, end. `lwp collect -e exact` starts it; nobody types its options. */
+#include "collector/exact/blocks.h"
+#include "collector/exact/contexts.h"
+#include "collector/exact/instrument.h"
+#include "collector/exact/modules.h"
+#include "collector/exact/options.h"
+#include "collector/exact/pools.h"
+#include "collector/exact/process.h"
+#include "collector/exact/sampling.h"
+#include "collector/exact/threads.h"
+#include "collector/exact/tool.h"
+#include "collector/exact/trace.h"
+
+static Long option_threshold = 65536, option_on = 20000, option_off = 2000000;
+static Bool option_follow = True;
+
+static Bool main_option(const HChar *argument)
+{
+    if VG_STR_CLO(argument, "--lwp-dir", lwp_exact_options.folder) {}
+    else if VG_STR_CLO(argument, "--lwp-caches", lwp_exact_options.caches) {}
+    else if VG_BINT_CLO(argument, "--lwp-heap-threshold", option_threshold, 0, (Long)1 << 40) {}
+    else if VG_BINT_CLO(argument, "--lwp-on", option_on, 0, (Long)1 << 40) {}
+    else if VG_BINT_CLO(argument, "--lwp-off", option_off, 0, (Long)1 << 40) {}
+    else if VG_BOOL_CLO(argument, "--lwp-follow", option_follow) {}
+    else return False;
+    return True;
+}
+
+static void main_usage(void)
+{
+    VG_(printf)("    this tool is started by 'lwp collect -e exact'\n");
+}
+
+static void main_debug_usage(void)
+{
+}
+
+static void main_finish(Int status)
+{
+    (void)status;
+    lwp_threads_finish();
+    if (!lwp_exact_process.active)
+        return;
+    lwp_exact_process.allocations = lwp_pools_write() + lwp_blocks_recorded();
+    lwp_exact_process_finish();
+}
+
+/* What the parent has traced so far is the parent's. */
+static void main_before_fork(ThreadId id)
+{
+    (void)id;
+    lwp_trace_leave_thread();
+}
+
+static void main_in_child(ThreadId id)
+{
+    (void)id;
+    lwp_threads_abandon();
+    lwp_exact_process_abandon();
+    if (!lwp_exact_options.follow || !lwp_exact_process_start())
+        return;
+    lwp_modules_again();
+    lwp_blocks_again();
+}
+
+static void main_start(void)
+{
+    lwp_exact_options.heap_threshold = (uint64_t)option_threshold;
+    lwp_exact_options.window_on = (uint64_t)option_on;
+    lwp_exact_options.window_off = (uint64_t)option_off;
+    lwp_exact_options.follow = option_follow;
+    VG_(clo_vex_control).guest_chase = False;
+    if (!lwp_exact_options.folder || !lwp_sampling_start(lwp_exact_options.caches)) {
+        VG_(umsg)("this tool is started by 'lwp collect -e exact'\n");
+        VG_(exit)(1);
+    }
+    __builtin_cpu_init(); /* what checksums are computed by */
+    lwp_contexts_start();
+    lwp_blocks_start();
+    lwp_trace_start();
+    lwp_exact_process_start();
+    VG_(atfork)(main_before_fork, NULL, main_in_child);
+}
+
+static void main_before_options(void)
+{
+    VG_(details_name)("lwp");
+    VG_(details_version)(NULL);
+    VG_(details_description)("the exact engine of lwp");
+    VG_(details_copyright_author)("");
+    VG_(details_bug_reports_to)("lwp");
+    VG_(details_avg_translation_sizeB)(400);
+    VG_(basic_tool_funcs)(main_start, lwp_instrument, main_finish);
+    VG_(needs_command_line_options)(main_option, main_usage, main_debug_usage);
+    lwp_threads_start();
+    lwp_modules_start();
+}
+
+VG_DETERMINE_INTERFACE_VERSION(main_before_options)

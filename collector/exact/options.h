@@ -1,0 +1,18 @@
+/* What `lwp collect -e exact` was asked for, as the tool's command line brings it. */
+#ifndef LWP_EXACT_OPTIONS_H
+#define LWP_EXACT_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct lwp_exact_options {
+    const char *folder;      /* the result directory, absolute */
+    uint64_t heap_threshold; /* bytes: smaller blocks are pooled by call path and size */
+    bool follow;             /* children of fork are recorded, too */
+    uint64_t window_on, window_off; /* instructions traced, and not traced after; off 0: all are traced */
+    const char *caches;      /* cache.h: geometry as text */
+};
+
+extern struct lwp_exact_options lwp_exact_options;
+
+#endif

@@ -1,0 +1,155 @@
+/* Systematic sampling of simulated cycles. An instruction takes half a cycle, an access what the cache model says above
+ * that. Whatever is running when a multiple of the period passes is written with all cycles since the one before, so
+ * weights add up to the whole, and a miss, which is longer than the first period, is never passed over. After it, a few
+ * accesses are passed and then three that follow each other are written with it, without weight: fair ones, from which
+ * strides, sizes and order come. The period doubles with every so many samples: records grow with the logarithm of
+ * the run. All of it is the same in every run. */
+#include "collector/exact/sampling.h"
+
+#include "collector/exact/blocks.h"
+#include "collector/exact/cache.h"
+#include "collector/exact/process.h"
+#include "collector/exact/threads.h"
+#include "format/record.h"
+
+enum {
+    HALVES = 2,           /* of a cycle: the unit below */
+    PERIOD_FIRST = 16 * HALVES,
+    SAMPLES_EACH = 1 << 16, /* until the period doubles */
+    KEEP = 3,
+    PASS_MOST = 48,
+};
+
+static struct lwp_cache cache;
+static uint64_t sampling_period = PERIOD_FIRST, sampling_next = PERIOD_FIRST; /* half cycles until the next sample */
+static uint64_t sampling_since;  /* half cycles since the last one */
+static uint32_t sampling_count;
+static uint32_t sampling_random = 0x9e3779b9;
+
+static struct lwps_sample sample; /* under way, of the running thread */
+static bool sample_open;
+static unsigned sample_pass;
+
+bool lwp_sampling_start(const char *caches)
+{
+    if (!caches || !lwp_cache_parse(&cache, caches))
+        return false;
+    for (unsigned i = 0; i < cache.levels; i++)
+        cache.level[i].tags = VG_(am_shadow_alloc)(VG_PGROUNDUP(lwp_cache_tag_bytes(&cache.level[i])));
+    return true;
+}
+
+static uint32_t sampling_below(uint32_t bound)
+{
+    sampling_random ^= sampling_random << 13;
+    sampling_random ^= sampling_random >> 17;
+    sampling_random ^= sampling_random << 5;
+    return sampling_random % bound;
+}
+
+void lwp_sampling_drop(void)
+{
+    sample_open = false;
+}
+
+void lwp_sampling_flush(void)
+{
+    struct lwps_writer *file = sample_open ? lwp_thread_file(lwp_thread_now) : NULL;
+    sample_open = false;
+    if (!file)
+        return;
+    sample.context = lwp_context_in_file(&lwp_thread_now->contexts, file, sample.context);
+    for (unsigned i = 0; i < sample.access_count; i++)
+        if (sample.access[i].home == LWPS_HOME_STACK)
+            sample.access[i].home_id = lwp_context_in_file(&lwp_thread_now->contexts, file, sample.access[i].home_id);
+    if (lwps_put_sample(file, &sample))
+        return;
+    lwp_exact_process.samples++;
+    lwp_exact_process.samples_with_address += sample.access_count > 0;
+}
+
+void lwp_sampling_window(bool open)
+{
+    (void)open;
+    lwp_sampling_flush(); /* what comes next does not follow it */
+}
+
+/* Whose memory it is, as far as only the tool knows. Contexts are nodes until the sample is written. */
+static void sampling_place(struct lwps_access *access)
+{
+    const struct lwp_exact_thread *thread = lwp_thread_now;
+    const struct lwp_block *block = lwp_block_at(access->address);
+    if (block && block->pool) {
+        access->home = LWPS_HOME_POOL;
+        access->home_id = block->pool;
+        access->home_base = block->start;
+    } else if (access->address >= thread->stack_low && access->address < thread->stack_high) {
+        access->home = LWPS_HOME_STACK;
+        access->home_base = lwp_calls_owner(access->address, access->ip, &access->home_id);
+        if (!access->home_base)
+            access->home_base = access->address;
+    }
+}
+
+static void sampling_add(const struct lwp_trace_access *site, uint64_t address, uint8_t level, uint8_t flags)
+{
+    struct lwps_access *access = &sample.access[sample.access_count++];
+    *access = (struct lwps_access){.ip = site->ip, .address = address, .bytes = site->bytes, .level = level,
+                                   .flags = (uint8_t)(site->flags | flags | LWPS_ACCESS_KNOWN),
+                                   .source = LWPS_SOURCE_TRACE};
+    sampling_place(access);
+}
+
+/* So many half cycles more; true: a sample is due, and has been begun with their weight. */
+static bool sampling_pass(uint64_t halves, uint64_t ip, uint8_t kind)
+{
+    sampling_since += halves;
+    if (sampling_next > halves) {
+        sampling_next -= halves;
+        return false;
+    }
+    sampling_next = sampling_period - (halves - sampling_next) % sampling_period;
+    lwp_sampling_flush();
+    sample = (struct lwps_sample){.time = lwp_trace_time(), .weight = sampling_since / HALVES, .ip = ip,
+                                  .context = lwp_context_now, .kind = kind};
+    sampling_since %= HALVES;
+    sample_open = true;
+    sample_pass = sampling_below(PASS_MOST);
+    if (++sampling_count % SAMPLES_EACH == 0)
+        sampling_period *= 2;
+    return true;
+}
+
+static void sampling_access(const struct lwp_trace_access *site, uint64_t address)
+{
+    uint8_t level;
+    unsigned cycles = lwp_cache_access(&cache, address, site->bytes, &level);
+    if (sampling_pass(cycles * HALVES, site->ip, LWPS_SAMPLE_STALL)) {
+        sampling_add(site, address, level, LWPS_ACCESS_WEIGHTED);
+        return;
+    }
+    if (!sample_open)
+        return;
+    if (sample_pass) {
+        sample_pass--;
+        return;
+    }
+    sampling_add(site, address, level, 0);
+    if (sample.access_count >= KEEP + (sample.kind != LWPS_SAMPLE_COMPUTE))
+        lwp_sampling_flush();
+}
+
+void lwp_sampling_block(const struct lwp_trace_block *block, const ULong *addresses)
+{
+    unsigned before = 0;
+    for (uint32_t i = 0; i < block->count; i++) {
+        const struct lwp_trace_access *site = &block->access[i];
+        if (site->instruction > before)
+            sampling_pass(site->instruction - before, block->ip, LWPS_SAMPLE_COMPUTE);
+        before = site->instruction;
+        if (addresses[i])
+            sampling_access(site, addresses[i]);
+    }
+    if (block->instructions > before)
+        sampling_pass(block->instructions - before, block->ip, LWPS_SAMPLE_COMPUTE);
+}

@@ -1,0 +1,20 @@
+/* From traced accesses to samples: the cache model gives each its cycles, and every so many cycles one is written. */
+#ifndef LWP_EXACT_SAMPLING_H
+#define LWP_EXACT_SAMPLING_H
+
+#include "collector/exact/trace.h"
+
+#include <stdbool.h>
+
+/* `caches`: geometry (cache.h); false: not understood. */
+bool lwp_sampling_start(const char *caches);
+/* A superblock ran in the running thread: the addresses of its accesses, 0: it did not happen. */
+void lwp_sampling_block(const struct lwp_trace_block *block, const ULong *addresses);
+/* A window opens or closes. */
+void lwp_sampling_window(bool open);
+/* The sample under way is written as it is. */
+void lwp_sampling_flush(void);
+/* In the child of a fork: it is dropped. */
+void lwp_sampling_drop(void);
+
+#endif

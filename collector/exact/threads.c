@@ -1,0 +1,131 @@
+#include "collector/exact/threads.h"
+
+#include "collector/exact/process.h"
+#include "collector/exact/trace.h"
+
+enum { THREADS_MAX = 8192, NAME_MAX_BYTES = 32 };
+
+struct lwp_exact_thread *lwp_thread_now;
+
+static struct lwp_exact_thread *threads[THREADS_MAX];
+static struct lwp_exact_thread threads_other; /* of those beyond: nothing of it is written */
+
+static struct lwp_exact_thread *threads_of(ThreadId id)
+{
+    if (id >= THREADS_MAX) {
+        threads_other.failed = true;
+        return &threads_other;
+    }
+    if (!threads[id]) {
+        threads[id] = VG_(calloc)("lwp.thread", 1, sizeof *threads[id]);
+        lwp_calls_init(&threads[id]->calls);
+    }
+    return threads[id];
+}
+
+static void threads_run(ThreadId id, ULong blocks)
+{
+    (void)blocks;
+    struct lwp_exact_thread *thread = threads_of(id);
+    if (thread == lwp_thread_now)
+        return;
+    lwp_trace_leave_thread();
+    if (lwp_thread_now)
+        lwp_thread_now->context = lwp_context_now;
+    if (!thread->tid) {
+        thread->tid = (uint32_t)VG_(gettid)();
+        thread->stack_high = VG_(thread_get_stack_max)(id) + 1;
+        thread->stack_low = thread->stack_high - VG_(thread_get_stack_size)(id);
+    }
+    lwp_thread_now = thread;
+    lwp_calls_now = &thread->calls;
+    lwp_context_now = thread->context;
+}
+
+static void thread_close(struct lwp_exact_thread *thread)
+{
+    if (thread->opened) {
+        lwps_put_thread_end(&thread->file, &(struct lwps_thread_end){.time = lwp_trace_time()});
+        lwps_writer_close(&thread->file);
+    }
+    lwp_context_map_clear(&thread->contexts);
+    thread->opened = false;
+}
+
+static void threads_exit(ThreadId id)
+{
+    struct lwp_exact_thread *thread = threads_of(id);
+    if (thread == &threads_other)
+        return;
+    if (thread == lwp_thread_now) {
+        lwp_trace_leave_thread();
+        lwp_thread_now = NULL;
+        lwp_calls_now = NULL;
+        lwp_context_now = 0;
+    }
+    thread_close(thread);
+    lwp_calls_free(&thread->calls);
+    VG_(free)(thread);
+    threads[id] = NULL;
+}
+
+/* The kernel's name of the first thread is the tool's. */
+static const HChar *thread_name(uint32_t tid, HChar *name)
+{
+    HChar path[64];
+    VG_(snprintf)(path, sizeof path, "/proc/self/task/%u/comm", tid);
+    Int fd = VG_(fd_open)(path, VKI_O_RDONLY, 0);
+    Int length = fd >= 0 ? VG_(read)(fd, name, NAME_MAX_BYTES - 1) : 0;
+    if (fd >= 0)
+        VG_(close)(fd);
+    while (length > 0 && name[length - 1] == '\n')
+        length--;
+    name[length > 0 ? length : 0] = '\0';
+    return VG_(strncmp)(name, "lwp-amd64", 9) == 0 ? VG_(basename)(VG_(args_the_exename)) : name;
+}
+
+struct lwps_writer *lwp_thread_file(struct lwp_exact_thread *thread)
+{
+    HChar name[NAME_MAX_BYTES];
+    if (thread->opened)
+        return &thread->file;
+    if (thread->failed || !lwp_exact_process.active)
+        return NULL;
+    VG_(snprintf)(name, sizeof name, "t%u", thread->tid);
+    thread->opened = lwp_exact_process_open(&thread->file, name, thread->tid);
+    thread->failed = !thread->opened;
+    if (thread->failed)
+        return NULL;
+    lwps_put_thread(&thread->file, &(struct lwps_thread){.tid = thread->tid, .time = lwp_trace_time(),
+                                                         .stack_low = thread->stack_low, .stack_high = thread->stack_high,
+                                                         .name = thread_name(thread->tid, name)});
+    return &thread->file;
+}
+
+void lwp_threads_finish(void)
+{
+    lwp_trace_leave_thread();
+    for (int i = 0; i < THREADS_MAX; i++)
+        if (threads[i])
+            thread_close(threads[i]);
+}
+
+void lwp_threads_abandon(void)
+{
+    for (int i = 0; i < THREADS_MAX; i++) {
+        struct lwp_exact_thread *thread = threads[i];
+        if (!thread)
+            continue;
+        if (thread->opened)
+            lwps_writer_abandon(&thread->file);
+        lwp_context_map_clear(&thread->contexts);
+        thread->opened = thread->failed = false;
+        thread->tid = thread == lwp_thread_now ? (uint32_t)VG_(gettid)() : thread->tid;
+    }
+}
+
+void lwp_threads_start(void)
+{
+    VG_(track_start_client_code)(threads_run);
+    VG_(track_pre_thread_ll_exit)(threads_exit);
+}

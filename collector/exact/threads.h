@@ -1,0 +1,32 @@
+/* The program's threads: each has its file, its contexts, its call stack. One runs at a time; what it is made of is in
+ * lwp_thread_now, lwp_calls_now and lwp_context_now. */
+#ifndef LWP_EXACT_THREADS_H
+#define LWP_EXACT_THREADS_H
+
+#include "collector/exact/calls.h"
+#include "collector/exact/contexts.h"
+#include "collector/exact/heap.h"
+#include "format/writer.h"
+
+struct lwp_exact_thread {
+    bool opened, failed;
+    uint32_t tid;            /* the kernel's */
+    struct lwps_writer file; /* made when there is something to write */
+    struct lwp_context_map contexts;
+    struct lwp_calls calls;
+    struct lwp_heap_call heap_call;
+    uint64_t stack_low, stack_high;
+    uint32_t context;        /* while another thread runs */
+};
+
+extern struct lwp_exact_thread *lwp_thread_now;
+
+void lwp_threads_start(void);
+/* Its file, NULL: none can be written. */
+struct lwps_writer *lwp_thread_file(struct lwp_exact_thread *thread);
+/* All files are closed. */
+void lwp_threads_finish(void);
+/* In the child of a fork only the running thread goes on, with a file of its own. */
+void lwp_threads_abandon(void);
+
+#endif

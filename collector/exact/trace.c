@@ -1,0 +1,90 @@
+#include "collector/exact/trace.h"
+
+#include "collector/exact/options.h"
+#include "collector/exact/sampling.h"
+
+enum {
+    QUANTUM = 2048,       /* instructions between ticks in a window */
+    BLOCK_INSTRUCTIONS = 100, /* of one superblock, at most (Valgrind's own limit) */
+    WORDS = (QUANTUM + 2 * BLOCK_INSTRUCTIONS) * (LWP_TRACE_PER_INSTRUCTION + 1),
+    NS_PER_INSTRUCTION = 1000,
+};
+
+struct lwp_trace_state lwp_trace_state;
+ULong *lwp_trace_buffer;
+
+static Long trace_quantum;        /* what `left` was set to */
+static uint64_t trace_count;      /* instructions until then */
+static Long trace_phase;          /* of the window, or of the gap, still to come at that moment */
+static UInt trace_random = 0x2545f491;
+
+void lwp_trace_empty(void)
+{
+    ULong *end = lwp_trace_state.at;
+    lwp_trace_state.at = lwp_trace_buffer;
+    for (ULong *at = lwp_trace_buffer; at < end;) {
+        const struct lwp_trace_block *block = (const void *)*at++;
+        lwp_sampling_block(block, at);
+        for (uint32_t i = 0; i < block->count; i++)
+            *at++ = 0;
+    }
+}
+
+/* Gaps vary by half their length, lest they keep step with the program. */
+static Long trace_gap(void)
+{
+    trace_random ^= trace_random << 13;
+    trace_random ^= trace_random >> 17;
+    trace_random ^= trace_random << 5;
+    uint64_t off = lwp_exact_options.window_off;
+    return (Long)(off / 2 + trace_random % (off + 1));
+}
+
+static void trace_set(void)
+{
+    Long most = lwp_trace_state.open ? QUANTUM : 1 << 30;
+    trace_quantum = lwp_trace_state.left = trace_phase < most ? trace_phase : most;
+}
+
+void lwp_trace_tick(void)
+{
+    lwp_trace_drain();
+    Long done = trace_quantum - lwp_trace_state.left;
+    trace_count += (uint64_t)done;
+    trace_phase -= done;
+    if (trace_phase <= 0 && lwp_exact_options.window_off) {
+        lwp_trace_state.open = !lwp_trace_state.open;
+        trace_phase = lwp_trace_state.open ? (Long)lwp_exact_options.window_on : trace_gap();
+        lwp_sampling_window(lwp_trace_state.open);
+    } else if (trace_phase <= 0) {
+        trace_phase = (Long)1 << 62;
+    }
+    trace_set();
+}
+
+uint64_t lwp_trace_time(void)
+{
+    return (trace_count + (uint64_t)(trace_quantum - lwp_trace_state.left)) * NS_PER_INSTRUCTION;
+}
+
+void lwp_trace_leave_thread(void)
+{
+    lwp_trace_drain();
+    lwp_sampling_flush();
+}
+
+struct lwp_trace_block *lwp_trace_block_new(Addr ip, UInt accesses)
+{
+    struct lwp_trace_block *block =
+        VG_(calloc)("lwp.block", 1, sizeof *block + accesses * sizeof block->access[0]);
+    block->ip = ip;
+    return block;
+}
+
+void lwp_trace_start(void)
+{
+    lwp_trace_buffer = lwp_trace_state.at = VG_(calloc)("lwp.trace", WORDS, sizeof *lwp_trace_buffer);
+    lwp_trace_state.open = lwp_exact_options.window_on > 0;
+    trace_phase = lwp_exact_options.window_off ? (Long)lwp_exact_options.window_on : (Long)1 << 62;
+    trace_set();
+}

@@ -1,0 +1,195 @@
+/* The tool is executed directly, with what Valgrind's launcher would set: VALGRIND_LIB, where the tool and Valgrind's
+ * preload library are, and VALGRIND_LAUNCHER, which it executes for the program's children. The program sees both. */
+#include "collector/launch/exact.h"
+
+#include "base/log.h"
+#include "collector/launch/preload.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { WINDOW_ON = 20000, WINDOW_OFF = 2000000, OPTIONS_MAX = 24 };
+
+static const char tool_name[] = "lwp-amd64-linux";
+static const char log_prefix[] = "valgrind.";
+
+char *lwp_exact_find(struct lwp_error *err)
+{
+    char here[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", here, sizeof here - 1);
+    if (length <= 0) {
+        lwp_error_errno(err, "cannot read /proc/self/exe (is /proc mounted?)");
+        return NULL;
+    }
+    here[length] = '\0';
+    *strrchr(here, '/') = '\0';
+    static const char *const places[] = {"exact", "../lib/lwp/exact"};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        char *tool, *found = NULL;
+        if (asprintf(&tool, "%s/%s/%s", here, places[i], tool_name) < 0)
+            break;
+        if (access(tool, X_OK) == 0)
+            found = realpath(tool, NULL);
+        free(tool);
+        if (found) {
+            *strrchr(found, '/') = '\0';
+            return found;
+        }
+    }
+    lwp_error_set(err, LWP_ERR_MISSING, "the exact engine was not built: it needs Valgrind (apt install valgrind, then "
+                                        "./configure && make)");
+    return NULL;
+}
+
+static const char *window_number(const char *text, uint64_t *value)
+{
+    char *end;
+    double number = strtod(text, &end), scale = *end == 'k' ? 1e3 : *end == 'M' ? 1e6 : *end == 'G' ? 1e9 : 1;
+    if (end == text || *text == '-' || !(number * scale >= 1) || number * scale > 1e12)
+        return NULL;
+    *value = (uint64_t)(number * scale);
+    return end + (scale > 1);
+}
+
+int lwp_exact_window(const char *text, struct lwp_exact *exact, struct lwp_error *err)
+{
+    exact->on = WINDOW_ON;
+    exact->off = WINDOW_OFF;
+    if (!text)
+        return LWP_OK;
+    if (strcmp(text, "all") == 0) {
+        exact->off = 0;
+        return LWP_OK;
+    }
+    const char *rest = window_number(text, &exact->on);
+    rest = rest && *rest == ':' ? window_number(rest + 1, &exact->off) : NULL;
+    if (rest && *rest == '\0')
+        return LWP_OK;
+    return lwp_error_set(err, LWP_ERR_USAGE, "collect: --window takes ON:OFF in instructions, for example 20k:2M, or all");
+}
+
+/* The data caches as the tool takes them: BYTES:WAYS:LINE,... */
+static int exact_caches(const struct lwp_machine *machine, char *text, size_t size, struct lwp_error *err)
+{
+    enum { LEVELS = 3 };
+    size_t used = 0;
+    text[0] = '\0';
+    for (unsigned i = 0; i < machine->cache_count && i < LEVELS; i++) {
+        const struct lwp_cache *cache = &machine->caches[i];
+        if (!cache->bytes || !cache->ways || !machine->line_bytes)
+            break;
+        used += (size_t)snprintf(text + used, size - used, "%s%llu:%u:%u", i ? "," : "", (unsigned long long)cache->bytes,
+                                 cache->ways, machine->line_bytes);
+    }
+    if (used)
+        return LWP_OK;
+    return lwp_error_set(err, LWP_ERR_MISSING,
+                         "collect: the exact engine needs the sizes of the caches, which /sys/devices/system/cpu does not tell here");
+}
+
+char **lwp_exact_command(const struct lwp_exact *exact, const char *folder, char *const *command, struct lwp_error *err)
+{
+    char caches[256];
+    size_t arguments = 0, used = 0;
+    if (exact_caches(exact->machine, caches, sizeof caches, err))
+        return NULL;
+    while (command[arguments])
+        arguments++;
+    char **list = calloc(arguments + OPTIONS_MAX + 1, sizeof *list);
+    if (!list)
+        goto memory;
+    static const char *const fixed[] = {
+        "-q", "--command-line-only=yes", "--tool=lwp", "--vgdb=no", "--fair-sched=yes", "--read-inline-info=no",
+        "--sigill-diagnostics=yes", "--run-libc-freeres=no", "--run-cxx-freeres=no"};
+    if (asprintf(&list[used++], "%s/%s", folder, tool_name) < 0)
+        goto memory;
+    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
+        if (!(list[used++] = strdup(fixed[i])))
+            goto memory;
+    const struct {
+        const char *format;
+        unsigned long long value;
+    } numbers[] = {{"--lwp-heap-threshold=%llu", exact->heap_threshold},
+                   {"--lwp-on=%llu", exact->on},
+                   {"--lwp-off=%llu", exact->off}};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (asprintf(&list[used++], numbers[i].format, numbers[i].value) < 0)
+            goto memory;
+    if (asprintf(&list[used++], "--lwp-dir=%s", exact->dir) < 0 || asprintf(&list[used++], "--lwp-caches=%s", caches) < 0 ||
+        asprintf(&list[used++], "--lwp-follow=%s", exact->follow ? "yes" : "no") < 0 ||
+        asprintf(&list[used++], "--trace-children=%s", exact->follow ? "yes" : "no") < 0 ||
+        asprintf(&list[used++], "--log-file=%s/%s%%p", exact->dir, log_prefix) < 0 || !(list[used++] = strdup("--")))
+        goto memory;
+    for (size_t i = 0; i < arguments; i++)
+        if (!(list[used++] = strdup(command[i])))
+            goto memory;
+    return list;
+memory:
+    lwp_error_set(err, LWP_ERR_MEMORY, "out of memory");
+    lwp_exact_free(list);
+    return NULL;
+}
+
+/* OpenMP's threads would spin through each other's turns: only one runs at a time. */
+char **lwp_exact_environment(char *const *from, const char *folder)
+{
+    char *settings[4] = {NULL}, **environment = NULL;
+    bool policy = getenv("OMP_WAIT_POLICY") != NULL;
+    if (asprintf(&settings[0], "VALGRIND_LIB=%s", folder) >= 0 &&
+        asprintf(&settings[1], "VALGRIND_LAUNCHER=%s/launcher", folder) >= 0 &&
+        (policy || (settings[2] = strdup("OMP_WAIT_POLICY=passive"))))
+        environment = lwp_preload_environment(from, NULL, settings);
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+        free(settings[i]);
+    return environment;
+}
+
+void lwp_exact_free(char **list)
+{
+    lwp_preload_environment_free(list);
+}
+
+/* One of Valgrind's lines, "==PID== text" or plain; returns whether it was worth saying. */
+static bool exact_message(const char *line)
+{
+    if (strstr(line, "unhandled instruction bytes")) {
+        lwp_log(LWP_LOG_WARNING, "the program executed an instruction that Valgrind does not know, mostly of AVX-512 (%s): "
+                                 "build it with -mno-avx512f, or use -e timer", line);
+        return true;
+    }
+    if (strncmp(line, "==", 2) == 0) {
+        const char *text = strstr(line + 2, "== ");
+        line = text ? text + 3 : line;
+    }
+    if (strstr(line, "valgrind:") || strstr(line, "cannot") || strstr(line, "out of memory") || strstr(line, "unhandled"))
+        lwp_log(LWP_LOG_WARNING, "Valgrind: %s", line);
+    return false;
+}
+
+void lwp_exact_messages(const char *dir)
+{
+    DIR *folder = opendir(dir);
+    if (!folder)
+        return;
+    bool said = false;
+    for (struct dirent *entry; (entry = readdir(folder));) {
+        char path[PATH_MAX], line[512];
+        if (strncmp(entry->d_name, log_prefix, strlen(log_prefix)) ||
+            (size_t)snprintf(path, sizeof path, "%s/%s", dir, entry->d_name) >= sizeof path)
+            continue;
+        FILE *log = fopen(path, "re");
+        while (log && fgets(line, sizeof line, log)) {
+            line[strcspn(line, "\n")] = '\0';
+            said = said || exact_message(line);
+        }
+        if (log)
+            fclose(log);
+        unlink(path);
+    }
+    closedir(folder);
+}

@@ -1,0 +1,35 @@
+/* Starting a program under the exact engine: lwp's Valgrind tool, without Valgrind's own launcher script. */
+#ifndef LWP_LAUNCH_EXACT_H
+#define LWP_LAUNCH_EXACT_H
+
+#include "base/error.h"
+#include "collector/launch/machine.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What the tool is told. */
+struct lwp_exact {
+    const char *dir;         /* result directory, absolute */
+    uint64_t heap_threshold; /* bytes */
+    uint64_t on, off;        /* instructions traced, and not traced after; off 0: all are traced */
+    bool follow;             /* children, too */
+    const struct lwp_machine *machine;
+};
+
+/* The folder of the tool: exact/ beside the lwp executable (a build folder) or in ../lib/lwp (installed). Owned. */
+char *lwp_exact_find(struct lwp_error *err);
+
+/* "ON:OFF" in instructions, with k, M or G, or "all"; NULL: about 1 %. */
+int lwp_exact_window(const char *text, struct lwp_exact *exact, struct lwp_error *err);
+
+/* The tool's command line for `command` (NULL-ended, borrowed), and the environment for it. Free the list with
+ * lwp_exact_free. NULL: out of memory, or the machine's caches are unknown (which the error says). */
+char **lwp_exact_command(const struct lwp_exact *exact, const char *folder, char *const *command, struct lwp_error *err);
+char **lwp_exact_environment(char *const *from, const char *folder);
+void lwp_exact_free(char **list);
+
+/* Says in lwp's words what Valgrind had to say in files of `dir`, and takes them away. */
+void lwp_exact_messages(const char *dir);
+
+#endif
