@@ -1,4 +1,4 @@
-/* The C library's functions that format/writer.c and format/paths.c call, made of system calls and Valgrind's own, so
+/* The C library's functions that format/writer.c and collector/value.c call, made of system calls and Valgrind's own, so
  * that both are linked into the tool unchanged. Only what these two need: anything more fails to link.
  * Mappings go through Valgrind's address space manager, which would else give their place to the program. */
 #include "collector/exact/port.h"
@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -125,6 +126,16 @@ int munmap(void *address, size_t size)
 {
     SysRes gone = VG_(am_munmap_valgrind)((Addr)address, VG_PGROUNDUP(size));
     return sr_isError(gone) ? -1 : 0;
+}
+
+int memcmp(const void *a, const void *b, size_t size)
+{
+    return VG_(memcmp)(a, b, size);
+}
+
+double fabs(double value)
+{
+    return __builtin_fabs(value);
 }
 
 size_t strlen(const char *text)
