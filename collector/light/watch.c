@@ -129,13 +129,30 @@ static int watch_slot(struct lwp_watches *watches, struct lwp_thread *self, cons
 {
     uint32_t *seen = &watches->since_room[pool->first];
     for (unsigned i = pool->first; i < pool->first + pool->count; i++)
-        if (watches->at[i].state == LWP_WATCH_FREE) {
+        if (watches->at[i].state == LWP_WATCH_FREE || watches->at[i].give_up == LWPS_WATCH_EVICTED) {
             *seen = pool->count;
             return (int)i;
         }
     if (lwp_random_below(&self->random, ++*seen) >= pool->count)
         return -1;
     return (int)(pool->first + lwp_random_below(&self->random, pool->count));
+}
+
+/* Only one watch can be on the stack, whether it is of a store or a load: the same rule among those. */
+static bool watch_wins_frame(struct lwp_watches *watches, struct lwp_thread *self, const struct lwps_access *access)
+{
+    if (access->home != LWPS_HOME_STACK)
+        return true;
+    watches->since_frame = lwp_watches_framed(watches) ? watches->since_frame + 1 : 1;
+    return lwp_random_below(&self->random, watches->since_frame) == 0;
+}
+
+static void watch_take_frame(struct lwp_watches *watches, int slot, uint64_t frame)
+{
+    if (lwp_watches_framed(watches) && watches->framed != slot)
+        watches->at[watches->framed].give_up = LWPS_WATCH_EVICTED; /* at the end of the sample */
+    watches->at[slot].frame = frame;
+    watches->framed = slot;
 }
 
 /* An aligned piece of the access. */
@@ -155,10 +172,10 @@ static void watch_piece(struct lwp_watch *watch, uint32_t *random, uint64_t addr
 }
 
 /* Whether what becomes of these bytes can be seen at all. */
-static enum lwps_watch_end watch_refused(const struct lwp_watches *watches, const struct lwps_access *access)
+static enum lwps_watch_end watch_refused(const struct lwps_access *access)
 {
     if (access->home == LWPS_HOME_STACK)
-        return !access->home_id ? LWPS_WATCH_FRAME_DIED : lwp_watches_framed(watches) ? LWPS_WATCH_NOT_WATCHED : 0;
+        return access->home_id ? 0 : LWPS_WATCH_FRAME_DIED;
     if (lwp_shared_has(access->address))
         return LWPS_WATCH_FOREIGN;
     if (lwp_system_calls_hide(access->ip))
@@ -203,8 +220,9 @@ void lwp_watches_offer(struct lwp_watches *watches, struct lwp_thread *self, con
     watch_piece(&watch, &self->random, chosen->access.address, chosen->access.bytes);
 
     const struct pool pool = pool_of(watches, loads);
-    enum lwps_watch_end refused = watch_refused(watches, &watch.record.first);
-    int slot = affordable && !refused ? watch_slot(watches, self, &pool) : -1;
+    enum lwps_watch_end refused = watch_refused(&watch.record.first);
+    bool fights = affordable && !refused && watch_wins_frame(watches, self, &watch.record.first);
+    int slot = fights ? watch_slot(watches, self, &pool) : -1;
     if (slot < 0 || (watch.memory = lwp_watched_enter(watch.address)) < 0) {
         watch_write(watches, self, watch.record, watch.record.verdicts, refused ? refused : LWPS_WATCH_NOT_WATCHED);
         return;
@@ -214,13 +232,11 @@ void lwp_watches_offer(struct lwp_watches *watches, struct lwp_thread *self, con
         watch_write(watches, self, old->record, old->record.verdicts, LWPS_WATCH_EVICTED);
         lwp_watched_leave(old->memory);
     }
-    if (watch.record.first.home == LWPS_HOME_STACK) {
-        watch.frame = watch.record.first.home_base;
-        watches->framed = slot;
-    } else if (watches->framed == slot) {
-        watches->framed = -1; /* its register goes at the end of the sample */
-    }
     *old = watch;
+    if (watch.record.first.home == LWPS_HOME_STACK)
+        watch_take_frame(watches, slot, watch.record.first.home_base);
+    else if (watches->framed == slot)
+        watches->framed = -1; /* its register goes at the end of the sample */
 }
 
 void lwp_watches_begin_sample(struct lwp_watches *watches, struct lwp_debug_registers *registers,
@@ -240,6 +256,8 @@ void lwp_watches_end_sample(struct lwp_watches *watches, struct lwp_debug_regist
 {
     for (unsigned i = 0; i < LWP_WATCHES; i++) {
         struct lwp_watch *watch = &watches->at[i];
+        if (watch->state != LWP_WATCH_FREE && watch->give_up == LWPS_WATCH_EVICTED)
+            watch_end(watches, registers, self, i, LWPS_WATCH_EVICTED);
         if (watch->state != LWP_WATCH_RESERVED)
             continue;
         watch->state = LWP_WATCH_PREDICTED;

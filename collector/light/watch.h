@@ -46,6 +46,7 @@ struct lwp_watches {
     uint8_t verdicts;            /* what is looked for at all */
     bool ceded;                  /* the last register is for others */
     int framed;                  /* the watch that has the fourth register, -1: none */
+    uint32_t since_frame;        /* candidates on the stack since it was last free */
 };
 
 /* `verdicts`: enum lwps_verdict mask; 0 watches nothing. */

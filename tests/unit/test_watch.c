@@ -203,6 +203,38 @@ static void test_parts_of_weight(void **unused)
     lwp_watches_finish(&subject.watches, &subject.self);
 }
 
+/* The one frame register goes to stores and loads on the stack alike, although the store of a sample comes first. */
+static void test_frame(void **unused)
+{
+    (void)unused;
+    enum { ROUNDS = 20000, SAMPLES = 5 };
+    unsigned stores = 0, loads = 0;
+    subject_start(LWPS_VERDICT_DEAD_STORE | LWPS_VERDICT_SILENT_LOAD);
+    for (int round = 0; round < ROUNDS; round++) {
+        for (int sample = 0; sample < SAMPLES; sample++) {
+            for (int load = 0; load < 2; load++) {
+                const struct lwp_candidate chosen = {.access = {.address = (uint64_t)&cell[load], .bytes = 8,
+                                                                .flags = load ? LWPS_ACCESS_LOAD : LWPS_ACCESS_STORE,
+                                                                .home = LWPS_HOME_STACK, .home_id = 1, .home_base = 64}};
+                lwp_watches_offer(&subject.watches, &subject.self, &chosen, &(struct lwp_walk_choice){0}, true);
+            }
+            lwp_watches_end_sample(&subject.watches, &subject.registers, &subject.self);
+            unsigned held = 0;
+            for (unsigned i = 0; i < LWP_WATCHES; i++)
+                held += state(i) != LWP_WATCH_FREE;
+            assert_int_equal(held, 1);
+        }
+        bool load = subject.watches.at[subject.watches.framed].record.verdicts & LWPS_VERDICT_SILENT_LOAD;
+        stores += !load;
+        loads += load;
+        lwp_watches_frame_ended(&subject.watches, &subject.registers, &subject.self);
+    }
+    double share = (double)loads / (stores + loads);
+    if (share < 0.48 || share > 0.52)
+        fail_msg("loads have the frame %.3f of the time", share);
+    lwp_watches_finish(&subject.watches, &subject.self);
+}
+
 /* One instruction sets off two registers, the kernel tells of one. */
 static void test_two_at_once(void **unused)
 {
@@ -334,6 +366,7 @@ int main(void)
         cmocka_unit_test(test_reservoir),
         cmocka_unit_test(test_pieces),
         cmocka_unit_test(test_parts_of_weight),
+        cmocka_unit_test(test_frame),
         cmocka_unit_test(test_two_at_once),
         cmocka_unit_test(test_parts),
         cmocka_unit_test(test_forget),
