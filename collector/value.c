@@ -18,6 +18,9 @@ enum lwps_value lwp_value_compare(uint64_t before, uint64_t after, unsigned byte
     if (before == after)
         return LWPS_VALUE_SAME;
     if (element == 8 && bytes == 8) {
+        const uint64_t far = (uint64_t)1 << 47; /* 1 % is at most 0.01 * 2^53 steps */
+        if ((before > after ? before - after : after - before) > far)
+            return LWPS_VALUE_OTHER;
         double a, b;
         memcpy(&a, &before, sizeof a);
         memcpy(&b, &after, sizeof b);

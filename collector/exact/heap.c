@@ -8,6 +8,7 @@
 #include "collector/exact/calls.h"
 #include "collector/exact/contexts.h"
 #include "collector/exact/options.h"
+#include "collector/exact/redundancy.h"
 #include "collector/exact/threads.h"
 #include "collector/exact/trace.h"
 #include "format/record.h"
@@ -73,6 +74,8 @@ void lwp_heap_entered(ULong function, Addr sp, ULong a, ULong b, ULong c)
     if (function == LWP_HEAP_FREE) {
         struct lwp_heap_call gone;
         heap_forget(a, &gone);
+        if (gone.had)
+            lwp_redundancy_forget(gone.old.start, gone.old.size);
         return;
     }
     if (function == LWP_HEAP_MUNMAP) {
@@ -97,6 +100,15 @@ void lwp_heap_entered(ULong function, Addr sp, ULong a, ULong b, ULong c)
         call->size = a;
 }
 
+/* What of a block that was given another size is no more. */
+static void heap_left(const struct lwp_block *old, Addr now, SizeT size)
+{
+    if (now != old->start)
+        lwp_redundancy_forget(old->start, old->size);
+    else if (size < old->size)
+        lwp_redundancy_forget(old->start + size, old->size - size);
+}
+
 static void heap_made(const struct lwp_heap_call *call, ULong result)
 {
     Addr block = result;
@@ -105,6 +117,8 @@ static void heap_made(const struct lwp_heap_call *call, ULong result)
         block = result ? 0 : *(const Addr *)call->pointer;
     if (kind == LWPS_BLOCK_MMAP && block > (Addr)-4096)
         block = 0;
+    if (block && call->had)
+        heap_left(&call->old, block, call->size);
     if (block)
         lwp_block_add(block, call->size, kind, call->node);
     else if (call->had && call->size) /* it failed: the old one stays */

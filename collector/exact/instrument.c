@@ -1,7 +1,8 @@
 /* Goes once through a superblock, copies it, and adds:
  *  - at its start: the countdown of instructions and, if a window is open, the superblock in the trace (trace.h);
  *    at the entry of an allocator's function also the hook of heap.c;
- *  - before each access: its address into the trace, if the window is open;
+ *  - before each access: its address into the trace, if the window is open; and what it does to shadow memory
+ *    (redundancy.h), always;
  *  - at its end, if it calls or returns: the shadow call stack (calls.h).
  * Direct calls are not followed into (guest_chase off), so that every call and every entry is an end and a start. */
 #include "collector/exact/instrument.h"
@@ -10,6 +11,7 @@
 #include "collector/exact/calls.h"
 #include "collector/exact/emit.h"
 #include "collector/exact/heap.h"
+#include "collector/exact/redundancy.h"
 #include "collector/exact/trace.h"
 #include "format/record.h"
 
@@ -27,6 +29,7 @@ struct translation {
     UInt traced;            /* accesses passed so far */
     IRExpr *open;           /* I1: a window is open */
     IRExpr *at;             /* where the superblock's words of the trace begin */
+    struct lwp_redundancy_block redundancy;
 };
 
 /* A store to where the same instruction has loaded from is the second half of one access. */
@@ -139,14 +142,22 @@ IRSB *lwp_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout 
     for (Int i = now.first; i < in->stmts_used; i++) {
         IRStmt *statement = in->stmts[i];
         struct lwp_ir_access access;
+        bool accesses = lwp_ir_access_of(in->tyenv, statement, ip, &access);
         if (statement->tag == Ist_IMark)
             ip = (Addr)statement->Ist.IMark.addr + statement->Ist.IMark.delta;
-        else if (lwp_ir_access_of(in->tyenv, statement, ip, &access))
+        if (accesses) {
             translation_access(&now, &access);
+            lwp_redundancy_before(&now.redundancy, &access);
+        }
         addStmtToIRSB(now.out, statement);
+        if (accesses)
+            lwp_redundancy_after(&now.redundancy, statement, &access);
+        if (statement->tag == Ist_AbiHint)
+            lwp_redundancy_dead(now.out, statement);
         if (i == now.first) {
             translation_begin(&now);
             translation_heap(&now);
+            lwp_redundancy_enter(&now.redundancy, now.out, in);
         }
     }
     translation_end(&now);

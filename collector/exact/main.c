@@ -6,13 +6,16 @@
 #include "collector/exact/options.h"
 #include "collector/exact/pools.h"
 #include "collector/exact/process.h"
+#include "collector/exact/redundancy.h"
 #include "collector/exact/sampling.h"
 #include "collector/exact/threads.h"
 #include "collector/exact/tool.h"
 #include "collector/exact/trace.h"
 
+extern UWord *VG_(client_auxv); /* of Valgrind's core, not in the headers for tools */
+
 static Long option_threshold = 65536, option_on = 20000, option_off = 2000000;
-static Bool option_follow = True;
+static Bool option_follow = True, option_redundancy = False;
 
 static Bool main_option(const HChar *argument)
 {
@@ -22,6 +25,7 @@ static Bool main_option(const HChar *argument)
     else if VG_BINT_CLO(argument, "--lwp-on", option_on, 0, (Long)1 << 40) {}
     else if VG_BINT_CLO(argument, "--lwp-off", option_off, 0, (Long)1 << 40) {}
     else if VG_BOOL_CLO(argument, "--lwp-follow", option_follow) {}
+    else if VG_BOOL_CLO(argument, "--lwp-redundancy", option_redundancy) {}
     else return False;
     return True;
 }
@@ -38,6 +42,7 @@ static void main_debug_usage(void)
 static void main_finish(Int status)
 {
     (void)status;
+    lwp_redundancy_finish();
     lwp_threads_finish();
     if (!lwp_exact_process.active)
         return;
@@ -60,11 +65,23 @@ static void main_in_child(ThreadId id)
     if (!lwp_exact_options.follow || !lwp_exact_process_start())
         return;
     lwp_modules_again();
+    lwp_redundancy_in_child();
     lwp_blocks_again();
+}
+
+/* The kernel gives each process 16 random bytes, of which the C library makes its stack guard: values that differ from run
+ * to run, and with them which stores are silent. */
+static void main_fix_random(void)
+{
+    enum { AUXV_RANDOM = 25, RANDOM_BYTES = 16 };
+    for (const UWord *entry = VG_(client_auxv); entry && entry[0]; entry += 2)
+        if (entry[0] == AUXV_RANDOM)
+            VG_(memset)((void *)entry[1], 0x5a, RANDOM_BYTES);
 }
 
 static void main_start(void)
 {
+    main_fix_random();
     lwp_exact_options.heap_threshold = (uint64_t)option_threshold;
     lwp_exact_options.window_on = (uint64_t)option_on;
     lwp_exact_options.window_off = (uint64_t)option_off;
@@ -79,6 +96,8 @@ static void main_start(void)
     lwp_blocks_start();
     lwp_trace_start();
     lwp_exact_process_start();
+    if (option_redundancy && !lwp_redundancy_start())
+        lwp_exact_process_note("Redundant accesses were not counted: there is not enough memory.");
     VG_(atfork)(main_before_fork, NULL, main_in_child);
 }
 

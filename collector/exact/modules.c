@@ -1,6 +1,7 @@
 #include "collector/exact/modules.h"
 
 #include "collector/exact/process.h"
+#include "collector/exact/redundancy.h"
 #include "collector/exact/tool.h"
 #include "collector/exact/trace.h"
 
@@ -108,7 +109,8 @@ static void modules_look(void)
 
 static void modules_mapped(Addr start, SizeT size, Bool read, Bool write, Bool execute, ULong handle)
 {
-    (void)start, (void)size, (void)read, (void)write, (void)execute;
+    (void)read, (void)write, (void)execute;
+    lwp_redundancy_forget(start, size);
     if (handle) {
         lwp_trace_drain();
         modules_look();
@@ -117,6 +119,7 @@ static void modules_mapped(Addr start, SizeT size, Bool read, Bool write, Bool e
 
 static void modules_unmapped(Addr start, SizeT size)
 {
+    lwp_redundancy_forget(start, size);
     for (uint32_t i = 0; i < modules_count; i++) {
         if (!modules[i].info || modules[i].text < start || modules[i].text >= start + size)
             continue;

@@ -74,8 +74,7 @@ void lwp_sampling_window(bool open)
     lwp_sampling_flush(); /* what comes next does not follow it */
 }
 
-/* Whose memory it is, as far as only the tool knows. Contexts are nodes until the sample is written. */
-static void sampling_place(struct lwps_access *access)
+void lwp_sampling_place(struct lwps_access *access)
 {
     const struct lwp_exact_thread *thread = lwp_thread_now;
     const struct lwp_block *block = lwp_block_at(access->address);
@@ -97,7 +96,7 @@ static void sampling_add(const struct lwp_trace_access *site, uint64_t address, 
     *access = (struct lwps_access){.ip = site->ip, .address = address, .bytes = site->bytes, .level = level,
                                    .flags = (uint8_t)(site->flags | flags | LWPS_ACCESS_KNOWN),
                                    .source = LWPS_SOURCE_TRACE};
-    sampling_place(access);
+    lwp_sampling_place(access);
 }
 
 /* So many half cycles more; true: a sample is due, and has been begun with their weight. */

@@ -3,6 +3,7 @@
 #define LWP_EXACT_SAMPLING_H
 
 #include "collector/exact/trace.h"
+#include "format/record.h"
 
 #include <stdbool.h>
 
@@ -10,6 +11,9 @@
 bool lwp_sampling_start(const char *caches);
 /* A superblock ran in the running thread: the addresses of its accesses, 0: it did not happen. */
 void lwp_sampling_block(const struct lwp_trace_block *block, const ULong *addresses);
+/* Whose memory an access of the running thread is, as far as only the tool knows: its home, where that is a stack's with
+ * a node of the call tree in place of a context. */
+void lwp_sampling_place(struct lwps_access *access);
 /* A window opens or closes. */
 void lwp_sampling_window(bool open);
 /* The sample under way is written as it is. */

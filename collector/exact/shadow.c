@@ -72,7 +72,7 @@ void lwp_shadow_fini(struct lwp_shadow *shadow)
 }
 
 /* The word of an address, NULL where there is none yet. */
-static uint64_t *shadow_find(const struct lwp_shadow *shadow, uint64_t address)
+static inline uint64_t *shadow_find(const struct lwp_shadow *shadow, uint64_t address)
 {
     uint64_t *leaf = address >> ADDRESS_BITS ? NULL : shadow->leaves[address >> LEAF_BITS];
     return leaf ? &leaf[(address & LEAF_MASK) >> 2] : NULL;
@@ -86,7 +86,7 @@ static __attribute__((noinline)) uint64_t *shadow_grow(struct lwp_shadow *shadow
 }
 
 /* NULL: there is no memory for it. */
-static uint64_t *shadow_at(struct lwp_shadow *shadow, uint64_t address)
+static inline uint64_t *shadow_at(struct lwp_shadow *shadow, uint64_t address)
 {
     uint64_t *word = shadow_find(shadow, address);
     return __builtin_expect(word != NULL, 1) ? word : shadow_grow(shadow, address);
@@ -94,7 +94,7 @@ static uint64_t *shadow_at(struct lwp_shadow *shadow, uint64_t address)
 
 /* ---- counting ---- */
 
-static void count_store(struct lwp_shadow *shadow, uint32_t first, uint32_t second, uint64_t address, unsigned bytes,
+static inline void count_store(struct lwp_shadow *shadow, uint32_t first, uint32_t second, uint64_t address, unsigned bytes,
                         unsigned dead, enum lwps_value value)
 {
     struct lwp_shadow_pair *pair = lwp_shadow_pairs_at(&shadow->pairs, LWP_SHADOW_STORES, first, second, address);
@@ -109,7 +109,7 @@ static void count_store(struct lwp_shadow *shadow, uint32_t first, uint32_t seco
     pair->same_times += value != LWPS_VALUE_OTHER;
 }
 
-static void count_load(struct lwp_shadow *shadow, uint32_t first, uint32_t second, uint64_t address, unsigned bytes,
+static inline void count_load(struct lwp_shadow *shadow, uint32_t first, uint32_t second, uint64_t address, unsigned bytes,
                        bool unchanged)
 {
     struct lwp_shadow_pair *pair = lwp_shadow_pairs_at(&shadow->pairs, LWP_SHADOW_LOADS, first, second, address);
@@ -191,6 +191,15 @@ static unsigned window_run(const struct window *window, const uint32_t *contexts
     return to - from;
 }
 
+/* No library is there to do it. */
+static unsigned mask_count(unsigned mask)
+{
+    unsigned count = 0;
+    for (; mask; mask &= mask - 1)
+        count++;
+    return count;
+}
+
 static unsigned mask_bits(unsigned from, unsigned bytes)
 {
     return ((1u << bytes) - 1) << from;
@@ -202,7 +211,7 @@ static void window_use(struct lwp_shadow *shadow, struct window *window)
     for (unsigned at = window->begin, run; (run = window_run(window, window->stored_by, at)); at += run) {
         unsigned pending = window->pending & mask_bits(at, run);
         if (pending)
-            count_use(shadow, window->stored_by[at], window->start + at, (unsigned)__builtin_popcount(pending));
+            count_use(shadow, window->stored_by[at], window->start + at, mask_count(pending));
     }
     window->pending &= ~mask_bits(window->begin, window->end - window->begin);
 }
@@ -259,7 +268,7 @@ static inline __attribute__((always_inline)) void store_window(struct lwp_shadow
     for (unsigned at = window.begin, run; (run = window_run(&window, window.stored_by, at)); at += run)
         if (window.stored_by[at])
             count_store(shadow, window.stored_by[at], context, address, run,
-                        (unsigned)__builtin_popcount(window.pending & mask_bits(at, run)), value);
+                        mask_count(window.pending & mask_bits(at, run)), value);
     for (unsigned i = window.begin; i < window.end; i++)
         window.stored_by[i] = context;
     window.pending |= mask_bits(window.begin, bytes);
@@ -277,62 +286,124 @@ static __attribute__((noinline)) void store_bytes(struct lwp_shadow *shadow, uin
         store_window(shadow, address, bytes, context, same, value, words);
 }
 
-/* ---- whole words of one context ---- */
+/* ---- parts of one word, if its bytes have one context before and after ---- */
 
-/* How many words an aligned piece is if they are alike but for what is unchanged, all or none of it pending, and no
- * tuple is where `tuples` has it; 0: not so. */
-static unsigned alike_words(const uint64_t *word, uint64_t address, unsigned bytes, uint64_t tuples)
+static inline bool load_part(struct lwp_shadow *shadow, uint64_t *word, uint64_t address, unsigned bytes,
+                             uint32_t context)
 {
-    if (!word || *word & tuples || word_pending(*word) % 15)
-        return 0;
-    if (bytes == 8 && !(address & 7))
-        return (word[0] ^ word[1]) >> LOADED_BY ? 0 : 2;
-    return bytes == 4 && !(address & 3);
+    unsigned mask = mask_bits(address & 3, bytes), pending = word_pending(*word) & mask;
+    if (mask >> 4 || word_loaded_by(*word) != context || (pending && word_stored_by(*word) & TUPLE))
+        return false;
+    if (pending)
+        count_use(shadow, word_stored_by(*word), address, mask_count(pending));
+    count_load(shadow, context, context, address, bytes, !(mask & ~word_unchanged(*word)));
+    *word = (*word & ~((uint64_t)pending << PENDING)) | (uint64_t)mask << UNCHANGED;
+    return true;
+}
+
+static inline bool store_part(struct lwp_shadow *shadow, uint64_t *word, uint64_t address, unsigned bytes,
+                              uint32_t context, unsigned same, enum lwps_value value)
+{
+    unsigned mask = mask_bits(address & 3, bytes), changed = mask & ~(same << (address & 3));
+    if (mask >> 4 || word_stored_by(*word) != context)
+        return false;
+    count_store(shadow, context, context, address, bytes, mask_count(word_pending(*word) & mask), value);
+    *word = (*word | (uint64_t)mask << PENDING) & ~((uint64_t)changed << UNCHANGED);
+    return true;
+}
+
+/* ---- whole words of one context: nearly all that a program does ---- */
+
+/* False: it is not so simple. Both words are the same one if the piece is of 4 bytes. */
+static inline __attribute__((always_inline)) bool load_words(struct lwp_shadow *shadow, uint64_t *low, uint64_t *high,
+                                                             uint64_t address, unsigned bytes, uint32_t context)
+{
+    uint64_t old = *low, both = *low & *high;
+    if ((*low ^ *high) >> LOADED_BY || old & LOADED_BY_TUPLE)
+        return false;
+    if (word_pending(old)) {
+        if (word_pending(old) != 15 || old & STORED_BY_TUPLE)
+            return false;
+        count_use(shadow, word_stored_by(old), address, bytes);
+    }
+    if (word_loaded_by(old))
+        count_load(shadow, word_loaded_by(old), context, address, bytes, word_unchanged(both) == 15);
+    uint64_t now = word_make(word_stored_by(old), 0, context, 15);
+    if (both != now)
+        *low = *high = now;
+    return true;
+}
+
+static inline __attribute__((always_inline)) bool store_words(struct lwp_shadow *shadow, uint64_t *low, uint64_t *high,
+                                                              uint64_t address, unsigned bytes, uint32_t context,
+                                                              unsigned same, enum lwps_value value)
+{
+    uint64_t old = *low;
+    unsigned pending = word_pending(old);
+    if ((old ^ *high) >> LOADED_BY || old & STORED_BY_TUPLE || (pending && pending != 15))
+        return false;
+    if (word_stored_by(old))
+        count_store(shadow, word_stored_by(old), context, address, bytes, pending ? bytes : 0, value);
+    uint64_t now = word_make(context, 15, word_loaded_by(old), 0);
+    *high = now | (word_unchanged(*high) & (bytes == 8 ? same >> 4 : same));
+    if (bytes == 8)
+        *low = now | (word_unchanged(old) & same);
+    return true;
 }
 
 void lwp_shadow_load(struct lwp_shadow *shadow, uint64_t address, unsigned bytes, uint32_t context)
 {
     uint64_t *word = shadow_at(shadow, address);
-    unsigned words = alike_words(word, address, bytes, LOADED_BY_TUPLE);
+    bool done = false;
     shadow->loaded += bytes;
-    if (!words || (*word & STORED_BY_TUPLE && word_pending(*word))) {
-        load_bytes(shadow, address, bytes, context);
-        return;
+    if (__builtin_expect(word != NULL, 1)) {
+        if (bytes == 8)
+            done = !(address & 7) && load_words(shadow, word, word + 1, address, 8, context);
+        else if (bytes == 4 && !(address & 3))
+            done = load_words(shadow, word, word, address, 4, context);
+        else
+            done = load_part(shadow, word, address, bytes, context);
     }
-    uint64_t old = word[0], all = word[0] & word[words - 1], new = word_make(word_stored_by(old), 0, context, 15);
-    if (word_pending(old))
-        count_use(shadow, word_stored_by(old), address, bytes);
-    if (word_loaded_by(old))
-        count_load(shadow, word_loaded_by(old), context, address, bytes, word_unchanged(all) == 15);
-    if (new != all)
-        word[0] = word[words - 1] = new;
+    if (!done)
+        load_bytes(shadow, address, bytes, context);
 }
 
 void lwp_shadow_store(struct lwp_shadow *shadow, uint64_t address, unsigned bytes, uint32_t context, uint64_t before,
                       uint64_t after, unsigned element)
 {
     uint64_t *word = shadow_at(shadow, address);
-    unsigned words = alike_words(word, address, bytes, STORED_BY_TUPLE), same = same_bytes(before, after);
-    enum lwps_value value = before == after ? LWPS_VALUE_SAME
-                            : element       ? lwp_value_compare(before, after, bytes, element)
-                                            : LWPS_VALUE_OTHER;
-    shadow->stored += bytes;
-    if (!words) {
-        store_bytes(shadow, address, bytes, context, same, value);
-        return;
+    enum lwps_value value = LWPS_VALUE_SAME;
+    unsigned same = 255;
+    bool done = false;
+    if (before != after) {
+        value = element ? lwp_value_compare(before, after, bytes, element) : LWPS_VALUE_OTHER;
+        same = same_bytes(before, after);
     }
-    uint64_t old = *word;
-    if (word_stored_by(old))
-        count_store(shadow, word_stored_by(old), context, address, bytes, word_pending(old) ? bytes : 0, value);
-    for (unsigned i = 0; i < words; i++)
-        word[i] = word_make(context, 15, word_loaded_by(old), word_unchanged(word[i]) & same >> 4 * i);
+    shadow->stored += bytes;
+    if (__builtin_expect(word != NULL, 1)) {
+        if (bytes == 8)
+            done = !(address & 7) && store_words(shadow, word, word + 1, address, 8, context, same, value);
+        else if (bytes == 4 && !(address & 3))
+            done = store_words(shadow, word, word, address, 4, context, same, value);
+        else
+            done = store_part(shadow, word, address, bytes, context, same, value);
+    }
+    if (!done)
+        store_bytes(shadow, address, bytes, context, same, value);
 }
 
 /* ---- ranges ---- */
 
-/* Calls `piece` for the bytes of a range that have shadow, at most 8 at a time and none across words of 8. */
-static void range_each(struct lwp_shadow *shadow, uint64_t address, uint64_t bytes,
-                       void (*piece)(struct lwp_shadow *, uint64_t *words, uint64_t address, unsigned bytes))
+static void use_part(struct lwp_shadow *shadow, uint64_t address, unsigned bytes)
+{
+    struct window window;
+    if (!window_read(shadow, address, bytes, window_words(address, bytes), &window))
+        return;
+    window_use(shadow, &window);
+    window_write(shadow, &window);
+}
+
+void lwp_shadow_use(struct lwp_shadow *shadow, uint64_t address, uint64_t bytes)
 {
     uint64_t end = address + bytes;
     while (address < end && !(address >> ADDRESS_BITS)) {
@@ -340,29 +411,17 @@ static void range_each(struct lwp_shadow *shadow, uint64_t address, uint64_t byt
         uint64_t next = words ? (address | 7) + 1 : (address | LEAF_MASK) + 1;
         if (next > end)
             next = end;
-        if (words && (words[0] | words[1]))
-            piece(shadow, words, address, (unsigned)(next - address));
+        if (words && word_pending(words[0] | words[1]))
+            use_part(shadow, address, (unsigned)(next - address));
         address = next;
     }
 }
 
-static void use_piece(struct lwp_shadow *shadow, uint64_t *words, uint64_t address, unsigned bytes)
+static void forget_part(struct lwp_shadow *shadow, uint64_t address, unsigned bytes)
 {
     struct window window;
-    if (!word_pending(words[0] | words[1]) || !window_read(shadow, address, bytes, window_words(address, bytes), &window))
-        return;
-    window_use(shadow, &window);
-    window_write(shadow, &window);
-}
-
-static void forget_piece(struct lwp_shadow *shadow, uint64_t *words, uint64_t address, unsigned bytes)
-{
-    struct window window;
-    if (bytes == 8) {
-        words[0] = words[1] = 0;
-        return;
-    }
-    if (!window_read(shadow, address, bytes, window_words(address, bytes), &window))
+    if (!shadow_find(shadow, address) ||
+        !window_read(shadow, address, bytes, window_words(address, bytes), &window))
         return;
     for (unsigned i = window.begin; i < window.end; i++)
         window.stored_by[i] = window.loaded_by[i] = 0;
@@ -371,12 +430,36 @@ static void forget_piece(struct lwp_shadow *shadow, uint64_t *words, uint64_t ad
     window_write(shadow, &window);
 }
 
-void lwp_shadow_use(struct lwp_shadow *shadow, uint64_t address, uint64_t bytes)
+/* Whole words of one leaf. Only what is not 0 is written: memory that was never touched is to stay so. */
+static void forget_words(uint64_t *word, const uint64_t *end)
 {
-    range_each(shadow, address, bytes, use_piece);
+    typedef uint64_t two __attribute__((vector_size(16), aligned(8), may_alias));
+    for (; end - word >= 8; word += 8) {
+        two *at = (two *)word, any = at[0] | at[1] | at[2] | at[3];
+        if (any[0] | any[1])
+            at[0] = at[1] = at[2] = at[3] = (two){0};
+    }
+    for (; word < end; word++)
+        if (*word)
+            *word = 0;
 }
 
 void lwp_shadow_forget(struct lwp_shadow *shadow, uint64_t address, uint64_t bytes)
 {
-    range_each(shadow, address, bytes, forget_piece);
+    uint64_t end = address + bytes;
+    while (address < end && !(address >> ADDRESS_BITS)) {
+        uint64_t next = (address | LEAF_MASK) + 1, *word = shadow_find(shadow, address);
+        if (next > end)
+            next = end;
+        if (!word) {
+            address = next;
+        } else if (address & 3 || next - address < 4) {
+            next = (address | 3) + 1 < next ? (address | 3) + 1 : next;
+            forget_part(shadow, address, (unsigned)(next - address));
+            address = next;
+        } else {
+            forget_words(word, word + (next - address) / 4);
+            address = next & ~(uint64_t)3;
+        }
+    }
 }

@@ -1,6 +1,6 @@
 #include "collector/exact/shadow_pairs.h"
 
-enum { BITS_FIRST = 12 };
+enum { BITS_FIRST = 14 };
 
 static size_t pairs_bytes(unsigned bits, size_t each)
 {
@@ -42,6 +42,14 @@ void lwp_shadow_pairs_fini(struct lwp_shadow_pairs *pairs)
     pairs->entries = NULL;
 }
 
+void lwp_shadow_pairs_clear(struct lwp_shadow_pairs *pairs)
+{
+    static const struct lwp_shadow_pair none;
+    for (size_t i = 0; i < (size_t)1 << pairs->bits; i++)
+        pairs->entries[i] = none;
+    pairs->count = 0;
+}
+
 /* The key's entry, or the free one for it. */
 static size_t pairs_find(const struct lwp_shadow_pairs *pairs, uint64_t key)
 {
@@ -67,13 +75,32 @@ static bool pairs_grow(struct lwp_shadow_pairs *pairs)
     return true;
 }
 
-/* Room is kept for one entry of each kind, so that what finds none is counted there. */
+/* What is looked for is looked for again: it goes to the front of its chain. Nothing is ever taken out of a chain, so
+ * that what was there is still found behind. */
+static struct lwp_shadow_pair *pairs_to_front(struct lwp_shadow_pairs *pairs, size_t at)
+{
+    size_t front = lwp_shadow_pairs_place(pairs, pairs->entries[at].key);
+    struct lwp_shadow_pair entry = pairs->entries[at];
+    uint64_t place = pairs->places[at];
+    pairs->entries[at] = pairs->entries[front];
+    pairs->places[at] = pairs->places[front];
+    pairs->entries[front] = entry;
+    pairs->places[front] = place;
+    return &pairs->entries[front];
+}
+
+/* Three quarters are used at most; of the rest one entry of each kind may be taken by what finds no room. */
 struct lwp_shadow_pair *lwp_shadow_pairs_add(struct lwp_shadow_pairs *pairs, uint64_t key, uint64_t address)
 {
     size_t at = pairs_find(pairs, key);
     if (pairs->entries[at].key)
-        return &pairs->entries[at];
-    if (pairs->count >= ((size_t)3 << pairs->bits) / 4 && !pairs_grow(pairs))
+        return pairs_to_front(pairs, at);
+    bool full = pairs->count >= ((size_t)3 << pairs->bits) / 4;
+    if (pairs->count >= ((size_t)1 << pairs->bits) / 4 && pairs_grow(pairs))
+        full = false;
+    if (full && pairs->port->full)
+        pairs->port->full();
+    else if (full)
         key = key >> 56 << 56 | (uint64_t)LWP_SHADOW_UNKNOWN << 28 | LWP_SHADOW_UNKNOWN;
     at = pairs_find(pairs, key);
     if (!pairs->entries[at].key) {

@@ -1,5 +1,5 @@
-/* How often each pair of contexts was redundant: a hash table that counts exactly as long as memory allows, and then
- * goes on counting under "unknown". Freestanding. */
+/* How often each pair of contexts was redundant: a hash table. When it is full, its user takes the counts and empties it,
+ * or it goes on counting under "unknown". Freestanding. */
 #ifndef LWP_EXACT_SHADOW_PAIRS_H
 #define LWP_EXACT_SHADOW_PAIRS_H
 
@@ -11,6 +11,7 @@ struct lwp_shadow_port {
     void *(*map)(size_t bytes); /* zeroed, in whole pages, given only as they are touched; NULL: there is no more */
     void (*unmap)(void *memory, size_t bytes);
     uint64_t (*place)(uint64_t address); /* what is kept of a new pair's second access; NULL: the address */
+    void (*full)(void); /* there is no room for another pair: it takes the counts and clears the table; NULL: none */
 };
 
 enum lwp_shadow_kind {
@@ -57,9 +58,10 @@ struct lwp_shadow_pairs {
     size_t count;
 };
 
-/* False: no memory. At most 1 << bits_max entries (20: 72 MiB). */
+/* False: no memory. At most 1 << bits_max entries (20: 72 MiB; 4 at least). */
 bool lwp_shadow_pairs_init(struct lwp_shadow_pairs *pairs, const struct lwp_shadow_port *port, unsigned bits_max);
 void lwp_shadow_pairs_fini(struct lwp_shadow_pairs *pairs);
+void lwp_shadow_pairs_clear(struct lwp_shadow_pairs *pairs);
 
 /* The slow way of lwp_shadow_pairs_at(). */
 struct lwp_shadow_pair *lwp_shadow_pairs_add(struct lwp_shadow_pairs *pairs, uint64_t key, uint64_t address);

@@ -238,6 +238,7 @@ static int collect_under_exact(const struct lwp_options *options, const char *di
     struct lwp_exact exact = {.dir = dir,
                               .heap_threshold = threshold ? strtoull(threshold, NULL, 10) : 65536,
                               .follow = !lwp_options_flag(options, "no-follow-fork"),
+                              .redundancy = strstr(lwp_options_text(options, "detect"), "redundancy") != NULL,
                               .machine = machine};
     launch->argv = NULL;
     if (lwp_exact_window(lwp_options_text(options, "window"), &exact, err))

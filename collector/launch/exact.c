@@ -122,6 +122,7 @@ char **lwp_exact_command(const struct lwp_exact *exact, const char *folder, char
             goto memory;
     if (asprintf(&list[used++], "--lwp-dir=%s", exact->dir) < 0 || asprintf(&list[used++], "--lwp-caches=%s", caches) < 0 ||
         asprintf(&list[used++], "--lwp-follow=%s", exact->follow ? "yes" : "no") < 0 ||
+        asprintf(&list[used++], "--lwp-redundancy=%s", exact->redundancy ? "yes" : "no") < 0 ||
         asprintf(&list[used++], "--trace-children=%s", exact->follow ? "yes" : "no") < 0 ||
         asprintf(&list[used++], "--log-file=%s/%s%%p", exact->dir, log_prefix) < 0 || !(list[used++] = strdup("--")))
         goto memory;

@@ -14,6 +14,7 @@ struct lwp_exact {
     uint64_t heap_threshold; /* bytes */
     uint64_t on, off;        /* instructions traced, and not traced after; off 0: all are traced */
     bool follow;             /* children, too */
+    bool redundancy;         /* dead and silent accesses are counted */
     const struct lwp_machine *machine;
 };
 

@@ -294,6 +294,43 @@ static struct lwp_shadow_pair sums(const struct lwp_shadow *shadow)
     return sum;
 }
 
+static struct lwp_shadow *emptied;
+static struct lwp_shadow_pair taken;
+
+static void take_sums(void)
+{
+    struct lwp_shadow_pair sum = sums(emptied);
+    taken.dead += sum.dead;
+    taken.same += sum.same;
+    taken.close += sum.close;
+    taken.other += sum.other;
+    lwp_shadow_pairs_clear(&emptied->pairs);
+}
+
+/* A table emptied whenever it is full has counted the same in all. */
+static void test_full(void **state)
+{
+    (void)state;
+    static const struct lwp_shadow_port emptying = {.map = port_map, .unmap = port_unmap, .full = take_sums};
+    static const struct lwp_shadow_limits tiny = {4, 1 << 16};
+    struct lwp_shadow full, small;
+    struct reference *r = calloc(2, sizeof *r);
+    assert_true(lwp_shadow_init(&full, &port, &ample) && lwp_shadow_init(&small, &emptying, &tiny));
+    emptied = &small;
+    for (unsigned i = 0; i < 2; i++) {
+        seed = 5;
+        for (unsigned step = 0; step < 3000; step++)
+            random_step(i ? &small : &full, &r[i]);
+    }
+    take_sums();
+    struct lwp_shadow_pair all = sums(&full);
+    assert_true(all.dead == taken.dead && all.same == taken.same && all.close == taken.close &&
+                all.other == taken.other && all.dead && all.close);
+    lwp_shadow_fini(&full);
+    lwp_shadow_fini(&small);
+    free(r);
+}
+
 /* With tables too small no byte is lost: only whose it was. */
 static void test_small_tables(void **state)
 {
@@ -440,7 +477,7 @@ static void test_text(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random), cmocka_unit_test(test_small_tables), cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_random), cmocka_unit_test(test_small_tables), cmocka_unit_test(test_no_memory), cmocka_unit_test(test_full),
         cmocka_unit_test(test_overlap), cmocka_unit_test(test_gone), cmocka_unit_test(test_close),
         cmocka_unit_test(test_text),
     };

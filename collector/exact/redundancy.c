@@ -1,0 +1,365 @@
+/* Translated code calls the shadow for each access, before it is done; an access is (call path, instruction) as numbered
+ * by access_numbers.h. What the kernel, the allocator and the stack do to memory is told the shadow, too. */
+#include "collector/exact/redundancy.h"
+
+#include "collector/exact/access_numbers.h"
+#include "collector/exact/contexts.h"
+#include "collector/exact/emit.h"
+#include "collector/exact/redundancy_counts.h"
+#include "collector/exact/store_element.h"
+#include "format/record.h"
+
+#include <asm/unistd.h>
+
+enum {
+    REDZONE = 128,     /* bytes below the stack pointer that functions may use */
+    PIECE = 8,
+    BYTES_AT = 32,     /* in `what`, above the access's number: bytes, and... */
+    ELEMENT_AT = 48,   /* ...bytes of each floating point number */
+    AFTER_MOST = 1024, /* bytes that one instruction stores at most (xsave) */
+};
+
+static bool redundancy_runs;
+
+/* ---- called from translated code ---- */
+
+static unsigned what_bytes(ULong what)
+{
+    return (unsigned)(what >> BYTES_AT) & 0xffff;
+}
+
+static VG_REGPARM(2) void redundancy_load(ULong what, Addr address)
+{
+    unsigned bytes = what_bytes(what);
+    lwp_redundancy_number = (uint32_t)what;
+    for (; bytes > PIECE; bytes -= PIECE, address += PIECE)
+        lwp_shadow_load(&lwp_redundancy_shadow, address, PIECE, (uint32_t)what);
+    lwp_shadow_load(&lwp_redundancy_shadow, address, bytes, (uint32_t)what);
+}
+
+static uint64_t redundancy_value(Addr address, unsigned bytes)
+{
+    uint64_t value = 0;
+    switch (bytes) {
+    case 8:
+        return *(const ULong *)address;
+    case 4:
+        return *(const UInt *)address;
+    case 2:
+        return *(const UShort *)address;
+    default:
+        for (unsigned i = 0; i < bytes; i++)
+            value |= (uint64_t)((const UChar *)address)[i] << 8 * i;
+        return value;
+    }
+}
+
+static inline void redundancy_piece(ULong what, Addr address, unsigned bytes, ULong before, ULong after)
+{
+    lwp_shadow_store(&lwp_redundancy_shadow, address, bytes, (uint32_t)what, before, after, (unsigned)(what >> ELEMENT_AT));
+}
+
+static VG_REGPARM(3) void redundancy_store(ULong what, Addr address, ULong value)
+{
+    unsigned bytes = what_bytes(what);
+    ULong before = redundancy_value(address, bytes);
+    lwp_redundancy_number = (uint32_t)what;
+    redundancy_piece(what, address, bytes, before, value);
+}
+
+static void redundancy_store_16(ULong what, Addr address, ULong low, ULong high)
+{
+    const ULong *before = (const ULong *)address;
+    lwp_redundancy_number = (uint32_t)what;
+    redundancy_piece(what, address, 8, before[0], low);
+    redundancy_piece(what, address + 8, 8, before[1], high);
+}
+
+static void redundancy_store_32(ULong what, Addr address, ULong a, ULong b, ULong c, ULong d)
+{
+    redundancy_store_16(what, address, a, b);
+    redundancy_store_16(what, address + 16, c, d);
+}
+
+/* What an instruction stores without saying it in an expression: what is there before and after. */
+static UChar stored_before[AFTER_MOST];
+
+static void redundancy_keep(ULong what, Addr address)
+{
+    VG_(memcpy)(stored_before, (const void *)address, what_bytes(what));
+}
+
+static void redundancy_compare(ULong what, Addr address)
+{
+    lwp_redundancy_number = (uint32_t)what;
+    for (unsigned bytes = what_bytes(what), done = 0; done < bytes; done += PIECE) {
+        unsigned piece = bytes - done < PIECE ? bytes - done : PIECE;
+        redundancy_piece(what, address + done, piece, redundancy_value((Addr)stored_before + done, piece),
+                         redundancy_value(address + done, piece));
+    }
+}
+
+static VG_REGPARM(1) void redundancy_dead(Addr address, ULong bytes)
+{
+    lwp_shadow_forget(&lwp_redundancy_shadow, address, bytes);
+}
+
+/* ---- what translated code is given ---- */
+
+void lwp_redundancy_enter(struct lwp_redundancy_block *block, IRSB *out, const IRSB *in)
+{
+    struct lwp_ir_access access;
+    UInt count = 0;
+    *block = (struct lwp_redundancy_block){.out = out, .in = in};
+    for (Int i = 0; i < in->stmts_used; i++)
+        count += lwp_ir_access_of(in->tyenv, in->stmts[i], 0, &access);
+    if (!redundancy_runs || !count)
+        return;
+    struct lwp_numbered_block *site = lwp_numbers_block(count);
+    block->site = site;
+    IRExpr *now = emit_value(out, IRExpr_Load(Iend_LE, Ity_I32, emit_pointer(&lwp_context_now)));
+    IRExpr *last = emit_value(out, IRExpr_Load(Iend_LE, Ity_I32, emit_pointer(&site->node)));
+    EMIT_CALL(out, emit_binary(out, Iop_CmpNE32, now, last), 1, lwp_numbers_enter, mkIRExprVec_1(emit_pointer(site)));
+    IRExpr *base = emit_value(out, IRExpr_Load(Iend_LE, Ity_I32, emit_pointer(&site->base)));
+    block->base = emit_value(out, IRExpr_Unop(Iop_32Uto64, base));
+}
+
+static IRExpr *emit_what(IRSB *out, IRExpr *base, UInt index, UInt bytes, UInt element)
+{
+    return emit_binary(out, Iop_Add64, base,
+                       emit_word((ULong)element << ELEMENT_AT | (ULong)bytes << BYTES_AT | index));
+}
+
+static IRExpr *emit_unary(IRSB *out, IROp operation, IRExpr *value)
+{
+    return emit_value(out, IRExpr_Unop(operation, value));
+}
+
+/* A value of at most 8 bytes as an I64, NULL: of a type that is not. */
+static IRExpr *emit_widened(IRSB *out, IRExpr *value)
+{
+    switch (typeOfIRExpr(out->tyenv, value)) {
+    case Ity_I8:
+        return emit_unary(out, Iop_8Uto64, value);
+    case Ity_I16:
+        return emit_unary(out, Iop_16Uto64, value);
+    case Ity_I32:
+        return emit_unary(out, Iop_32Uto64, value);
+    case Ity_I64:
+        return value;
+    case Ity_F32:
+        return emit_unary(out, Iop_32Uto64, emit_unary(out, Iop_ReinterpF32asI32, value));
+    case Ity_F64:
+        return emit_unary(out, Iop_ReinterpF64asI64, value);
+    default:
+        return NULL;
+    }
+}
+
+/* Its value is an expression of a type that emit_stored() takes. */
+static bool access_tells(const IRSB *block, const struct lwp_ir_access *access)
+{
+    switch (access->data ? typeOfIRExpr(block->tyenv, access->data) : Ity_INVALID) {
+    case Ity_I8:
+    case Ity_I16:
+    case Ity_I32:
+    case Ity_I64:
+    case Ity_F32:
+    case Ity_F64:
+    case Ity_V128:
+    case Ity_V256:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void emit_stored(IRSB *out, IRExpr *what, const struct lwp_ir_access *access)
+{
+    IRExpr *data = access->data;
+    switch (typeOfIRExpr(out->tyenv, data)) {
+    case Ity_V128:
+        EMIT_CALL(out, access->guard, 0, redundancy_store_16,
+                  mkIRExprVec_4(what, access->address, emit_unary(out, Iop_V128to64, data),
+                                emit_unary(out, Iop_V128HIto64, data)));
+        return;
+    case Ity_V256:
+        EMIT_CALL(out, access->guard, 0, redundancy_store_32,
+                  mkIRExprVec_6(what, access->address, emit_unary(out, Iop_V256to64_0, data),
+                                emit_unary(out, Iop_V256to64_1, data), emit_unary(out, Iop_V256to64_2, data),
+                                emit_unary(out, Iop_V256to64_3, data)));
+        return;
+    default:
+        EMIT_CALL(out, access->guard, 3, redundancy_store,
+                  mkIRExprVec_3(what, access->address, emit_widened(out, data)));
+    }
+}
+
+static IRExpr *block_what(const struct lwp_redundancy_block *block, UInt index, const struct lwp_ir_access *access)
+{
+    UInt element = access->flags & LWPS_ACCESS_STORE ? lwp_store_element(block->in, access) : 0;
+    UInt bytes = access->bytes < AFTER_MOST ? access->bytes : AFTER_MOST;
+    return emit_what(block->out, block->base, index, bytes, element);
+}
+
+void lwp_redundancy_before(struct lwp_redundancy_block *block, const struct lwp_ir_access *access)
+{
+    if (!block->site || block->next == block->site->count)
+        return;
+    IRSB *out = block->out;
+    IRExpr *what = block_what(block, block->next, access);
+    struct lwp_numbered_access *site = &block->site->access[block->next];
+    /* a locked add is a load and then a compare-and-swap, which loads once more */
+    bool again = block->next && site[-1].ip == access->ip && site[-1].bytes == access->bytes &&
+                 site[-1].flags & LWPS_ACCESS_LOAD && access->flags & LWPS_ACCESS_STORE;
+    *site = (struct lwp_numbered_access){access->ip, access->bytes, access->flags};
+    block->next++;
+    if (access->flags & LWPS_ACCESS_LOAD && !again)
+        EMIT_CALL(out, access->guard, 2, redundancy_load, mkIRExprVec_2(what, access->address));
+    if (!(access->flags & LWPS_ACCESS_STORE))
+        return;
+    if (access_tells(block->in, access))
+        emit_stored(out, what, access);
+    else
+        EMIT_CALL(out, access->guard, 2, redundancy_keep, mkIRExprVec_2(what, access->address));
+}
+
+/* Whether a compare-and-swap did store; NULL: not known. */
+static IRExpr *emit_swapped(IRSB *out, const IRCAS *cas)
+{
+    IRExpr *old = IRExpr_RdTmp(cas->oldLo);
+    if (cas->dataHi)
+        return NULL;
+    switch (typeOfIRExpr(out->tyenv, old)) {
+    case Ity_I8:
+        return emit_binary(out, Iop_CasCmpEQ8, old, cas->expdLo);
+    case Ity_I16:
+        return emit_binary(out, Iop_CasCmpEQ16, old, cas->expdLo);
+    case Ity_I32:
+        return emit_binary(out, Iop_CasCmpEQ32, old, cas->expdLo);
+    default:
+        return emit_binary(out, Iop_CasCmpEQ64, old, cas->expdLo);
+    }
+}
+
+void lwp_redundancy_after(struct lwp_redundancy_block *block, const IRStmt *statement,
+                          const struct lwp_ir_access *access)
+{
+    if (!block->site || !(access->flags & LWPS_ACCESS_STORE) || access_tells(block->in, access))
+        return;
+    UInt index = block->next - 1;
+    if (block->site->access[index].ip != access->ip) /* one too many */
+        return;
+    IRExpr *guard = statement->tag == Ist_CAS ? emit_swapped(block->out, statement->Ist.CAS.details) : access->guard;
+    EMIT_CALL(block->out, guard, 2, redundancy_compare,
+              mkIRExprVec_2(block_what(block, index, access), access->address));
+}
+
+void lwp_redundancy_dead(IRSB *out, const IRStmt *hint)
+{
+    if (redundancy_runs)
+        EMIT_CALL(out, NULL, 2, redundancy_dead,
+                  mkIRExprVec_2(hint->Ist.AbiHint.base, emit_word((ULong)hint->Ist.AbiHint.len)));
+}
+
+/* ---- what else happens to memory ---- */
+
+void lwp_redundancy_forget(Addr address, SizeT bytes)
+{
+    if (redundancy_runs)
+        lwp_shadow_forget(&lwp_redundancy_shadow, address, bytes);
+}
+
+/* The stack pointer went up; what is not below it by more than the red zone is still in use. */
+static void redundancy_stack_died(Addr address, SizeT bytes)
+{
+    lwp_shadow_forget(&lwp_redundancy_shadow, address - REDZONE, bytes);
+}
+
+/* Valgrind has calls of their own for the usual steps. */
+#define STACK_DIED(bytes)                                                 \
+    static VG_REGPARM(1) void redundancy_stack_died_##bytes(Addr new_pointer) \
+    {                                                                     \
+        redundancy_stack_died(new_pointer - (bytes), bytes);              \
+    }
+STACK_DIED(4)
+STACK_DIED(8)
+STACK_DIED(12)
+STACK_DIED(16)
+STACK_DIED(32)
+STACK_DIED(112)
+STACK_DIED(128)
+STACK_DIED(144)
+STACK_DIED(160)
+
+static void redundancy_follow_stack(void)
+{
+    VG_(track_die_mem_stack)(redundancy_stack_died);
+    VG_(track_die_mem_stack_4)(redundancy_stack_died_4);
+    VG_(track_die_mem_stack_8)(redundancy_stack_died_8);
+    VG_(track_die_mem_stack_12)(redundancy_stack_died_12);
+    VG_(track_die_mem_stack_16)(redundancy_stack_died_16);
+    VG_(track_die_mem_stack_32)(redundancy_stack_died_32);
+    VG_(track_die_mem_stack_112)(redundancy_stack_died_112);
+    VG_(track_die_mem_stack_128)(redundancy_stack_died_128);
+    VG_(track_die_mem_stack_144)(redundancy_stack_died_144);
+    VG_(track_die_mem_stack_160)(redundancy_stack_died_160);
+}
+
+static void redundancy_kernel_reads(CorePart part, ThreadId thread, const HChar *name, Addr address, SizeT bytes)
+{
+    (void)part, (void)thread, (void)name;
+    lwp_shadow_use(&lwp_redundancy_shadow, address, bytes);
+}
+
+static void redundancy_kernel_reads_text(CorePart part, ThreadId thread, const HChar *name, Addr address)
+{
+    (void)part, (void)thread, (void)name;
+    if (VG_(am_is_valid_for_client)(address, 1, VKI_PROT_READ))
+        lwp_shadow_use(&lwp_redundancy_shadow, address, VG_(strlen)((const HChar *)address) + 1);
+}
+
+static void redundancy_kernel_wrote(CorePart part, ThreadId thread, Addr address, SizeT bytes)
+{
+    (void)part, (void)thread;
+    lwp_shadow_forget(&lwp_redundancy_shadow, address, bytes);
+}
+
+/* Another program may take this one's place, and nobody else would write its counts. */
+static void redundancy_before_call(ThreadId thread, UInt number, UWord *arguments, UInt count)
+{
+    (void)thread, (void)arguments, (void)count;
+    if (number == __NR_execve || number == __NR_execveat)
+        lwp_redundancy_finish();
+}
+
+static void redundancy_after_call(ThreadId thread, UInt number, UWord *arguments, UInt count, SysRes result)
+{
+    (void)thread, (void)number, (void)arguments, (void)count, (void)result;
+}
+
+bool lwp_redundancy_start(void)
+{
+    if (!lwp_redundancy_counts_start())
+        return false;
+    redundancy_runs = true;
+    redundancy_follow_stack();
+    VG_(track_pre_mem_read)(redundancy_kernel_reads);
+    VG_(track_pre_mem_read_asciiz)(redundancy_kernel_reads_text);
+    VG_(track_post_mem_write)(redundancy_kernel_wrote);
+    VG_(track_die_mem_brk)(lwp_redundancy_forget);
+    VG_(needs_syscall_wrapper)(redundancy_before_call, redundancy_after_call);
+    return true;
+}
+
+void lwp_redundancy_finish(void)
+{
+    if (redundancy_runs)
+        lwp_redundancy_counts_write(true);
+}
+
+void lwp_redundancy_in_child(void)
+{
+    if (redundancy_runs)
+        lwp_redundancy_counts_drop();
+}

@@ -1,0 +1,38 @@
+/* Memory redundancies of the whole run (shadow.h): what translated code tells the shadow, and its counts as records.
+ * Works on its own, trace windows do not matter to it. */
+#ifndef LWP_EXACT_REDUNDANCY_H
+#define LWP_EXACT_REDUNDANCY_H
+
+#include "collector/exact/accesses.h"
+#include "collector/exact/tool.h"
+
+/* A superblock while it is translated. */
+struct lwp_redundancy_block {
+    IRSB *out;
+    const IRSB *in;
+    struct lwp_numbered_block *site; /* NULL: it accesses nothing */
+    IRExpr *base;                    /* I64: number of its first access on the path it runs on */
+    UInt next;                        /* access */
+};
+
+/* Nothing below does anything unless this was called; false: no memory. */
+bool lwp_redundancy_start(void);
+
+/* At the superblock's start. */
+void lwp_redundancy_enter(struct lwp_redundancy_block *block, IRSB *out, const IRSB *in);
+/* Before an access's statement, and after it. */
+void lwp_redundancy_before(struct lwp_redundancy_block *block, const struct lwp_ir_access *access);
+void lwp_redundancy_after(struct lwp_redundancy_block *block, const IRStmt *statement,
+                          const struct lwp_ir_access *access);
+/* An AbiHint: its bytes are dead. */
+void lwp_redundancy_dead(IRSB *out, const IRStmt *hint);
+
+/* The memory is given back. */
+void lwp_redundancy_forget(Addr address, SizeT bytes);
+
+/* Writes all counts. */
+void lwp_redundancy_finish(void);
+/* In the child of a fork: counts begin anew, what is in memory stays known. */
+void lwp_redundancy_in_child(void);
+
+#endif

@@ -1,0 +1,189 @@
+#include "collector/exact/redundancy_counts.h"
+
+#include "collector/exact/access_numbers.h"
+#include "collector/exact/process.h"
+#include "collector/exact/sampling.h"
+#include "collector/exact/trace.h"
+#include "format/record.h"
+
+enum {
+    PAIR_BITS = 18, /* 18 MiB; a full table is written and emptied */
+    TUPLES = 1 << 19,
+};
+
+struct lwp_shadow lwp_redundancy_shadow;
+uint32_t lwp_redundancy_number;
+
+/* Where a pair was first seen. */
+struct sight {
+    uint64_t time, address, home_base;
+    uint32_t home_id; /* a node for LWPS_HOME_STACK */
+    uint8_t home;
+};
+static XArray *sights;
+
+/* Pairs belong to no thread: they have a file of their own. */
+static struct {
+    struct lwps_writer file;
+    struct lwp_context_map contexts;
+    bool open, failed;
+    uint64_t dead, silent, loads; /* bytes that were decided */
+} counts;
+
+static void *counts_map(size_t bytes)
+{
+    return VG_(am_shadow_alloc)(VG_PGROUNDUP(bytes));
+}
+
+static void counts_unmap(void *memory, size_t bytes)
+{
+    VG_(am_munmap_valgrind)((Addr)memory, VG_PGROUNDUP(bytes));
+}
+
+static uint64_t counts_place(uint64_t address)
+{
+    uint32_t node;
+    const struct lwp_numbered_access *at = lwp_numbers_access(lwp_redundancy_number, &node);
+    struct lwps_access access = {.address = address, .ip = at ? at->ip : 0};
+    lwp_sampling_place(&access);
+    return (uint64_t)VG_(addToXA)(sights, &(struct sight){.time = lwp_trace_time(), .address = address,
+                                                          .home_base = access.home_base, .home_id = access.home_id,
+                                                          .home = access.home});
+}
+
+static void counts_full(void)
+{
+    lwp_redundancy_counts_write(false);
+}
+
+static const struct lwp_shadow_port counts_port = {counts_map, counts_unmap, counts_place, counts_full};
+
+bool lwp_redundancy_counts_start(void)
+{
+    static const struct lwp_shadow_limits limits = {PAIR_BITS, TUPLES};
+    sights = VG_(newXA)(VG_(malloc), "lwp.sights", VG_(free), sizeof(struct sight));
+    return lwp_shadow_init(&lwp_redundancy_shadow, &counts_port, &limits);
+}
+
+/* ---- records ---- */
+
+static uint32_t counts_access(uint32_t number, uint8_t flags, struct lwps_access *access)
+{
+    uint32_t node;
+    const struct lwp_numbered_access *at = lwp_numbers_access(number, &node);
+    *access = (struct lwps_access){.source = LWPS_SOURCE_TRACE, .flags = flags};
+    if (!at)
+        return 0;
+    access->ip = at->ip;
+    access->bytes = at->bytes;
+    access->flags |= at->flags & (LWPS_ACCESS_VECTOR | LWPS_ACCESS_FLOAT);
+    return lwp_context_in_file(&counts.contexts, &counts.file, node);
+}
+
+static void counts_sight(const struct sight *sight, struct lwps_pair *record)
+{
+    bool stack = sight->home == LWPS_HOME_STACK;
+    record->time = sight->time;
+    record->first.flags |= LWPS_ACCESS_KNOWN;
+    record->first.address = sight->address;
+    record->first.home = sight->home;
+    record->first.home_base = sight->home_base;
+    record->first.home_id =
+        stack ? lwp_context_in_file(&counts.contexts, &counts.file, sight->home_id) : sight->home_id;
+}
+
+static void counts_put(struct lwps_pair record, uint8_t verdict, uint64_t waste, uint64_t close, uint64_t use,
+                       uint64_t times)
+{
+    if (!(waste + close + use))
+        return;
+    record.verdict = verdict;
+    record.waste = waste;
+    record.close = close;
+    record.use = use;
+    record.times = times;
+    record.again = record.again < times ? record.again : times;
+    lwps_put_pair(&counts.file, &record);
+}
+
+static void counts_pair(size_t index)
+{
+    const struct lwp_shadow_pairs *pairs = &lwp_redundancy_shadow.pairs;
+    const struct lwp_shadow_pair *pair = &pairs->entries[index];
+    enum lwp_shadow_kind kind = lwp_shadow_pair_kind(pair);
+    uint8_t flags = kind == LWP_SHADOW_LOADS ? LWPS_ACCESS_LOAD : LWPS_ACCESS_STORE;
+    struct lwps_pair record = {.again = pair->again};
+    record.first_context = counts_access(lwp_shadow_pair_first(pair), flags, &record.first);
+    record.second_context = counts_access(lwp_shadow_pair_second(pair), flags, &record.second);
+    if (kind != LWP_SHADOW_USES)
+        counts_sight(VG_(indexXA)(sights, (Word)pairs->places[index]), &record);
+    switch (kind) {
+    case LWP_SHADOW_LOADS:
+        counts_put(record, LWPS_VERDICT_SILENT_LOAD, pair->same, 0, pair->other, pair->same_times);
+        counts.loads += pair->same + pair->other;
+        return;
+    case LWP_SHADOW_USES:
+        counts_put(record, LWPS_VERDICT_DEAD_STORE, 0, 0, pair->other, 0);
+        counts.dead += pair->other;
+        return;
+    default:
+        counts_put(record, LWPS_VERDICT_DEAD_STORE, pair->dead, 0, 0, pair->dead_times);
+        counts_put(record, LWPS_VERDICT_SILENT_STORE, pair->same, pair->close, pair->other, pair->same_times);
+        counts.dead += pair->dead;
+        counts.silent += pair->same + pair->close + pair->other;
+    }
+}
+
+static void counts_open(uint8_t verdict, uint64_t all, uint64_t decided)
+{
+    if (all > decided)
+        lwps_put_pair(&counts.file, &(struct lwps_pair){.verdict = verdict, .open = all - decided});
+}
+
+/* There is no file yet, and nothing was decided. */
+static void counts_begin(void)
+{
+    lwp_redundancy_shadow.stored = lwp_redundancy_shadow.loaded = 0;
+    lwp_context_map_clear(&counts.contexts);
+    counts.open = false;
+    counts.dead = counts.silent = counts.loads = 0;
+}
+
+static bool counts_file(void)
+{
+    if (!counts.open && !counts.failed && lwp_exact_process.active) {
+        counts.open = lwp_exact_process_open(&counts.file, "t0", 0);
+        counts.failed = !counts.open;
+    }
+    return counts.open;
+}
+
+void lwp_redundancy_counts_write(bool end)
+{
+    struct lwp_shadow *shadow = &lwp_redundancy_shadow;
+    for (size_t i = 0; counts_file() && i < (size_t)1 << shadow->pairs.bits; i++)
+        if (shadow->pairs.entries[i].key)
+            counts_pair(i);
+    lwp_shadow_pairs_clear(&shadow->pairs);
+    VG_(dropTailXA)(sights, VG_(sizeXA)(sights));
+    if (!end || !counts.open)
+        return;
+    if (shadow->unseen)
+        lwp_exact_process_note("Some redundant accesses were not counted: there was not enough memory to follow all of them.");
+    counts_open(LWPS_VERDICT_DEAD_STORE, shadow->stored, counts.dead);
+    counts_open(LWPS_VERDICT_SILENT_STORE, shadow->stored, counts.silent);
+    counts_open(LWPS_VERDICT_SILENT_LOAD, shadow->loaded, counts.loads);
+    lwps_writer_close(&counts.file);
+    counts_begin();
+}
+
+void lwp_redundancy_counts_drop(void)
+{
+    struct lwp_shadow *shadow = &lwp_redundancy_shadow;
+    lwp_shadow_pairs_clear(&shadow->pairs);
+    VG_(dropTailXA)(sights, VG_(sizeXA)(sights));
+    if (counts.open)
+        lwps_writer_abandon(&counts.file);
+    counts.failed = false;
+    counts_begin();
+}

@@ -1,0 +1,10 @@
+/* Whether a store is of floating point numbers, and how long each is. */
+#ifndef LWP_EXACT_STORE_ELEMENT_H
+#define LWP_EXACT_STORE_ELEMENT_H
+
+#include "collector/exact/accesses.h"
+
+/* 4 or 8; 0: it stores no floating point, or it cannot be told. `block`: flat, as Valgrind hands it out. */
+UInt lwp_store_element(const IRSB *block, const struct lwp_ir_access *access);
+
+#endif

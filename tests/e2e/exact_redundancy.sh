@@ -1,0 +1,98 @@
+#!/bin/bash
+# Redundant accesses counted by the exact engine: the thesis' examples to the byte, the right pair of lines on top, gone
+# where they are mended, the same in every run; what is loaded by the kernel, freed or popped is not wasted.
+set -u
+fail() { echo "FAILED: $*"; exit 1; }
+[ -x "$BUILD/exact/lwp-amd64-linux" ] || { echo "the exact engine was not built"; exit 77; }
+cd "$TMP" || exit 1
+$CC -O2 -g -o redundancies "$SRC/tests/programs/redundancies.c" || fail "compile"
+run() { # NAME CASE...
+    local name=$1; shift
+    "$LWP" collect -q -e exact --detect redundancy -o "$name" -- ./redundancies "$@" > "$name.truth" 2> err || { cat err; fail "$name"; }
+    "$LWP" analyze -q "$name" || fail "analyze $name"
+}
+run all all
+run fixed fixed
+run zeroed zeroed
+cat > check.py <<'PY'
+import collections, json, sys
+name, top = sys.argv[1], len(sys.argv) > 2
+d = json.load(open(name + "/analysis.json"))
+def line(context):
+    frame = d["contexts"][context]["frames"][0] if context is not None and d["contexts"][context]["frames"] else {}
+    return frame["line"] if (frame.get("file") or "").endswith("/redundancies.c") else None
+pairs = collections.Counter()
+for p in d["redundancies"]:
+    assert p["share_ci"] == [p["share"], p["share"]], p
+    pairs[p["kind"], line(p["first"]), line(p["second"])] += p["amount"]
+bad = []
+for want in open(name + ".truth"):
+    *limit, kind, amount, first, second = want.split()
+    amount, first, second = int(amount), int(first), int(second)
+    if limit:
+        got = sum(n for (k, a, b), n in pairs.items() if k == kind and a and b and first <= a <= second and first <= b <= second)
+        if got > amount:
+            bad.append(f"{want.strip()}: {got}")
+    elif pairs[kind, first, second] != amount:
+        bad.append(f"{want.strip()}: {pairs[kind, first, second]}")
+for kind, total in d["redundancy_totals"].items():
+    assert total is None or (total["exact"] and total["unit"] == "bytes" and total["share_ci"] == [total["share"]] * 2), total
+if top:
+    kind, _, first, second = open(name + ".truth").readline().split()
+    best = next(p for p in d["redundancies"] if p["kind"] == kind)
+    assert (line(best["first"]), line(best["second"])) == (int(first), int(second)), best
+    assert d["findings"][0]["kind"] == "redundancy", d["findings"]
+sys.exit("\n".join(bad) or 0)
+PY
+for name in all fixed; do /usr/bin/python3 check.py $name || fail "$name"; done
+/usr/bin/python3 check.py zeroed top || fail "zeroed"
+"$LWP" report zeroed > report || fail "report"
+grep -q 'Redundant accesses (exact' report && grep -q 'exact: [0-9]* bytes' report || { cat report; fail "the report does not say that it is exact"; }
+
+# what exec replaces has its counts written, as a program that a signal ends has
+"$LWP" collect -q -e exact --detect redundancy -o replaced -- sh -c 'for i in 1 2 3; do :; done; exec true' || fail "exec"
+[ "$(ls replaced/p*/t0.lwps | wc -l)" = 2 ] || fail "exec: $(ls replaced/p*)"
+"$LWP" collect -q -e exact --detect redundancy -o killed -- sh -c 'kill -SEGV $$' 2> err
+[ $? = 139 ] && "$LWP" dump killed/p*/t0.lwps | grep -q '^pair' || fail "a signal"
+
+# the same again, byte by byte
+mv zeroed first && run zeroed zeroed
+for one in first zeroed; do "$LWP" dump $one/p*/t0.lwps | grep -v '^file' > $one.dump; done
+cmp first.dump zeroed.dump || fail "two runs differ"
+[ "$(grep -c '^pair' zeroed.dump)" -gt 10 ] || fail "no pairs"
+
+# written out by the kernel, freed, on a dead frame: no waste
+cat > used.c <<'C'
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+enum { N = 1 << 16 };
+static volatile char text[N];
+__attribute__((noinline)) static void locals(long x) { volatile long a[64]; for (int i = 0; i < 64; i++) a[i] = x; }
+int main(void)
+{
+    for (int r = 0; r < 20; r++) {
+        for (int i = 0; i < N; i++) text[i] = (char)(r + 1);
+        if (write(1, (const void *)text, N) != N) return 1;
+        volatile long *block = malloc(64 * sizeof *block);
+        for (int i = 0; i < 64; i++) block[i] = 7;
+        free((void *)block);
+        locals(r);
+        if (read(0, (void *)text, 100) != 100) return 1;
+    }
+    return 0;
+}
+C
+$CC -O2 -g -o used used.c || fail "compile used.c"
+"$LWP" collect -q -e exact --detect redundancy -o used.lwp -- ./used < /dev/zero > out || fail "used"
+[ "$(stat -c %s out)" = 1310720 ] || fail "its output"
+"$LWP" analyze -q used.lwp || fail "analyze used"
+/usr/bin/python3 - <<'PY' || fail "used"
+import json
+d = json.load(open("used.lwp/analysis.json"))
+total = d["redundancy_totals"]["dead_store"]
+own = [p for p in d["redundancies"] if p["kind"] == "dead_store" and all(d["contexts"][p[e]]["frames"][0].get("file", "").endswith("used.c") for e in ("first", "second"))]
+assert not own, own
+assert total["decided"] >= 20 << 16 and total["share"] < 0.1, total
+PY
+exit 0
