@@ -6,44 +6,23 @@
  * Limits: copies by the C library say nothing about sizes. */
 #include "analysis/elements.h"
 
+#include "analysis/element_fit.h"
 #include "analysis/element_size.h"
+#include "analysis/element_votes.h"
 #include "analysis/objects.h"
 #include "analysis/streams.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    CANDIDATES_MAX = 48,
-    CANDIDATES_TRIED = 16,
-    STREAMS_ASKED = 48,
-    STREAMS_JUDGED = 512,
-    SITES_ROOM = 16,
-    ELEMENT_MAX = 1 << 16
-};
+enum { CANDIDATES_TRIED = 16 };
 
 /* Objects with less than this of all weight and all accesses are shown by nobody: with a hundred thousand of them,
  * their strides would take as long as reading the samples. */
 static const double stride_worth = 0.00001;
 
 static const double object_worth = 0.0005; /* share of weight or accesses below which no type is looked for */
-static const double fit_needed = 0.9, fit_agreed = 0.7, keeps_to = 0.8, exact_rules = 0.3, mixed_limit = 0.15;
-
-struct element_candidate {
-    const struct lwp_type *type;
-    const char *variable;
-    double score, variable_score;
-    bool exact;
-    bool made;       /* the allocation says so */
-    bool told;       /* an allocator's function says so that may have been merged with others */
-    double accessed; /* accesses through pointers to it */
-};
-
-struct element_votes {
-    struct element_candidate candidates[CANDIDATES_MAX];
-    size_t count;
-    double exact; /* accesses through pointers whose type is known */
-};
+static const double fit_needed = 0.9, fit_agreed = 0.7, exact_rules = 0.3, mixed_limit = 0.15;
 
 double lwp_elements_residue(const struct lwp_stream *stream, uint64_t element_bytes, uint64_t *residue)
 {
@@ -89,202 +68,6 @@ bool lwp_elements_packed(const struct lwp_profile *profile, const struct lwp_str
     return lwp_code_operand(profile->code, stream->module, stream->address).packed;
 }
 
-static bool element_same_type(const struct lwp_type *a, const struct lwp_type *b)
-{
-    return a == b ||
-           (a->bytes == b->bytes && a->kind == b->kind && a->name && b->name && strcmp(a->name, b->name) == 0);
-}
-
-static void element_vote(struct element_votes *votes, const struct lwp_type *type, const char *variable, double score,
-                         bool exact)
-{
-    if (!type || type->bytes == 0 || type->bytes > ELEMENT_MAX)
-        return;
-    struct element_candidate *candidate = NULL;
-    for (size_t i = 0; i < votes->count && !candidate; i++)
-        if (element_same_type(votes->candidates[i].type, type))
-            candidate = &votes->candidates[i];
-    if (!candidate) {
-        if (votes->count == CANDIDATES_MAX)
-            return;
-        candidate = &votes->candidates[votes->count++];
-        *candidate = (struct element_candidate){.type = type};
-    }
-    candidate->score += score;
-    candidate->exact |= exact;
-    if (variable && score > candidate->variable_score) {
-        candidate->variable = variable;
-        candidate->variable_score = score;
-    }
-}
-
-static int element_by_score(const void *a, const void *b)
-{
-    double x = ((const struct element_candidate *)a)->score, y = ((const struct element_candidate *)b)->score;
-    return (x < y) - (x > y);
-}
-
-/* A float read from a word of 8 bytes: that is another type's place. */
-static bool element_clashes(const struct lwp_field *field, const struct lwp_stream *stream)
-{
-    return stream->vector && stream->bytes == 4 && field->bytes == 8 && field->alignment == 8;
-}
-
-/* Whether what the stream touches at `residue` lies in a field of the type. */
-static bool element_in_field(const struct lwp_type *type, uint64_t residue, const struct lwp_stream *stream)
-{
-    if (type->kind != LWP_TYPE_STRUCT || type->field_count == 0)
-        return residue + stream->bytes <= type->bytes || residue == 0;
-    for (uint32_t i = 0; i < type->field_count; i++)
-        if (residue >= type->fields[i].offset &&
-            (residue + stream->bytes <= type->fields[i].offset + type->fields[i].bytes || type->fields[i].bytes == 0))
-            return !element_clashes(&type->fields[i], stream);
-    return false;
-}
-
-/* Several whole fields at once, as when a struct is copied. */
-static bool element_spans_fields(const struct lwp_type *type, uint64_t residue, uint64_t bytes)
-{
-    bool starts = false, ends = false;
-    for (uint32_t i = 0; i < type->field_count; i++) {
-        starts |= type->fields[i].offset == residue;
-        ends |= type->fields[i].offset + type->fields[i].bytes == residue + bytes;
-    }
-    return starts && ends;
-}
-
-/* Whether nearly all that the stream touches lies inside of fields: an array in the struct may be walked. */
-static bool element_in_fields(const struct lwp_stream *stream, uint64_t size, const struct lwp_type *type,
-                              uint64_t start)
-{
-    uint64_t offsets[2 * LWP_RESERVOIR];
-    size_t count = lwp_streams_offsets(stream, offsets, 2 * LWP_RESERVOIR), inside = 0;
-    for (size_t i = 0; i < count; i++) {
-        uint64_t place = (offsets[i] + size - start % size) % size;
-        inside += stream->bytes > 8
-                      ? place + stream->bytes <= size /* a vector over several fields */
-                      : element_in_field(type, place, stream) || element_spans_fields(type, place, stream->bytes);
-    }
-    return (double)inside >= keeps_to * (double)count;
-}
-
-/* The share of the object's accesses that agree with elements of this size and type from `start` on; below 0: no
- * evidence. Of a type that is not `exact` every access must keep to one place. */
-static double element_fit(const struct lwp_profile *profile, uint32_t index, uint64_t size, const struct lwp_type *type,
-                          bool exact, uint64_t start)
-{
-    double good = 0, bad = 0;
-    int judged = 0;
-    for (uint32_t i = profile->object_streams[index]; i != LWP_NONE && judged < STREAMS_JUDGED;
-         i = profile->streams[i].next_of_object) {
-        const struct lwp_stream *stream = &profile->streams[i];
-        if (lwp_objects_library_code(profile, stream->module) || stream->fair.count + stream->biased.count == 0)
-            continue;
-        uint64_t residue;
-        bool whole = stream->bytes >= size; /* a vector over several elements: it must start at one */
-        uint64_t modulus = whole && !stream->vector ? stream->bytes : size;
-        double keeps = lwp_elements_residue(stream, modulus, &residue);
-        residue = (residue + modulus - start % modulus) % modulus;
-        bool fits = keeps >= keeps_to;
-        if (fits && type && (!stream->vector || stream->bytes <= 4) && stream->bytes)
-            fits = element_in_field(type, residue, stream);
-        if (!fits && exact && stream->bytes && type && type->kind == LWP_TYPE_STRUCT)
-            fits = element_in_fields(stream, size, type, start);
-        if (whole && stream->vector)
-            fits = true;
-        *(fits ? &good : &bad) += (double)stream->accesses;
-        judged++;
-    }
-    return good + bad > 0 ? good / (good + bad) : -1;
-}
-
-static void element_count_exact(struct element_votes *votes, const struct lwp_type *type, double accesses)
-{
-    votes->exact += accesses;
-    for (size_t i = 0; i < votes->count; i++)
-        if (element_same_type(votes->candidates[i].type, type))
-            votes->candidates[i].accessed += accesses;
-}
-
-/* From the allocator outwards, as long as each function hands the block to its caller. */
-static void element_collect_block(struct lwp_profile *profile, const struct lwp_object *object,
-                                  struct element_votes *votes, double all)
-{
-    enum { CALLERS_ASKED = 16 };
-    struct lwp_candidate candidate;
-    bool is_result = true;
-    uint32_t node = object->context;
-    for (int i = 0; i < CALLERS_ASKED && node; i++, node = profile->contexts[node].parent) {
-        const struct lwp_context_node *call = &profile->contexts[node];
-        if (call->is_function || call->module == LWP_NONE)
-            continue;
-        switch (lwp_types_of_block(profile->code, call->module, call->address, is_result, &candidate)) {
-        case LWP_BLOCK_KNOWN:
-            /* A buffer of bytes may become anything. */
-            element_vote(votes, candidate.type, candidate.variable,
-                         all * (candidate.type->bytes <= 1 ? 0.1
-                                : candidate.exact          ? 6
-                                                           : 2),
-                         candidate.exact);
-            for (size_t k = 0; k < votes->count; k++)
-                if (element_same_type(votes->candidates[k].type, candidate.type))
-                    *(candidate.exact ? &votes->candidates[k].made : &votes->candidates[k].told) = true;
-            return;
-        case LWP_BLOCK_UNKNOWN:
-            return;
-        case LWP_BLOCK_INSIDE:
-            is_result = false;
-            break;
-        case LWP_BLOCK_RETURNED:
-            break;
-        }
-    }
-}
-
-/* What DWARF says about the object, from where it is used, made and declared. */
-static void element_collect(struct lwp_profile *profile, uint32_t index, struct element_votes *votes)
-{
-    struct lwp_object *object = &profile->objects[index];
-    struct lwp_candidate candidates[SITES_ROOM];
-    double all = (double)object->accesses + 1;
-    if (object->kind == LWP_OBJECT_STATIC && object->variable) {
-        uint64_t elements = 0;
-        const struct lwp_type *type = lwp_types_of_static(profile->code, object->module, object->start, &elements);
-        element_vote(votes, type, object->variable, 100 * all, true);
-        return;
-    }
-    if (object->kind == LWP_OBJECT_STACK) {
-        element_vote(votes, object->type, object->variable, 100 * all, true);
-        return;
-    }
-    int asked = 0;
-    for (uint32_t i = profile->object_streams[index]; i != LWP_NONE && asked < STREAMS_ASKED;
-         i = profile->streams[i].next_of_object) {
-        const struct lwp_stream *stream = &profile->streams[i];
-        if (stream->module == LWP_NONE || lwp_objects_library_code(profile, stream->module) ||
-            (double)stream->accesses < all / 200)
-            continue;
-        size_t count = lwp_types_at_access(profile->code, stream->module, stream->address, candidates, SITES_ROOM);
-        for (size_t k = 0; k < count && k < SITES_ROOM; k++)
-            element_vote(votes, candidates[k].type, candidates[k].variable,
-                         (double)stream->accesses * (candidates[k].exact ? 4 : 1.0 / (double)(k + 1)),
-                         candidates[k].exact);
-        if (count && candidates[0].exact)
-            element_count_exact(votes, candidates[0].type, (double)stream->accesses);
-        asked++;
-    }
-    struct lwp_frame frame;
-    uint32_t node;
-    if (object->context && lwp_objects_site(profile, object->context, &frame, &node)) {
-        size_t count = lwp_types_at_call(profile->code, profile->contexts[node].module, profile->contexts[node].address,
-                                         candidates, SITES_ROOM);
-        for (size_t k = 0; k < count && k < SITES_ROOM; k++)
-            if (!candidates[k].exact)
-                element_vote(votes, candidates[k].type, candidates[k].variable, all * 0.75 / (double)(k + 1), false);
-    }
-    element_collect_block(profile, object, votes, all);
-}
-
 /* Ends in an array without a length: each block is one struct and as many elements as were asked for. */
 static bool element_is_flexible(const struct lwp_type *type)
 {
@@ -300,9 +83,10 @@ static uint64_t element_remainder(const struct lwp_object *object, uint64_t size
 }
 
 /* A structure that ends in an array of this type: its elements begin after a header. */
-static const struct element_candidate *element_holder(const struct element_votes *votes, const struct lwp_type *type)
+static const struct lwp_element_candidate *element_holder(const struct lwp_element_votes *votes,
+                                                          const struct lwp_type *type)
 {
-    const struct element_candidate *holder = NULL;
+    const struct lwp_element_candidate *holder = NULL;
     for (size_t i = 0; i < votes->count && type->name; i++) {
         const struct lwp_type *outer = votes->candidates[i].type;
         const struct lwp_field *last = outer->field_count ? &outer->fields[outer->field_count - 1] : NULL;
@@ -314,13 +98,13 @@ static const struct element_candidate *element_holder(const struct element_votes
     return holder;
 }
 
-static const struct lwp_field *element_last(const struct element_candidate *holder)
+static const struct lwp_field *element_last(const struct lwp_element_candidate *holder)
 {
     return &holder->type->fields[holder->type->field_count - 1];
 }
 
-static bool element_accept(const struct lwp_profile *profile, uint32_t index, const struct element_votes *votes,
-                           const struct element_candidate *candidate, const struct lwp_element_evidence *evidence,
+static bool element_accept(const struct lwp_profile *profile, uint32_t index, const struct lwp_element_votes *votes,
+                           const struct lwp_element_candidate *candidate, const struct lwp_element_evidence *evidence,
                            bool single, uint64_t *start)
 {
     const struct lwp_object *object = &profile->objects[index];
@@ -344,11 +128,11 @@ static bool element_accept(const struct lwp_profile *profile, uint32_t index, co
     uint64_t element = single ? object->pool_size : bytes;
     /* The allocation and the pointers used agree, or most pointers: a stray address or two among few do not count. */
     bool agreed = (candidate->made && candidate->accessed > 0) || candidate->accessed > 0.7 * (double)object->accesses;
-    const struct element_candidate *holder = single ? NULL : element_holder(votes, candidate->type);
+    const struct lwp_element_candidate *holder = single ? NULL : element_holder(votes, candidate->type);
     uint64_t starts[] = {holder ? element_last(holder)->offset : 0, 0, element_remainder(object, element)};
     for (size_t i = 0; i < (single ? 1 : sizeof starts / sizeof *starts); i++) {
         *start = starts[i];
-        double fit = element_fit(profile, index, element, candidate->type, candidate->exact, *start);
+        double fit = lwp_element_fit(profile, index, element, candidate->type, candidate->exact, *start);
         if (fit >= (agreed ? fit_agreed : fit_needed) || (fit < 0 && candidate->made && bytes == object->pool_size))
             return true;
     }
@@ -369,11 +153,11 @@ static bool element_is_part(const struct lwp_type *outer, const struct lwp_type 
 }
 
 /* Memory that serves as several unrelated structs (an allocator's own, a buffer) is of none of them. */
-static bool element_is_mixed(const struct element_votes *votes, const struct element_candidate *candidate)
+static bool element_is_mixed(const struct lwp_element_votes *votes, const struct lwp_element_candidate *candidate)
 {
     double others = 0;
     for (size_t i = 0; i < votes->count; i++) {
-        const struct element_candidate *other = &votes->candidates[i];
+        const struct lwp_element_candidate *other = &votes->candidates[i];
         if (other != candidate && other->accessed > 0 && other->type->kind == LWP_TYPE_STRUCT &&
             !element_is_part(candidate->type, other->type) && !element_is_part(other->type, candidate->type))
             others += other->accessed;
@@ -382,8 +166,8 @@ static bool element_is_mixed(const struct element_votes *votes, const struct ele
 }
 
 /* What was only in scope is believed when it alone has the size seen and no pointer with a type was followed. */
-static bool element_alone(const struct lwp_profile *profile, uint32_t index, const struct element_votes *votes,
-                          const struct element_candidate *candidate, const struct lwp_element_evidence *evidence)
+static bool element_alone(const struct lwp_profile *profile, uint32_t index, const struct lwp_element_votes *votes,
+                          const struct lwp_element_candidate *candidate, const struct lwp_element_evidence *evidence)
 {
     const struct lwp_object *object = &profile->objects[index];
     uint64_t seen = object->single ? object->pool_size : evidence->stride, bytes = candidate->type->bytes, start;
@@ -411,7 +195,7 @@ static uint64_t element_start_by_offsets(const struct lwp_profile *profile, uint
             const struct lwp_stream *stream = &profile->streams[s];
             uint64_t residue;
             if (stream->vector || stream->bytes == 0 || lwp_objects_library_code(profile, stream->module) ||
-                lwp_elements_residue(stream, size, &residue) < keeps_to)
+                lwp_elements_residue(stream, size, &residue) < LWP_ELEMENT_KEEPS_TO)
                 continue;
             all += (double)stream->accesses;
             if ((residue + size - starts[i]) % size + stream->bytes > size)
@@ -449,19 +233,19 @@ static bool element_is_single(const struct lwp_profile *profile, uint32_t index,
 
 /* The best candidate that everything agrees with. A pointer to a member of a structure is a pointer to a number, too:
  * what is known to be a structure comes first. */
-static const struct element_candidate *element_choose(const struct lwp_profile *profile, uint32_t index,
-                                                      const struct element_votes *votes,
-                                                      const struct lwp_element_evidence *evidence, bool *single,
-                                                      uint64_t *start)
+static const struct lwp_element_candidate *element_choose(const struct lwp_profile *profile, uint32_t index,
+                                                          const struct lwp_element_votes *votes,
+                                                          const struct lwp_element_evidence *evidence, bool *single,
+                                                          uint64_t *start)
 {
     const struct lwp_object *object = &profile->objects[index];
     for (int structs = 1; structs >= 0; structs--)
         for (size_t i = 0; i < votes->count && i < CANDIDATES_TRIED; i++) {
-            const struct element_candidate *candidate = &votes->candidates[i];
+            const struct lwp_element_candidate *candidate = &votes->candidates[i];
             uint64_t bytes = candidate->type->bytes;
             if (structs && !(candidate->exact && candidate->type->kind == LWP_TYPE_STRUCT))
                 continue;
-            const struct element_candidate *holder = element_holder(votes, candidate->type);
+            const struct lwp_element_candidate *holder = element_holder(votes, candidate->type);
             bool row = candidate->made && object->pool_size > bytes && object->pool_size % bytes == 0;
             *single = (object->single && !row) || (object->pool_size && element_is_flexible(candidate->type));
             if (element_accept(profile, index, votes, candidate, evidence, *single, start) &&
@@ -473,23 +257,29 @@ static const struct element_candidate *element_choose(const struct lwp_profile *
     return NULL;
 }
 
+static int element_by_score(const void *a, const void *b)
+{
+    double x = ((const struct lwp_element_candidate *)a)->score, y = ((const struct lwp_element_candidate *)b)->score;
+    return (x < y) - (x > y);
+}
+
 static void element_decide(struct lwp_profile *profile, uint32_t index, const struct lwp_element_evidence *evidence)
 {
     struct lwp_object *object = &profile->objects[index];
-    struct element_votes votes = {.count = 0};
+    struct lwp_element_votes votes = {.count = 0};
     uint64_t start = 0;
     bool single;
     object->single = element_is_single(profile, index, evidence->stride);
-    element_collect(profile, index, &votes);
+    lwp_element_votes_collect(profile, index, &votes);
     for (size_t i = 0; i < votes.count; i++)
         if (votes.candidates[i].type->bytes == (object->single ? object->pool_size : evidence->stride))
             votes.candidates[i].score *= 3; /* the size seen */
     qsort(votes.candidates, votes.count, sizeof *votes.candidates, element_by_score);
-    const struct element_candidate *candidate = element_choose(profile, index, &votes, evidence, &single, &start);
+    const struct lwp_element_candidate *candidate = element_choose(profile, index, &votes, evidence, &single, &start);
     if (candidate) {
         object->single = single;
         object->type = candidate->type;
-        const struct element_candidate *holder = start ? element_holder(&votes, candidate->type) : NULL;
+        const struct lwp_element_candidate *holder = start ? element_holder(&votes, candidate->type) : NULL;
         if (holder && !holder->exact)
             holder = NULL;
         object->type_exact = candidate->exact || holder;
