@@ -258,10 +258,11 @@ static size_t redundancy_strata(const struct lwp_watched *watched, enum lwp_watc
         total->candidates += origin->sampled.samples;
         total->decided += origin->decided;
         strata[count] = redundancy_stratum(watched, i, &pair);
-        if (strata[count].weight > 0)
-            count++;
-        else
+        if (watched->exact)
+            unknown += (double)origin->dropped_weight;
+        else if (strata[count].weight <= 0)
             unknown += (double)origin->sampled.weight;
+        count += strata[count].weight > 0;
     }
     *all = lwp_sum_tally(&sampled);
     total->total = all->weight;

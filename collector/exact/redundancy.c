@@ -6,6 +6,7 @@
 #include "collector/exact/contexts.h"
 #include "collector/exact/emit.h"
 #include "collector/exact/redundancy_counts.h"
+#include "collector/exact/shadow_fast.h"
 #include "collector/exact/store_element.h"
 #include "format/record.h"
 
@@ -27,6 +28,17 @@ static unsigned what_bytes(ULong what)
 {
     return (unsigned)(what >> BYTES_AT) & 0xffff;
 }
+
+/* One for each of the usual widths, so that the shadow's code for it is all there is. */
+#define LOAD(width)                                                                             \
+    static VG_REGPARM(2) void redundancy_load_##width(ULong what, Addr address)                \
+    {                                                                                           \
+        lwp_redundancy_number = (uint32_t)what;                                                 \
+        lwp_shadow_load(&lwp_redundancy_shadow, address, width, (uint32_t)what);                \
+    }
+LOAD(1)
+LOAD(4)
+LOAD(8)
 
 static VG_REGPARM(2) void redundancy_load(ULong what, Addr address)
 {
@@ -56,7 +68,18 @@ static uint64_t redundancy_value(Addr address, unsigned bytes)
 
 static inline void redundancy_piece(ULong what, Addr address, unsigned bytes, ULong before, ULong after)
 {
-    lwp_shadow_store(&lwp_redundancy_shadow, address, bytes, (uint32_t)what, before, after, (unsigned)(what >> ELEMENT_AT));
+    unsigned element = (unsigned)(what >> ELEMENT_AT);
+    if (bytes == 8)
+        lwp_shadow_store(&lwp_redundancy_shadow, address, 8, (uint32_t)what, before, after, element);
+    else
+        lwp_shadow_store(&lwp_redundancy_shadow, address, bytes, (uint32_t)what, before, after, element);
+}
+
+static VG_REGPARM(3) void redundancy_store_8(ULong what, Addr address, ULong value)
+{
+    ULong before = *(const ULong *)address;
+    lwp_redundancy_number = (uint32_t)what;
+    redundancy_piece(what, address, 8, before, value);
 }
 
 static VG_REGPARM(3) void redundancy_store(ULong what, Addr address, ULong value)
@@ -189,10 +212,28 @@ static void emit_stored(IRSB *out, IRExpr *what, const struct lwp_ir_access *acc
                                 emit_unary(out, Iop_V256to64_1, data), emit_unary(out, Iop_V256to64_2, data),
                                 emit_unary(out, Iop_V256to64_3, data)));
         return;
+    case Ity_I64:
+    case Ity_F64:
+        EMIT_CALL(out, access->guard, 3, redundancy_store_8,
+                  mkIRExprVec_3(what, access->address, emit_widened(out, data)));
+        return;
     default:
         EMIT_CALL(out, access->guard, 3, redundancy_store,
                   mkIRExprVec_3(what, access->address, emit_widened(out, data)));
     }
+}
+
+static void emit_loaded(IRSB *out, IRExpr *what, const struct lwp_ir_access *access)
+{
+    IRExpr **arguments = mkIRExprVec_2(what, access->address);
+    if (access->bytes == 8)
+        EMIT_CALL(out, access->guard, 2, redundancy_load_8, arguments);
+    else if (access->bytes == 4)
+        EMIT_CALL(out, access->guard, 2, redundancy_load_4, arguments);
+    else if (access->bytes == 1)
+        EMIT_CALL(out, access->guard, 2, redundancy_load_1, arguments);
+    else
+        EMIT_CALL(out, access->guard, 2, redundancy_load, arguments);
 }
 
 static IRExpr *block_what(const struct lwp_redundancy_block *block, UInt index, const struct lwp_ir_access *access)
@@ -215,7 +256,7 @@ void lwp_redundancy_before(struct lwp_redundancy_block *block, const struct lwp_
     *site = (struct lwp_numbered_access){access->ip, access->bytes, access->flags};
     block->next++;
     if (access->flags & LWPS_ACCESS_LOAD && !again)
-        EMIT_CALL(out, access->guard, 2, redundancy_load, mkIRExprVec_2(what, access->address));
+        emit_loaded(out, what, access);
     if (!(access->flags & LWPS_ACCESS_STORE))
         return;
     if (access_tells(block->in, access))

@@ -6,6 +6,8 @@
 #include "collector/exact/trace.h"
 #include "format/record.h"
 
+#include <asm/unistd.h>
+
 enum {
     PAIR_BITS = 18, /* 18 MiB; a full table is written and emptied */
     TUPLES = 1 << 19,
@@ -27,12 +29,21 @@ static struct {
     struct lwps_writer file;
     struct lwp_context_map contexts;
     bool open, failed;
-    uint64_t dead, silent, loads; /* bytes that were decided */
+    uint64_t dead, silent, loads; /* bytes of pairs */
 } counts;
 
+/* Of Valgrind's core, not in the headers for tools. */
+extern SysRes VG_(do_syscall)(UWord number, UWord, UWord, UWord, UWord, UWord, UWord, UWord, UWord);
+
+/* Shadow memory is gone through as the program goes through its own, at twice the pace: pages of 2 MiB, where the kernel
+ * has them, keep that from missing in the TLB. */
 static void *counts_map(size_t bytes)
 {
-    return VG_(am_shadow_alloc)(VG_PGROUNDUP(bytes));
+    enum { LARGE = 16 << 20, MADVISE_HUGE = 14 };
+    void *memory = VG_(am_shadow_alloc)(VG_PGROUNDUP(bytes));
+    if (memory && bytes >= LARGE)
+        VG_(do_syscall)(__NR_madvise, (UWord)memory, bytes, MADVISE_HUGE, 0, 0, 0, 0, 0);
+    return memory;
 }
 
 static void counts_unmap(void *memory, size_t bytes)
@@ -115,35 +126,30 @@ static void counts_pair(size_t index)
     struct lwps_pair record = {.again = pair->again};
     record.first_context = counts_access(lwp_shadow_pair_first(pair), flags, &record.first);
     record.second_context = counts_access(lwp_shadow_pair_second(pair), flags, &record.second);
-    if (kind != LWP_SHADOW_USES)
-        counts_sight(VG_(indexXA)(sights, (Word)pairs->places[index]), &record);
-    switch (kind) {
-    case LWP_SHADOW_LOADS:
+    counts_sight(VG_(indexXA)(sights, (Word)pairs->places[index]), &record);
+    if (kind == LWP_SHADOW_LOADS) {
         counts_put(record, LWPS_VERDICT_SILENT_LOAD, pair->same, 0, pair->other, pair->same_times);
         counts.loads += pair->same + pair->other;
         return;
-    case LWP_SHADOW_USES:
-        counts_put(record, LWPS_VERDICT_DEAD_STORE, 0, 0, pair->other, 0);
-        counts.dead += pair->other;
-        return;
-    default:
-        counts_put(record, LWPS_VERDICT_DEAD_STORE, pair->dead, 0, 0, pair->dead_times);
-        counts_put(record, LWPS_VERDICT_SILENT_STORE, pair->same, pair->close, pair->other, pair->same_times);
-        counts.dead += pair->dead;
-        counts.silent += pair->same + pair->close + pair->other;
     }
+    counts_put(record, LWPS_VERDICT_DEAD_STORE, pair->dead, 0, 0, pair->dead_times);
+    counts_put(record, LWPS_VERDICT_SILENT_STORE, pair->same, pair->close, pair->other, pair->same_times);
+    counts.dead += pair->dead;
+    counts.silent += pair->same + pair->close + pair->other;
 }
 
-static void counts_open(uint8_t verdict, uint64_t all, uint64_t decided)
+/* What is not of pairs: `use`, and all that was neither. */
+static void counts_rest(uint8_t verdict, uint64_t all, uint64_t of_pairs, uint64_t use)
 {
-    if (all > decided)
-        lwps_put_pair(&counts.file, &(struct lwps_pair){.verdict = verdict, .open = all - decided});
+    uint64_t open = all > of_pairs + use ? all - of_pairs - use : 0;
+    if (use + open)
+        lwps_put_pair(&counts.file, &(struct lwps_pair){.verdict = verdict, .use = use, .open = open});
 }
 
 /* There is no file yet, and nothing was decided. */
 static void counts_begin(void)
 {
-    lwp_redundancy_shadow.stored = lwp_redundancy_shadow.loaded = 0;
+    lwp_redundancy_shadow.stored = lwp_redundancy_shadow.loaded = lwp_redundancy_shadow.used = 0;
     lwp_context_map_clear(&counts.contexts);
     counts.open = false;
     counts.dead = counts.silent = counts.loads = 0;
@@ -170,9 +176,9 @@ void lwp_redundancy_counts_write(bool end)
         return;
     if (shadow->unseen)
         lwp_exact_process_note("Some redundant accesses were not counted: there was not enough memory to follow all of them.");
-    counts_open(LWPS_VERDICT_DEAD_STORE, shadow->stored, counts.dead);
-    counts_open(LWPS_VERDICT_SILENT_STORE, shadow->stored, counts.silent);
-    counts_open(LWPS_VERDICT_SILENT_LOAD, shadow->loaded, counts.loads);
+    counts_rest(LWPS_VERDICT_DEAD_STORE, shadow->stored, counts.dead, shadow->used);
+    counts_rest(LWPS_VERDICT_SILENT_STORE, shadow->stored, counts.silent, 0);
+    counts_rest(LWPS_VERDICT_SILENT_LOAD, shadow->loaded, counts.loads, 0);
     lwps_writer_close(&counts.file);
     counts_begin();
 }

@@ -23,6 +23,7 @@ struct lwp_shadow {
     struct lwp_shadow_pairs pairs;
     struct lwp_shadow_tuples tuples;
     uint64_t stored, loaded; /* bytes */
+    uint64_t used;           /* of the stored ones: loaded, or read by the kernel, before they were overwritten */
     uint64_t unseen;         /* bytes of accesses that had no shadow, as there was no memory for it */
 };
 
@@ -36,11 +37,7 @@ bool lwp_shadow_init(struct lwp_shadow *shadow, const struct lwp_shadow_port *po
                      const struct lwp_shadow_limits *limits);
 void lwp_shadow_fini(struct lwp_shadow *shadow);
 
-/* One piece of an access: `bytes` is 1 to 8. Call before the store is done or after, in the program's order. `before`
- * and `after`: the piece's value in the low bytes, the others 0; `element`: bytes of each floating point number in it (4, 8), 0: none. */
-void lwp_shadow_load(struct lwp_shadow *shadow, uint64_t address, unsigned bytes, uint32_t context);
-void lwp_shadow_store(struct lwp_shadow *shadow, uint64_t address, unsigned bytes, uint32_t context, uint64_t before,
-                      uint64_t after, unsigned element);
+/* Loads and stores: shadow_fast.h. */
 
 /* The kernel reads the bytes: they are of use, but nobody loaded them. */
 void lwp_shadow_use(struct lwp_shadow *shadow, uint64_t address, uint64_t bytes);

@@ -106,8 +106,7 @@ struct lwp_shadow_pair *lwp_shadow_pairs_add(struct lwp_shadow_pairs *pairs, uin
     if (!pairs->entries[at].key) {
         pairs->count++;
         pairs->entries[at].key = key;
-        if (key >> 56 != LWP_SHADOW_USES)
-            pairs->places[at] = pairs->port->place ? pairs->port->place(address) : address;
+        pairs->places[at] = pairs->port->place ? pairs->port->place(address) : address;
     }
     return &pairs->entries[at];
 }

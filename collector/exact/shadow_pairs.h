@@ -17,7 +17,6 @@ struct lwp_shadow_port {
 enum lwp_shadow_kind {
     LWP_SHADOW_STORES = 1, /* `second` stored over what `first` had stored */
     LWP_SHADOW_LOADS = 2,  /* `second` loaded what `first` had loaded before */
-    LWP_SHADOW_USES = 3,   /* what `first` had stored was loaded for the first time; `second` is 0 */
 };
 
 /* Contexts that cannot be told apart any more, as tables are full. */
@@ -29,7 +28,7 @@ struct lwp_shadow_pair {
     uint64_t dead, dead_times;  /* stores: nothing had loaded them */
     uint64_t same, same_times;  /* the value did not change; times: also of those that are only close */
     uint64_t close;             /* stores: floating point, within 1 %; not in `same` */
-    uint64_t other;             /* the value changed; uses: all */
+    uint64_t other;             /* the value changed */
     uint32_t address_low;       /* of the last one */
     uint32_t again;             /* times at the address of the one before; no more than UINT32_MAX */
 };
@@ -53,7 +52,7 @@ static inline uint32_t lwp_shadow_pair_second(const struct lwp_shadow_pair *pair
 struct lwp_shadow_pairs {
     const struct lwp_shadow_port *port;
     struct lwp_shadow_pair *entries; /* 1 << bits of them; more than bits_max are never made */
-    uint64_t *places;                /* port->place() of the first of each entry; not of uses */
+    uint64_t *places;                /* port->place() of the first of each entry */
     unsigned bits, bits_max;
     size_t count;
 };

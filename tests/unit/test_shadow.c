@@ -41,7 +41,7 @@ static const struct lwp_shadow_limits ample = {20, 1 << 16};
 /* ---- the reference ---- */
 
 /* Around the border of two leaves. */
-enum { BYTES = 96, CONTEXTS = 6, KINDS = 4 };
+enum { BYTES = 96, CONTEXTS = 6, KINDS = 3 };
 static const uint64_t base = ((uint64_t)7 << LEAF_BITS) - BYTES / 2;
 
 struct counts {
@@ -54,7 +54,7 @@ struct reference {
         bool pending, unchanged;
     } bytes[BYTES];
     struct counts counts[KINDS][CONTEXTS][CONTEXTS];
-    uint64_t stored, loaded;
+    uint64_t stored, loaded, used;
 };
 
 static struct counts *reference_count(struct reference *r, unsigned kind, unsigned first, unsigned second, uint64_t at)
@@ -94,10 +94,7 @@ static unsigned reference_rule(uint64_t before, uint64_t after, unsigned bytes, 
 static void reference_use(struct reference *r, unsigned at, unsigned bytes)
 {
     for (unsigned i = at; i < at + bytes; i++) {
-        if (r->bytes[i].pending) {
-            struct counts *counts = &r->counts[LWP_SHADOW_USES][r->bytes[i].stored_by][0];
-            counts->other++;
-        }
+        r->used += r->bytes[i].pending;
         r->bytes[i].pending = false;
     }
 }
@@ -226,17 +223,15 @@ static void random_step(struct lwp_shadow *shadow, struct reference *r)
 
 static void assert_pair(const struct lwp_shadow *shadow, const struct lwp_shadow_pair *pair, const struct counts *counts)
 {
-    bool use = lwp_shadow_pair_kind(pair) == LWP_SHADOW_USES;
     assert_int_equal(pair->dead, counts->dead);
     assert_int_equal(pair->dead_times, counts->dead_times);
     assert_int_equal(pair->same, counts->same);
     assert_int_equal(pair->same_times, counts->same_times);
     assert_int_equal(pair->close, counts->close);
     assert_int_equal(pair->other, counts->other);
-    if (!use)
-        assert_int_equal(pair->again, counts->again);
+    assert_int_equal(pair->again, counts->again);
     uint64_t place = shadow->pairs.places[pair - shadow->pairs.entries];
-    assert_true(use || (place >= base && place < base + BYTES));
+    assert_true(place >= base && place < base + BYTES);
 }
 
 static void assert_alike(const struct lwp_shadow *shadow, const struct reference *r)
@@ -260,6 +255,7 @@ static void assert_alike(const struct lwp_shadow *shadow, const struct reference
     assert_int_equal(seen, shadow->pairs.count);
     assert_int_equal(shadow->stored, r->stored);
     assert_int_equal(shadow->loaded, r->loaded);
+    assert_int_equal(shadow->used, r->used);
     assert_int_equal(shadow->unseen, 0);
 }
 
@@ -403,7 +399,7 @@ static void test_overlap(void **state)
     lwp_shadow_load(&shadow, 0x1002, 2, 2);           /* uses two of them */
     lwp_shadow_store(&shadow, 0x1000, 4, 3, 5, 6, 0); /* two of four were used */
     lwp_shadow_store(&shadow, 0x1004, 4, 4, 0, 0, 0); /* dead and silent */
-    assert_int_equal(pair_of(&shadow, LWP_SHADOW_USES, 1, 0)->other, 2);
+    assert_int_equal(shadow.used, 2);
     assert_int_equal(pair_of(&shadow, LWP_SHADOW_STORES, 1, 3)->dead, 2);
     assert_int_equal(pair_of(&shadow, LWP_SHADOW_STORES, 1, 3)->other, 4);
     assert_int_equal(pair_of(&shadow, LWP_SHADOW_STORES, 1, 4)->dead, 4);
@@ -424,7 +420,7 @@ static void test_gone(void **state)
     lwp_shadow_store(&shadow, 0x2000, 8, 1, 0, 1, 0);
     lwp_shadow_use(&shadow, 0x2000, 8); /* written out */
     lwp_shadow_store(&shadow, 0x2000, 8, 2, 1, 1, 0);
-    assert_int_equal(pair_of(&shadow, LWP_SHADOW_USES, 1, 0)->other, 8);
+    assert_int_equal(shadow.used, 8);
     assert_int_equal(pair_of(&shadow, LWP_SHADOW_STORES, 1, 2)->dead, 0);
     assert_int_equal(pair_of(&shadow, LWP_SHADOW_STORES, 1, 2)->same, 8);
     lwp_shadow_forget(&shadow, 0x2000, 8); /* freed */
