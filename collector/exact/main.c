@@ -16,6 +16,7 @@ extern UWord *VG_(client_auxv); /* of Valgrind's core, not in the headers for to
 
 static Long option_threshold = 65536, option_on = 20000, option_off = 2000000;
 static Bool option_follow = True, option_redundancy = False;
+static bool main_recorded; /* when the files were last closed, there were some */
 
 static Bool main_option(const HChar *argument)
 {
@@ -39,15 +40,30 @@ static void main_debug_usage(void)
 {
 }
 
-static void main_finish(Int status)
+static void main_close(void)
 {
-    (void)status;
     lwp_redundancy_finish();
     lwp_threads_finish();
-    if (!lwp_exact_process.active)
+    main_recorded = lwp_exact_process.active;
+    if (!main_recorded)
         return;
     lwp_exact_process.allocations = lwp_pools_write() + lwp_blocks_recorded();
     lwp_exact_process_finish();
+}
+
+static void main_finish(Int status)
+{
+    (void)status;
+    main_close();
+}
+
+/* The process has a new folder, and everything that is there is told to it. */
+static void main_again(void)
+{
+    if (!lwp_exact_process_start())
+        return;
+    lwp_modules_again();
+    lwp_blocks_again();
 }
 
 /* What the parent has traced so far is the parent's. */
@@ -62,11 +78,33 @@ static void main_in_child(ThreadId id)
     (void)id;
     lwp_threads_abandon();
     lwp_exact_process_abandon();
-    if (!lwp_exact_options.follow || !lwp_exact_process_start())
-        return;
-    lwp_modules_again();
     lwp_redundancy_in_child();
-    lwp_blocks_again();
+    if (lwp_exact_options.follow)
+        main_again();
+}
+
+/* An exec leaves nobody behind who could close the files. Should it fail, recording goes on in a new folder; but that it
+ * fails for want of the file, as a search through PATH does, is known before. */
+static bool main_may_exec(UInt number, const UWord *arguments)
+{
+    const HChar *path = (const HChar *)arguments[0];
+    struct vg_stat st;
+    return number == __NR_execveat || (number == __NR_execve && VG_(am_is_valid_for_client)((Addr)path, 1, VKI_PROT_READ) &&
+                                       !sr_isError(VG_(stat)(path, &st)));
+}
+
+static void main_before_call(ThreadId id, UInt number, UWord *arguments, UInt count)
+{
+    (void)id, (void)count;
+    if (main_may_exec(number, arguments))
+        main_close();
+}
+
+static void main_after_call(ThreadId id, UInt number, UWord *arguments, UInt count, SysRes result)
+{
+    (void)id, (void)arguments, (void)count, (void)result;
+    if ((number == __NR_execve || number == __NR_execveat) && main_recorded && !lwp_exact_process.active)
+        main_again();
 }
 
 /* The kernel gives each process 16 random bytes, of which the C library makes its stack guard: values that differ from run
@@ -110,6 +148,7 @@ static void main_before_options(void)
     VG_(details_bug_reports_to)("lwp");
     VG_(details_avg_translation_sizeB)(400);
     VG_(basic_tool_funcs)(main_start, lwp_instrument, main_finish);
+    VG_(needs_syscall_wrapper)(main_before_call, main_after_call);
     VG_(needs_command_line_options)(main_option, main_usage, main_debug_usage);
     lwp_threads_start();
     lwp_modules_start();

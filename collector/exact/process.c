@@ -83,6 +83,13 @@ static uint64_t process_nanoseconds(struct timeval time)
     return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_usec * 1000u;
 }
 
+static void process_reset(void)
+{
+    lwp_context_map_clear(&lwp_exact_process.contexts);
+    lwp_exact_process.active = false;
+    lwp_exact_process.samples = lwp_exact_process.samples_with_address = lwp_exact_process.allocations = 0;
+}
+
 void lwp_exact_process_finish(void)
 {
     if (!lwp_exact_process.active)
@@ -96,7 +103,7 @@ void lwp_exact_process_finish(void)
                                  .allocations = lwp_exact_process.allocations};
     lwps_put_totals(&lwp_exact_process.file, &totals);
     lwps_writer_close(&lwp_exact_process.file);
-    lwp_exact_process.active = false;
+    process_reset();
 }
 
 void lwp_exact_process_abandon(void)
@@ -104,9 +111,7 @@ void lwp_exact_process_abandon(void)
     if (!lwp_exact_process.active)
         return;
     lwps_writer_abandon(&lwp_exact_process.file);
-    lwp_context_map_clear(&lwp_exact_process.contexts);
-    lwp_exact_process.active = false;
-    lwp_exact_process.samples = lwp_exact_process.samples_with_address = lwp_exact_process.allocations = 0;
+    process_reset();
 }
 
 void lwp_exact_process_note(const char *text)

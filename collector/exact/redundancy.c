@@ -366,19 +366,6 @@ static void redundancy_kernel_wrote(CorePart part, ThreadId thread, Addr address
     lwp_shadow_forget(&lwp_redundancy_shadow, address, bytes);
 }
 
-/* Another program may take this one's place, and nobody else would write its counts. */
-static void redundancy_before_call(ThreadId thread, UInt number, UWord *arguments, UInt count)
-{
-    (void)thread, (void)arguments, (void)count;
-    if (number == __NR_execve || number == __NR_execveat)
-        lwp_redundancy_finish();
-}
-
-static void redundancy_after_call(ThreadId thread, UInt number, UWord *arguments, UInt count, SysRes result)
-{
-    (void)thread, (void)number, (void)arguments, (void)count, (void)result;
-}
-
 bool lwp_redundancy_start(void)
 {
     if (!lwp_redundancy_counts_start())
@@ -389,7 +376,6 @@ bool lwp_redundancy_start(void)
     VG_(track_pre_mem_read_asciiz)(redundancy_kernel_reads_text);
     VG_(track_post_mem_write)(redundancy_kernel_wrote);
     VG_(track_die_mem_brk)(lwp_redundancy_forget);
-    VG_(needs_syscall_wrapper)(redundancy_before_call, redundancy_after_call);
     return true;
 }
 
