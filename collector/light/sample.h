@@ -24,7 +24,8 @@ struct lwp_sampler {
     uint64_t period_ns, base_period_ns; /* the mean */
     uint64_t next_ns;                   /* until the next sample */
     uint64_t review_cpu_ns, review_spent_ns; /* on samples, at the last review */
-    unsigned since_review;
+    uint64_t since_review; /* periods, with and without a sample */
+    unsigned lost;         /* signals since the last sample that came while nothing could be looked at */
     struct lwp_debug_registers registers;
     struct lwp_watches watches;
     struct lwp_sharing sharing;

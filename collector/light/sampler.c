@@ -24,7 +24,7 @@
 
 enum { HEAP_THINNING_MOST = 1023, STOPPED_NS = 20000000 };
 enum { BREAKPOINT_ARM_NS = 12000 };
-enum { REVIEW_SAMPLES = 32, REVIEW_PERIODS = 16, FREQUENCY_FIRST = 1000, FREQUENCY_MOST = 20000, FREQUENCY_LEAST = 20, EXECUTION = 3 /* its debug register */ };
+enum { REVIEW_TICKS = 32, REVIEW_PERIODS = 16, FREQUENCY_FIRST = 1000, FREQUENCY_MOST = 20000, FREQUENCY_LEAST = 20, EXECUTION = 3 /* its debug register */ };
 
 static enum lwp_timer_kind sampler_kind; /* of the timer; hardware signals as the synchronous one does */
 static bool sampler_hardware;
@@ -41,12 +41,11 @@ static uint64_t clock_now(clockid_t clock)
 
 /* ---- the handler ---- */
 
-/* perf's clock runs on in the kernel but its ticks there are dropped, so a sample stands for the last period only: the
- * kernel's share of a longer gap must not be charged to the program's instruction. A POSIX timer waits instead. */
-static uint64_t sample_weight(const struct lwp_sampler *sampler, uint64_t gap_ns)
+/* How many periods ended in the kernel: perf's clock runs on there but its ticks are dropped. A POSIX timer waits instead. */
+static uint64_t sampler_dropped(const struct lwp_sampler *sampler, uint64_t gap_ns)
 {
-    bool dropped = sampler_kind != LWP_TIMER_POSIX && gap_ns > 2 * sampler->next_ns;
-    return dropped ? sampler->next_ns : gap_ns;
+    bool waits = sampler_kind == LWP_TIMER_POSIX || !sampler->timer;
+    return waits || gap_ns <= 2 * sampler->next_ns ? 0 : gap_ns / sampler->next_ns - 1;
 }
 
 static bool sampler_affords_trial(const struct lwp_thread *self, uint64_t cpu_ns)
@@ -92,12 +91,13 @@ static void sampler_review_heap(struct lwp_thread *self, const struct lwp_sample
         self->heap_thinning = self->heap_thinning * 2 + 1;
 }
 
-/* Thins the samples out so that what they cost stays within the budget, and comes back when they got cheaper. */
+/* Thins the samples out so that what they cost stays within the budget, and comes back when they got cheaper. A thread that
+ * is mostly in the kernel has few samples: what counts is what a period costs. */
 static void sampler_review(struct lwp_thread *self, struct lwp_sampler *sampler, uint64_t cpu_ns)
 {
     /* how often the hardware samples is not known before */
     bool overdue = sampler->pmu && cpu_ns - sampler->review_cpu_ns > REVIEW_PERIODS * sampler->period_ns;
-    if (++sampler->since_review < REVIEW_SAMPLES && !overdue)
+    if (sampler->since_review < REVIEW_TICKS && !overdue)
         return;
     if (!sampler->pmu) /* what is not spread evenly over time cannot measure it */
         sampler_review_heap(self, sampler, cpu_ns);
@@ -139,7 +139,12 @@ static void sampler_sample(const struct interrupt *interrupt, uint64_t cpu)
     struct lwp_sampler *sampler = interrupt->sampler;
     bool late = lwp_timer_is_late(interrupt->info);
     uint64_t now_ns = clock_now(CLOCK_MONOTONIC);
+    uint64_t ran = cpu - self->last_cpu_ns, dropped = sampler_dropped(sampler, ran);
     sample_write_pending(self, sampler);
+    if (dropped > sampler->lost)
+        lwp_budget_spend(&self->budget, LWP_COST_SAMPLES, (dropped - sampler->lost) * lwp_stop_cost_tick());
+    sampler->lost = 0;
+    sampler->since_review += 1 + dropped;
     if (lwp_debug_given_up()) { /* what needs no register goes on */
         lwp_watches_give_up(&sampler->watches, &sampler->registers, self);
         sampler->watches.verdicts &= LWPS_VERDICT_SHARING;
@@ -147,12 +152,13 @@ static void sampler_sample(const struct interrupt *interrupt, uint64_t cpu)
     if (sampler->sharing.together && !sampler->watches.ceded)
         lwp_watches_cede(&sampler->watches, &sampler->registers, self);
     lwp_watches_begin_sample(&sampler->watches, &sampler->registers, self);
+    /* the kernel's part of a longer gap must not be charged to the program's instruction */
     sampler->pending = (struct lwps_sample){.time = now_ns,
-                                            .weight = sample_weight(sampler, cpu - self->last_cpu_ns),
+                                            .weight = dropped ? sampler->next_ns : ran,
                                             .ip = (uint64_t)interrupt->context->uc_mcontext.gregs[REG_RIP]};
     sampler->waiting = sampler->pmu ? lwp_pmu_take(sampler->pmu, now_ns, &sampler->pending) : true;
     /* A thread that did not run for a while slept, or was stopped by somebody who now has the process. */
-    uint64_t gap = sampler->pending.time - sampler->last_ns, ran = cpu - self->last_cpu_ns;
+    uint64_t gap = sampler->pending.time - sampler->last_ns;
     sampler->debugged = sampler->last_ns && gap > ran + STOPPED_NS && lwp_debugger_is_here();
     sampler->last_ns = sampler->pending.time;
     uint64_t breakpoint = 0;
@@ -289,6 +295,8 @@ void lwp_sampler_handler(int signal, siginfo_t *info, void *ucontext)
         } else {
             self->samples_lost++;
             self->lost_in_heap += self->busy != 0;
+            if (interrupt.sampler)
+                interrupt.sampler->lost++;
         }
     }
     errno = saved;

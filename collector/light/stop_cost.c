@@ -16,6 +16,7 @@
 /* Where it cannot be measured: what it is in virtual machines, hot. */
 enum { TRAP_NS = 20000, ASYNC_NS = 40000, POSIX_NS = 15000 };
 static const double cold_sample = 2.5, cold_trap = 4; /* times a hot trap */
+static const double cold_tick = 1.5;                  /* 1.15 in a loop of system calls */
 
 static uint64_t cost_trap = TRAP_NS;
 static bool cost_strings;
@@ -90,6 +91,11 @@ uint64_t lwp_stop_cost_sample(enum lwp_timer_kind kind)
     if (kind == LWP_TIMER_SIGTRAP)
         return (uint64_t)((double)cost_trap * cold_sample);
     return kind == LWP_TIMER_ASYNC ? 2 * ASYNC_NS : 2 * POSIX_NS;
+}
+
+uint64_t lwp_stop_cost_tick(void)
+{
+    return (uint64_t)((double)cost_trap * cold_tick);
 }
 
 uint64_t lwp_stop_cost_trap(void)

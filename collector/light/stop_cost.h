@@ -11,6 +11,7 @@
 void lwp_stop_cost_measure(void);
 
 uint64_t lwp_stop_cost_sample(enum lwp_timer_kind kind); /* ns of one of the timer's signals */
+uint64_t lwp_stop_cost_tick(void);                       /* ns of one of its interrupts within the kernel, without a signal */
 uint64_t lwp_stop_cost_trap(void);                       /* ns of one stop by a debug register */
 bool lwp_stop_cost_slows_strings(void); /* string instructions go byte by byte while a register watches data */
 
