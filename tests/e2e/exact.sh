@@ -20,7 +20,7 @@ grep -q -- '--window takes' err || fail "window 0:1 says $(cat err)"
 
 # neuron: the split that is known to be right, by the same records twice
 for run in one two; do
-    collect -o $run "$BUILD/examples-bin/neuron" 1 2 > out 2> err || { cat err; fail "neuron"; }
+    collect --detect layout -o $run "$BUILD/examples-bin/neuron" 1 2 > out 2> err || { cat err; fail "neuron"; }
     "$LWP" analyze -q $run || fail "analyze"
     "$LWP" dump $run/p*/t*.lwps | grep -v '^file\|^thread' > $run.dump
 done

@@ -1,5 +1,6 @@
 # Sourced: advice_runs RUNS THREADS... holds the advice for each example against the truth, RUNS times for each count of
-# threads; `examples` names others than the usual ones. Needs LWP, SRC, TMP, CC.
+# threads; `examples` names others than the usual ones, `options` are those of lwp collect, `rounds` the examples' own.
+# Needs LWP, SRC, TMP, CC.
 example_build() { # SOURCE OUTPUT FLAGS...
     source=$1 output=$2
     shift 2
@@ -8,7 +9,7 @@ example_build() { # SOURCE OUTPUT FLAGS...
 
 advice_of() { # EXAMPLE PROGRAM THREADS KIND
     rm -rf "$TMP/result"
-    "$LWP" collect -o "$TMP/result" -- "$2" "$3" > "$TMP/output" 2> "$TMP/log" && "$LWP" analyze "$TMP/result" 2>> "$TMP/log" ||
+    "$LWP" collect ${options:-} -o "$TMP/result" -- "$2" "$3" ${rounds:-} > "$TMP/output" 2> "$TMP/log" && "$LWP" analyze "$TMP/result" 2>> "$TMP/log" ||
         { echo "$1, $3 threads: lwp failed"; cat "$TMP/log"; return 1; }
     /usr/bin/python3 "$SRC/tests/truth/analysis.py" "$4" "$1" "$TMP/result/analysis.json" > "$TMP/differences" ||
         { echo "$1, $3 threads:"; cat "$TMP/differences"; return 1; }
