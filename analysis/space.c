@@ -11,6 +11,7 @@
 
 #include "analysis/directory.h"
 #include "analysis/resolve.h"
+#include "base/pages.h"
 #include "base/table.h"
 
 #include <stdlib.h>
@@ -34,7 +35,7 @@ struct space_context {
 
 struct space_pool {
     uint64_t size;
-    uint32_t context, object;
+    uint32_t context;
     struct lwps_pool_count count; /* the last one */
 };
 
@@ -45,13 +46,16 @@ struct space_block {
     bool mapped;
 };
 
-/* All blocks that began at one address. */
+/* All blocks that began at one address. Most often there is one, and this line of memory says all of it. */
 struct space_start {
     uint64_t address, furthest; /* the furthest end of a block here */
     uint64_t reach;             /* ... and in the subtree */
     uint32_t first, count;      /* in blocks[] */
-    bool shared;                /* overlaps blocks that began elsewhere */
-};
+    uint64_t bytes, from, until; /* of the last block; bytes 0: blocks that began elsewhere overlap it */
+    uint32_t of;
+    bool shared; /* overlaps blocks that began elsewhere */
+} __attribute__((aligned(64)));
+_Static_assert(sizeof(struct space_start) == 64, "one cache line");
 
 /* An object in this process. */
 struct space_live {
@@ -70,13 +74,13 @@ struct lwp_space {
     size_t context_count, context_room;
     struct space_pool *pools; /* by id */
     size_t pool_count, pool_room;
+    uint32_t *pool_objects; /* of pools[], close together, once ready */
     struct lwp_table block_index; /* id -> blocks[], until ready */
     struct space_block *blocks;
     size_t block_count, block_room;
     uint32_t *events; /* in order: twice a block's index, and one more at its end */
     size_t event_count, event_room;
     struct space_start *starts;
-    uint64_t *addresses;            /* of starts[]: close together for the search */
     struct lwp_directory directory; /* of starts[] */
     size_t start_count, start_room;
 };
@@ -100,10 +104,10 @@ void lwp_space_free(struct lwp_space *space)
     free(space->modules);
     free(space->contexts);
     free(space->pools);
+    free(space->pool_objects);
     free(space->blocks);
     free(space->events);
-    free(space->starts);
-    free(space->addresses);
+    lwp_pages_free(space->starts, space->start_room * sizeof *space->starts);
     lwp_directory_free(&space->directory);
     lwp_table_free(&space->block_index);
     free(space);
@@ -171,7 +175,7 @@ static struct space_pool *space_pool_at(struct lwp_space *space, uint32_t id)
 {
     while (space->pool_count <= id) {
         LWP_GROW(&space->pools, space->pool_count, &space->pool_room);
-        space->pools[space->pool_count++] = (struct space_pool){.context = LWP_NONE, .object = LWP_NONE};
+        space->pools[space->pool_count++] = (struct space_pool){.context = LWP_NONE};
     }
     return &space->pools[id];
 }
@@ -309,12 +313,16 @@ static void space_objects(struct lwp_space *space, struct lwp_resolver *resolver
             context->node = lwp_resolver_call(resolver, space->contexts[context->parent].node,
                                               lwp_resolver_spot(resolver, context->ip - 1, 0));
     }
+    space->pool_objects = malloc((space->pool_count + 1) * sizeof *space->pool_objects);
+    if (!space->pool_objects)
+        abort();
     for (size_t i = 0; i < space->pool_count; i++) {
-        struct space_pool *pool = &space->pools[i];
+        const struct space_pool *pool = &space->pools[i];
+        space->pool_objects[i] = LWP_NONE;
         if (pool->context == LWP_NONE)
             continue;
-        pool->object = space_heap_object(space, resolver, LWP_OBJECT_HEAP, pool->context, pool->size);
-        space_count_pool(pool, space_live_of(&lives, pool->object));
+        space->pool_objects[i] = space_heap_object(space, resolver, LWP_OBJECT_HEAP, pool->context, pool->size);
+        space_count_pool(pool, space_live_of(&lives, space->pool_objects[i]));
     }
     for (size_t i = 0; i < space->block_count; i++) {
         struct space_block *block = &space->blocks[i];
@@ -388,15 +396,16 @@ static void space_mark_shared(struct lwp_space *space)
 
 static void space_directory(struct lwp_space *space)
 {
-    space->addresses = malloc((space->start_count + 1) * sizeof *space->addresses);
+    uint64_t *starts = malloc((space->start_count + 1) * sizeof *starts);
     uint64_t *ends = malloc((space->start_count + 1) * sizeof *ends);
-    if (!space->addresses || !ends)
+    if (!starts || !ends)
         abort();
     for (size_t i = 0; i < space->start_count; i++) {
-        space->addresses[i] = space->starts[i].address;
+        starts[i] = space->starts[i].address;
         ends[i] = space->starts[i].furthest;
     }
-    lwp_directory_build(&space->directory, space->addresses, ends, space->start_count);
+    lwp_directory_build(&space->directory, starts, ends, space->start_count);
+    free(starts);
     free(ends);
 }
 
@@ -415,7 +424,7 @@ void lwp_space_ready(struct lwp_space *space, struct lwp_resolver *resolver)
     for (size_t i = 0; i < space->block_count; i++) {
         struct space_block *block = &space->blocks[i];
         if (!space->start_count || space->starts[space->start_count - 1].address != block->address) {
-            LWP_GROW(&space->starts, space->start_count, &space->start_room);
+            LWP_PAGES_GROW(&space->starts, space->start_count, &space->start_room);
             space->starts[space->start_count++] = (struct space_start){.address = block->address, .first = (uint32_t)i};
         }
         struct space_start *start = &space->starts[space->start_count - 1];
@@ -427,11 +436,15 @@ void lwp_space_ready(struct lwp_space *space, struct lwp_resolver *resolver)
     space_reach(space, 0, space->start_count);
     space_mark_shared(space);
     for (size_t i = 0; i < space->start_count; i++) {
-        const struct space_start *start = &space->starts[i];
+        struct space_start *start = &space->starts[i];
         for (uint32_t k = start->first; !start->shared && k < start->first + start->count; k++) {
             struct space_block *block = &space->blocks[k];
             bool last = k + 1 == start->first + start->count;
             block->until = last || block[1].time > block->end_time ? block->end_time : block[1].time;
+            start->bytes = block->size;
+            start->from = block->time;
+            start->until = block->until;
+            start->of = block->of;
         }
     }
 }
@@ -525,7 +538,7 @@ static uint32_t space_start_at(const struct lwp_space *space, const struct lwp_d
     uint32_t low = slot->first, high = slot->last;
     while (low < high) {
         uint32_t middle = high - (high - low) / 2;
-        if (space->addresses[middle] <= address)
+        if (space->starts[middle].address <= address)
             low = middle;
         else
             high = middle - 1;
@@ -542,9 +555,6 @@ void lwp_space_hints(const struct lwp_space *space, const uint64_t *addresses, s
         hints[i] = slot ? space_start_at(space, slot, addresses[i]) : (uint32_t)space->start_count;
         __builtin_prefetch(&space->starts[hints[i]]);
     }
-    for (size_t i = 0; i < count; i++)
-        if (hints[i] < space->start_count)
-            __builtin_prefetch(&space->blocks[space->starts[hints[i]].first]);
 }
 
 static const struct space_block *space_block_at(const struct lwp_space *space, uint32_t at, uint64_t address,
@@ -561,6 +571,15 @@ uint32_t lwp_space_object(const struct lwp_space *space, struct lwp_extent *last
 {
     if (hint == LWP_NONE)
         lwp_space_hints(space, &address, 1, &hint);
+    if (hint < space->start_count) {
+        const struct space_start *start = &space->starts[hint];
+        const struct lwp_extent extent = {start->address, start->bytes, start->from, start->until, start->of};
+        if (lwp_extent_holds(&extent, address, time)) {
+            *last = extent;
+            *offset = address - extent.start;
+            return extent.object;
+        }
+    }
     const struct space_block *block = space_block_at(space, hint, address, time);
     if (!block && time + clock_slack_ns > time)
         block = space_block_at(space, hint, address, time + clock_slack_ns);
@@ -573,5 +592,5 @@ uint32_t lwp_space_object(const struct lwp_space *space, struct lwp_extent *last
 
 uint32_t lwp_space_pool_object(const struct lwp_space *space, uint32_t pool)
 {
-    return pool < space->pool_count ? space->pools[pool].object : LWP_NONE;
+    return pool < space->pool_count ? space->pool_objects[pool] : LWP_NONE;
 }

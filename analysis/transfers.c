@@ -10,7 +10,6 @@
 #include "analysis/transfers.h"
 
 #include "base/arena.h"
-#include "base/hash.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,11 +23,6 @@ enum { LEVELS = sizeof shifts };
 
 /* Little: most pages are for one reader, and pulled towards others they would all be wrong in one direction. */
 static const double parent_trials = 0.1;
-
-unsigned lwp_transfers_part(uint64_t time)
-{
-    return (unsigned)(lwp_hash_mix(time, 0) >> 32) % PARTS;
-}
 
 static struct lwp_transfer_stores *transfer_stores(struct lwp_transfers *transfers, uint32_t process, uint32_t writer,
                                                    uint64_t page)

@@ -3,6 +3,7 @@
 #ifndef LWP_ANALYSIS_TRANSFERS_H
 #define LWP_ANALYSIS_TRANSFERS_H
 
+#include "base/hash.h"
 #include "base/table.h"
 
 #include <stdbool.h>
@@ -14,7 +15,10 @@
 enum { LWP_TRANSFER_PARTS = 8, LWP_TRANSFER_ALL = LWP_TRANSFER_PARTS, LWP_TRANSFER_ESTIMATES };
 
 /* The part of what was recorded for the sample at this time. */
-unsigned lwp_transfers_part(uint64_t time);
+static inline unsigned lwp_transfers_part(uint64_t time)
+{
+    return (unsigned)(lwp_hash_mix(time, 0) >> 32) % LWP_TRANSFER_PARTS;
+}
 
 /* Stores of a thread to a page. */
 struct lwp_transfer_stores {

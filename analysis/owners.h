@@ -1,0 +1,45 @@
+/* Whose memory an access went to. */
+#ifndef LWP_ANALYSIS_OWNERS_H
+#define LWP_ANALYSIS_OWNERS_H
+
+#include "analysis/places.h"
+
+/* What is known of the file being read. */
+struct lwp_owners {
+    struct lwp_resolver *resolver;
+    struct lwp_space *space;
+    const struct lwp_places *places;
+    uint64_t stack_low, stack_high; /* of the thread */
+    struct lwp_extent last;         /* the block of the access before */
+};
+
+/* The object of an access, and the offset in its block, variable or frame (the address itself where there is none).
+ * `hint`: lwp_space_hints of its address, or LWP_NONE. */
+static inline uint32_t lwp_owners_find(struct lwp_owners *owners, const struct lwps_access *access, uint64_t time,
+                                       uint32_t hint, uint64_t *offset)
+{
+    *offset = access->address;
+    if (!(access->flags & LWPS_ACCESS_KNOWN))
+        return lwp_resolver_unknown(owners->resolver);
+    uint32_t object = LWP_NONE;
+    if (access->home == LWPS_HOME_ADDRESS) {
+        if (lwp_extent_holds(&owners->last, access->address, time)) {
+            *offset -= owners->last.start;
+            return owners->last.object;
+        }
+        object = lwp_resolver_data(owners->resolver, &owners->last, hint, access->address, time, offset);
+        if (object == LWP_NONE && access->address >= owners->stack_low && access->address < owners->stack_high)
+            return lwp_resolver_other_stack(owners->resolver);
+    } else if (access->home == LWPS_HOME_POOL) {
+        object = lwp_space_pool_object(owners->space, access->home_id);
+        *offset = access->address - access->home_base;
+    } else {
+        const struct lwp_spot *frame = lwp_places_frame(owners->places, access->home_id);
+        if (!frame)
+            return lwp_resolver_other_stack(owners->resolver);
+        return lwp_resolver_stack(owners->resolver, frame, access->address - access->home_base, offset);
+    }
+    return object == LWP_NONE ? lwp_resolver_unowned(owners->resolver) : object;
+}
+
+#endif

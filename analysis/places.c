@@ -1,0 +1,89 @@
+/* In: the contexts of a thread's file, instructions below them. Out: spots (spots.h), paths in the profile's tree of
+ * contexts, and the loop an instruction counts for. What is shared with other threads is asked through a resolver; what
+ * depends on the file is kept here, in a table where one instruction may push out another. */
+#include "analysis/places.h"
+
+#include <stdlib.h>
+
+enum { CONTEXTS_PER_THREAD_MAX = 1 << 22, CALLERS_MAX = 8, CALLERS_SEEN = 64, PATH_FRAMES = 1024 };
+
+void lwp_places_free(struct lwp_places *places)
+{
+    free(places->contexts);
+}
+
+void lwp_places_begin(struct lwp_places *places)
+{
+    places->round++;
+    places->context_count = 0;
+    LWP_GROW(&places->contexts, places->context_count, &places->context_room);
+    places->contexts[places->context_count++] = (struct lwp_place_context){.node = {0, 0}};
+}
+
+void lwp_places_context(struct lwp_places *places, const struct lwps_context *record)
+{
+    if (record->id == 0 || record->id >= CONTEXTS_PER_THREAD_MAX)
+        return;
+    if (!lwp_places_is_new(places, record)) /* damage: it is another one from here on */
+        places->round++;
+    while (places->context_count <= record->id) {
+        LWP_GROW(&places->contexts, places->context_count, &places->context_room);
+        places->contexts[places->context_count++] = (struct lwp_place_context){.node = {LWP_NONE, LWP_NONE}};
+    }
+    places->contexts[record->id] = (struct lwp_place_context){
+        .parent = record->parent < record->id ? record->parent : 0,
+        .spot = lwp_resolver_spot(places->resolver, record->ip - 1, 0), /* the call is before it */
+        .node = {LWP_NONE, LWP_NONE}};
+}
+
+uint32_t lwp_places_path(struct lwp_places *places, uint32_t context, enum lwp_path kind)
+{
+    if (context == 0 || context >= places->context_count)
+        return 0;
+    uint32_t path[PATH_FRAMES], at = context;
+    size_t depth = 0;
+    while (at && depth < PATH_FRAMES && places->contexts[at].node[kind] == LWP_NONE) {
+        path[depth++] = at;
+        at = places->contexts[at].parent;
+    }
+    uint32_t node = at && places->contexts[at].node[kind] != LWP_NONE ? places->contexts[at].node[kind] : 0;
+    while (depth--) {
+        struct lwp_place_context *frame = &places->contexts[path[depth]];
+        if (frame->spot)
+            node = kind == LWP_PATH_FUNCTIONS ? lwp_resolver_function(places->resolver, node, frame->spot)
+                                              : lwp_resolver_call(places->resolver, node, frame->spot);
+        frame->node[kind] = node;
+    }
+    return node;
+}
+
+/* Code outside of any loop belongs to the loop that calls it, unless it calls itself: then its body is the loop. */
+static uint32_t places_calling_loop(const struct lwp_places *places, const struct lwp_spot *spot, uint32_t context)
+{
+    uint32_t found = spot->part, at = context;
+    for (int i = 0; i < CALLERS_SEEN && at && at < places->context_count; i++, at = places->contexts[at].parent) {
+        const struct lwp_spot *caller = places->contexts[at].spot;
+        if (!caller)
+            continue;
+        if (caller->function_id == spot->function_id)
+            return spot->part; /* recursion */
+        if (i < CALLERS_MAX && found == spot->part && caller->is_loop)
+            found = caller->part;
+    }
+    return found;
+}
+
+void lwp_places_find(struct lwp_places *places, struct lwp_place_below *place, uint64_t time)
+{
+    place->spot = lwp_resolver_spot(places->resolver, place->ip, time);
+    place->functions = LWP_NONE;
+}
+
+void lwp_places_find_below(struct lwp_places *places, struct lwp_place_below *place)
+{
+    const struct lwp_spot *spot = place->spot;
+    bool plain = spot->is_loop || place->context == 0 || spot->part == LWP_NONE;
+    place->functions = lwp_resolver_function(
+        places->resolver, lwp_places_path(places, place->context, LWP_PATH_FUNCTIONS), spot);
+    place->part = plain ? spot->part : places_calling_loop(places, spot, place->context);
+}
