@@ -144,6 +144,8 @@ static char *slurp(const char *path, size_t *size)
     char *bytes = malloc(1 << 20);
     *size = fread(bytes, 1, 1 << 20, file);
     fclose(file);
+    while (*size && bytes[*size - 1] == 0) /* a file that is not sealed ends in what was reserved and not used */
+        --*size;
     return bytes;
 }
 

@@ -128,6 +128,8 @@ static char *slurp(const char *path, size_t *size)
     char *bytes = malloc(SIZE_MAX_FILE);
     *size = fread(bytes, 1, SIZE_MAX_FILE, file);
     fclose(file);
+    while (*size && bytes[*size - 1] == 0) /* a file that is not sealed ends in what was reserved and not used */
+        --*size;
     return bytes;
 }
 
