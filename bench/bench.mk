@@ -1,6 +1,6 @@
 # What lwp costs: run time, memory and disk, with and without it in turns; then how fast the analysis is. Some half
 # hour; keep the machine quiet.
-bench_bin = bench-bin/timed bench-bin/mallocs bench-bin/strides bench-bin/synthetic
+bench_bin = bench-bin/timed bench-bin/mallocs bench-bin/strides bench-bin/synthetic bench-bin/kernels
 
 bench-bin/%: $(srcdir)/bench/%.c
 	@mkdir -p $(@D)
@@ -17,5 +17,6 @@ bench-bin/strides: $(srcdir)/bench/strides.c $(srcdir)/analysis/stride.c $(srcdi
 bench: all examples $(bench_bin)
 	$(srcdir)/bench/run $(BENCH)
 	$(srcdir)/bench/scale $(BENCH_SCALE)
+	$(srcdir)/bench/exact
 
 .PHONY: bench

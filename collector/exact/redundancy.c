@@ -382,7 +382,7 @@ bool lwp_redundancy_start(void)
 void lwp_redundancy_finish(void)
 {
     if (redundancy_runs)
-        lwp_redundancy_counts_write(true);
+        lwp_redundancy_counts_write();
 }
 
 void lwp_redundancy_in_child(void)

@@ -9,7 +9,7 @@
 #include <asm/unistd.h>
 
 enum {
-    PAIR_BITS = 18, /* 18 MiB; a full table is written and emptied */
+    PAIR_BITS = 19, /* 36 MiB */
     TUPLES = 1 << 19,
 };
 
@@ -23,6 +23,7 @@ struct sight {
     uint8_t home;
 };
 static XArray *sights;
+static uint64_t sights_free; /* index + 1 of one that is free, which has the next in `address` */
 
 /* Pairs belong to no thread: they have a file of their own. */
 static struct {
@@ -57,17 +58,25 @@ static uint64_t counts_place(uint64_t address)
     const struct lwp_numbered_access *at = lwp_numbers_access(lwp_redundancy_number, &node);
     struct lwps_access access = {.address = address, .ip = at ? at->ip : 0};
     lwp_sampling_place(&access);
-    return (uint64_t)VG_(addToXA)(sights, &(struct sight){.time = lwp_trace_time(), .address = address,
-                                                          .home_base = access.home_base, .home_id = access.home_id,
-                                                          .home = access.home});
+    struct sight sight = {.time = lwp_trace_time(), .address = address, .home_base = access.home_base,
+                          .home_id = access.home_id, .home = access.home};
+    uint64_t place = sights_free - 1;
+    if (!sights_free)
+        return (uint64_t)VG_(addToXA)(sights, &sight);
+    struct sight *free = VG_(indexXA)(sights, (Word)place);
+    sights_free = free->address;
+    *free = sight;
+    return place;
 }
 
-static void counts_full(void)
+static void counts_leave(uint64_t place)
 {
-    lwp_redundancy_counts_write(false);
+    struct sight *sight = VG_(indexXA)(sights, (Word)place);
+    sight->address = sights_free;
+    sights_free = place + 1;
 }
 
-static const struct lwp_shadow_port counts_port = {counts_map, counts_unmap, counts_place, counts_full};
+static const struct lwp_shadow_port counts_port = {counts_map, counts_unmap, counts_place, counts_leave};
 
 bool lwp_redundancy_counts_start(void)
 {
@@ -164,7 +173,7 @@ static bool counts_file(void)
     return counts.open;
 }
 
-void lwp_redundancy_counts_write(bool end)
+void lwp_redundancy_counts_write(void)
 {
     struct lwp_shadow *shadow = &lwp_redundancy_shadow;
     for (size_t i = 0; counts_file() && i < (size_t)1 << shadow->pairs.bits; i++)
@@ -172,7 +181,8 @@ void lwp_redundancy_counts_write(bool end)
             counts_pair(i);
     lwp_shadow_pairs_clear(&shadow->pairs);
     VG_(dropTailXA)(sights, VG_(sizeXA)(sights));
-    if (!end || !counts.open)
+    sights_free = 0;
+    if (!counts.open)
         return;
     if (shadow->unseen)
         lwp_exact_process_note("Some redundant accesses were not counted: there was not enough memory to follow all of them.");
@@ -188,6 +198,7 @@ void lwp_redundancy_counts_drop(void)
     struct lwp_shadow *shadow = &lwp_redundancy_shadow;
     lwp_shadow_pairs_clear(&shadow->pairs);
     VG_(dropTailXA)(sights, VG_(sizeXA)(sights));
+    sights_free = 0;
     if (counts.open)
         lwps_writer_abandon(&counts.file);
     counts.failed = false;

@@ -9,9 +9,8 @@ extern uint32_t lwp_redundancy_number; /* of the access under way (access_number
 
 /* False: no memory. */
 bool lwp_redundancy_counts_start(void);
-/* Writes all counts to t0.lwps of the process's folder, where they add up, and begins anew. `end`: with what was never
- * decided, and the file is closed. */
-void lwp_redundancy_counts_write(bool end);
+/* Writes all counts to a file t0*.lwps of the process's folder, and begins anew. */
+void lwp_redundancy_counts_write(void);
 /* In the child of a fork: begins anew without writing. */
 void lwp_redundancy_counts_drop(void);
 

@@ -59,20 +59,66 @@ static size_t pairs_find(const struct lwp_shadow_pairs *pairs, uint64_t key)
     return at;
 }
 
-static bool pairs_grow(struct lwp_shadow_pairs *pairs)
+static void pairs_sum(struct lwp_shadow_pair *to, const struct lwp_shadow_pair *from)
+{
+    to->dead += from->dead;
+    to->dead_times += from->dead_times;
+    to->same += from->same;
+    to->same_times += from->same_times;
+    to->close += from->close;
+    to->other += from->other;
+}
+
+static uint64_t pairs_bytes_of(const struct lwp_shadow_pair *pair)
+{
+    return pair->dead + pair->same + pair->close + pair->other;
+}
+
+static uint64_t pairs_unknown(uint64_t key)
+{
+    return key >> 56 << 56 | (uint64_t)LWP_SHADOW_UNKNOWN << 28 | LWP_SHADOW_UNKNOWN;
+}
+
+/* Another table of so many bits. Pairs of less than `least` bytes are counted together there. */
+static bool pairs_move(struct lwp_shadow_pairs *pairs, unsigned bits, uint64_t least)
 {
     struct lwp_shadow_pairs old = *pairs;
-    if (pairs->bits >= pairs->bits_max || !pairs_map(pairs, pairs->bits + 1))
+    if (!pairs_map(pairs, bits))
         return false;
+    pairs->count = 0;
     for (size_t i = 0; i < (size_t)1 << old.bits; i++) {
-        if (!old.entries[i].key)
+        const struct lwp_shadow_pair *entry = &old.entries[i];
+        if (!entry->key)
             continue;
-        size_t at = pairs_find(pairs, old.entries[i].key);
-        pairs->entries[at] = old.entries[i];
-        pairs->places[at] = old.places[i];
+        uint64_t unknown = pairs_unknown(entry->key);
+        bool kept = entry->key == unknown || pairs_bytes_of(entry) >= least;
+        size_t at = pairs_find(pairs, kept ? entry->key : unknown);
+        if (!pairs->entries[at].key) {
+            pairs->count++;
+            pairs->entries[at] = *entry;
+            pairs->entries[at].key = kept ? entry->key : unknown;
+            pairs->places[at] = old.places[i];
+            continue;
+        }
+        pairs_sum(&pairs->entries[at], entry);
+        if (pairs->port->leave)
+            pairs->port->leave(old.places[i]);
     }
     pairs_unmap(&old);
     return true;
+}
+
+/* Twice this many bytes, and at most half of the pairs have as much. */
+static uint64_t pairs_least(const struct lwp_shadow_pairs *pairs)
+{
+    size_t below[64] = {0}, sum = 0;
+    unsigned size = 0;
+    for (size_t i = 0; i < (size_t)1 << pairs->bits; i++)
+        if (pairs->entries[i].key)
+            below[63 - (unsigned)__builtin_clzll(pairs_bytes_of(&pairs->entries[i]) | 1)]++;
+    while (size < 63 && (sum += below[size]) < pairs->count / 2)
+        size++;
+    return (uint64_t)2 << size;
 }
 
 /* What is looked for is looked for again: it goes to the front of its chain. Nothing is ever taken out of a chain, so
@@ -95,13 +141,10 @@ struct lwp_shadow_pair *lwp_shadow_pairs_add(struct lwp_shadow_pairs *pairs, uin
     size_t at = pairs_find(pairs, key);
     if (pairs->entries[at].key)
         return pairs_to_front(pairs, at);
-    bool full = pairs->count >= ((size_t)3 << pairs->bits) / 4;
-    if (pairs->count >= ((size_t)1 << pairs->bits) / 4 && pairs_grow(pairs))
-        full = false;
-    if (full && pairs->port->full)
-        pairs->port->full();
-    else if (full)
-        key = key >> 56 << 56 | (uint64_t)LWP_SHADOW_UNKNOWN << 28 | LWP_SHADOW_UNKNOWN;
+    if (pairs->count >= ((size_t)1 << pairs->bits) / 4 && pairs->bits < pairs->bits_max)
+        pairs_move(pairs, pairs->bits + 1, 0);
+    if (pairs->count >= ((size_t)3 << pairs->bits) / 4 && !pairs_move(pairs, pairs->bits, pairs_least(pairs)))
+        key = pairs_unknown(key);
     at = pairs_find(pairs, key);
     if (!pairs->entries[at].key) {
         pairs->count++;

@@ -1,5 +1,5 @@
-/* How often each pair of contexts was redundant: a hash table. When it is full, its user takes the counts and empties it,
- * or it goes on counting under "unknown". Freestanding. */
+/* How often each pair of contexts was redundant: a hash table. When it is full, the pairs of which there is least, half of
+ * all at least, are counted together as pairs of unknown contexts. Freestanding. */
 #ifndef LWP_EXACT_SHADOW_PAIRS_H
 #define LWP_EXACT_SHADOW_PAIRS_H
 
@@ -11,7 +11,7 @@ struct lwp_shadow_port {
     void *(*map)(size_t bytes); /* zeroed, in whole pages, given only as they are touched; NULL: there is no more */
     void (*unmap)(void *memory, size_t bytes);
     uint64_t (*place)(uint64_t address); /* what is kept of a new pair's second access; NULL: the address */
-    void (*full)(void); /* there is no room for another pair: it takes the counts and clears the table; NULL: none */
+    void (*leave)(uint64_t place);      /* its pair is counted with others from now on; may be NULL */
 };
 
 enum lwp_shadow_kind {

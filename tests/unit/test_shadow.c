@@ -290,41 +290,37 @@ static struct lwp_shadow_pair sums(const struct lwp_shadow *shadow)
     return sum;
 }
 
-static struct lwp_shadow *emptied;
-static struct lwp_shadow_pair taken;
+static size_t left;
 
-static void take_sums(void)
+static void leave(uint64_t place)
 {
-    struct lwp_shadow_pair sum = sums(emptied);
-    taken.dead += sum.dead;
-    taken.same += sum.same;
-    taken.close += sum.close;
-    taken.other += sum.other;
-    lwp_shadow_pairs_clear(&emptied->pairs);
+    assert_true(place >= base && place < base + BYTES);
+    left++;
 }
 
-/* A table emptied whenever it is full has counted the same in all. */
+/* A full table keeps the pairs that there is most of, and all bytes. */
 static void test_full(void **state)
 {
     (void)state;
-    static const struct lwp_shadow_port emptying = {.map = port_map, .unmap = port_unmap, .full = take_sums};
-    static const struct lwp_shadow_limits tiny = {4, 1 << 16};
-    struct lwp_shadow full, small;
-    struct reference *r = calloc(2, sizeof *r);
-    assert_true(lwp_shadow_init(&full, &port, &ample) && lwp_shadow_init(&small, &emptying, &tiny));
-    emptied = &small;
-    for (unsigned i = 0; i < 2; i++) {
-        seed = 5;
-        for (unsigned step = 0; step < 3000; step++)
-            random_step(i ? &small : &full, &r[i]);
-    }
-    take_sums();
-    struct lwp_shadow_pair all = sums(&full);
-    assert_true(all.dead == taken.dead && all.same == taken.same && all.close == taken.close &&
-                all.other == taken.other && all.dead && all.close);
-    lwp_shadow_fini(&full);
-    lwp_shadow_fini(&small);
-    free(r);
+    enum { MANY = 200, BITS = 6 };
+    static const struct lwp_shadow_port leaving = {.map = port_map, .unmap = port_unmap, .leave = leave};
+    struct lwp_shadow_pairs pairs;
+    uint64_t bytes = 0;
+    assert_true(lwp_shadow_pairs_init(&pairs, &leaving, BITS));
+    for (uint32_t round = 0; round < 50; round++)
+        for (uint32_t i = 1; i <= MANY; i++) {
+            unsigned more = i <= 10 ? 1000 : 1;
+            lwp_shadow_pairs_at(&pairs, LWP_SHADOW_LOADS, i, i, base)->same += more;
+            bytes += more;
+        }
+    assert_true(left > MANY && pairs.bits == BITS && pairs.count <= 48);
+    for (uint32_t i = 1; i <= 10; i++)
+        assert_int_equal(lwp_shadow_pairs_at(&pairs, LWP_SHADOW_LOADS, i, i, base)->same, 50 * 1000);
+    for (size_t i = 0; i < 1 << BITS; i++)
+        bytes -= pairs.entries[i].same;
+    assert_int_equal(bytes, 0);
+    lwp_shadow_pairs_fini(&pairs);
+    assert_int_equal(mapped, 0);
 }
 
 /* With tables too small no byte is lost: only whose it was. */
