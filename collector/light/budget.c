@@ -1,15 +1,15 @@
-/* Allocations come when the program wants them, so they draw first: up to half of the share, and a credit for programs
+/* Allocations come when the program wants them, so they draw first: up to three quarters of the share, and a credit for programs
  * that build their data at the start and then work on it (missing a part of those blocks would hide what all the rest is
  * about). Samples and watches divide what is left. Whether another watch is started depends on what those before have
  * cost, never on what they found. */
 #include "collector/light/budget.h"
 
-static const double heap_most = 0.5, sample_part = 0.6;
+static const double heap_most = 0.75, sample_part = 0.6;
 
 /* Of samples when nothing is watched: where caches are cold they cost up to 1.2 times their charge, which stops, mostly
  * charged too much, make up for otherwise. */
 static const double sample_part_alone = 0.8;
-static const uint64_t heap_credit_ns = 60000000, watch_credit_ns = 3000000;
+static const uint64_t heap_credit_ns = 120000000, watch_credit_ns = 3000000;
 
 uint64_t lwp_budget_spent(const struct lwp_budget *budget)
 {

@@ -62,14 +62,18 @@ void lwp_sites_begin(struct lwp_thread *thread)
     lwp_sites_self = sites;
 }
 
+static void sites_add_path(struct lwp_path *path)
+{
+    if (path->count)
+        lwp_pool_count_in(path->pool, path->count, 0, (uint64_t)path->count * path->size);
+    path->count = 0;
+}
+
 static void sites_add_counts(struct lwp_sites *sites)
 {
-    for (unsigned i = 0; i < LWP_PATHS; i++)
-        if (sites->path[i].count) {
-            lwp_pool_count_in(sites->path[i].pool, sites->path[i].count, 0,
-                              (uint64_t)sites->path[i].count * sites->path[i].size);
-            sites->path[i].count = 0;
-        }
+    for (unsigned i = 0; i < LWP_PATHS / 64; i++)
+        for (uint64_t used = sites->paths_used[i]; used; used &= used - 1)
+            sites_add_path(&sites->path[i * 64 + (unsigned)__builtin_ctzll(used)]);
     for (unsigned i = 1; i <= LWP_SHADOW_HOT; i++)
         if (sites->frees[i]) {
             lwp_pool_count_in(lwp_shadow_hot[i], 0, sites->frees[i], 0);
@@ -251,8 +255,9 @@ static bool sites_path_new(struct lwp_sites *sites, const struct lwp_callers *ca
     lwp_process_unlock();
     if (!pool)
         return false;
-    if (path->count)
-        lwp_pool_count_in(path->pool, path->count, 0, (uint64_t)path->count * path->size);
+    sites_add_path(path);
+    size_t index = (size_t)(path - sites->path);
+    sites->paths_used[index / 64] |= (uint64_t)1 << index % 64;
     *path = (struct lwp_path){.callers = *callers, .size = size, .pool = pool, .most = 1, .hot = lwp_pools[pool].hot};
     return true;
 }

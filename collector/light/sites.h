@@ -47,6 +47,7 @@ struct lwp_sites {
     struct lwp_site site[LWP_SITES];
     struct lwp_call call[LWP_CALLS];
     struct lwp_path path[LWP_PATHS];
+    uint64_t paths_used[LWP_PATHS / 64]; /* a bit for each: most threads use few, spread over many pages */
     struct lwp_path *late[LWP_PATHS_LATE]; /* what a call site led to last for a size, by a hash of both */
 };
 
