@@ -9,7 +9,7 @@ enum { PATHS_FIRST = 1024, PATHS_MOST = 1 << 18 };
 
 struct lwps_path_node {
     uint32_t parent;
-    uint64_t ip;
+    uint64_t ip, function;
 };
 
 static void *paths_map(size_t bytes)
@@ -65,11 +65,17 @@ static bool paths_grow(struct lwps_paths *paths)
     return true;
 }
 
-/* The call `ip` on the path that ends with `node`, 0: it is not on it. */
-static uint32_t paths_within(const struct lwps_paths *paths, uint32_t node, uint64_t ip)
+static uint32_t *paths_child(const struct lwps_paths *paths, uint32_t parent, uint64_t ip)
 {
-    while (node && paths->nodes[node].ip != ip)
-        node = paths->nodes[node].parent;
+    return paths_slot(paths->slots, paths->capacity, paths->nodes, parent, ip);
+}
+
+/* The path that ends with `node` without its frame of this function and all within it; all of it when there is none. */
+static uint32_t paths_without(const struct lwps_paths *paths, uint32_t node, uint64_t function)
+{
+    for (uint32_t at = node; at; at = paths->nodes[at].parent)
+        if (paths->nodes[at].function == function)
+            return paths->nodes[at].parent;
     return node;
 }
 
@@ -79,17 +85,18 @@ uint32_t lwps_paths_intern(struct lwps_paths *paths, const uint64_t *ips, unsign
     while (count--) {
         if (paths->count + 1 >= paths->capacity && !paths_grow(paths))
             return node;
-        uint32_t *slot = paths_slot(paths->slots, paths->capacity, paths->nodes, node, ips[count]);
-        uint32_t again = *slot ? 0 : paths_within(paths, node, ips[count]);
-        if (again) {
-            node = again;
-            continue;
+        uint64_t ip = ips[count], function = 0;
+        uint32_t *slot = paths_child(paths, node, ip);
+        if (!*slot) {
+            function = paths->function ? paths->function(ip) : ip;
+            node = paths_without(paths, node, function);
+            slot = paths_child(paths, node, ip);
         }
         if (!*slot) {
             uint32_t id = paths->count;
-            if (lwps_put_context(paths->file, &(struct lwps_context){.id = id, .parent = node, .ip = ips[count]}))
+            if (lwps_put_context(paths->file, &(struct lwps_context){.id = id, .parent = node, .ip = ip}))
                 return node;
-            paths->nodes[id] = (struct lwps_path_node){.parent = node, .ip = ips[count]};
+            paths->nodes[id] = (struct lwps_path_node){.parent = node, .ip = ip, .function = function};
             paths->count++;
             *slot = id;
         }

@@ -1,6 +1,6 @@
 /* A calling-context tree that interns call paths and writes each new node once to its sample file.
- * Recursion is folded: a path that comes to a call it is already within goes on from there, so that each call stands on
- * it once and the tree stays as small as the program's code, however deep and in whatever turns it recurses.
+ * Recursion is folded: between two frames of one function only the innermost stays, so that the tree stays as small as
+ * the program's code, however deep and in whatever turns it recurses.
  * Fixed bound on nodes; past it, paths end early at the node already known. Async-signal-safe (mmap, no malloc). */
 #ifndef LWPS_PATHS_H
 #define LWPS_PATHS_H
@@ -16,6 +16,7 @@ struct lwps_paths {
     uint32_t *slots;                /* hash of (parent, ip) */
     uint32_t count, capacity;
     struct lwps_writer *file;
+    uint64_t (*function)(uint64_t ip); /* what tells the functions of two frames apart; NULL: the ip itself */
 };
 
 /* `ips` innermost first, as an unwinder gives them. Returns the node of ips[0], or 0 when `count` is 0. */

@@ -8,6 +8,7 @@
 
 enum {
     BLOCKS = 1 << 15,
+    BLOCKS_A_PAGE = 128,
     PROBES = 64,
     GONE = 1,                    /* as address: the slot is free, but what lies behind it is still looked for */
     RECORDS_FIRST = 50000,       /* and then at most so many a second, lest the file grow without bound */
@@ -21,6 +22,7 @@ struct block {
 };
 
 static struct block *blocks;
+static bool blocks_pages[BLOCKS / BLOCKS_A_PAGE]; /* of the table that were ever used: the others need not be read */
 static uint32_t blocks_id;
 static uint64_t blocks_start_ns, blocks_lost;
 
@@ -56,6 +58,7 @@ bool lwp_block_add(uint64_t address, uint64_t size, uint8_t kind, uint32_t conte
     for (unsigned probe = 0; probe < PROBES; probe++, at = (at + 1) & (BLOCKS - 1))
         if (blocks[at].address <= GONE) {
             blocks[at] = (struct block){address, size, ++blocks_id, context, kind};
+            blocks_pages[at / BLOCKS_A_PAGE] = true;
             blocks_put(&blocks[at], now);
             return true;
         }
@@ -100,6 +103,6 @@ void lwp_blocks_again(void)
 {
     uint64_t now = lwp_clock(CLOCK_MONOTONIC);
     for (uint32_t at = 0; blocks && at < BLOCKS; at++)
-        if (blocks[at].address > GONE)
+        if (blocks_pages[at / BLOCKS_A_PAGE] && blocks[at].address > GONE)
             blocks_put(&blocks[at], now);
 }

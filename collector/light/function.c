@@ -85,6 +85,12 @@ static bool function_bounds(uint64_t ip, uint64_t *low, uint64_t *high)
     return (uint64_t)(fde + 8) + (uint64_t)(int64_t)start == *low && ip >= *low && ip < *high;
 }
 
+uint64_t lwp_function_start(uint64_t ip)
+{
+    uint64_t low, high;
+    return function_bounds(ip, &low, &high) ? low : ip;
+}
+
 static void *arena_take(struct lwp_functions *functions, uint32_t bytes)
 {
     bytes = (bytes + 15) & ~15u;

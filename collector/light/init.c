@@ -1,6 +1,7 @@
 /* Start and end of collecting in one process image: constructor, destructor, fork, _exit. */
 #define _GNU_SOURCE
 #include "collector/env.h"
+#include "collector/light/function.h"
 #include "collector/light/heap_life.h"
 #include "collector/light/modules.h"
 #include "collector/light/next.h"
@@ -294,6 +295,7 @@ __attribute__((constructor)) static void init_start(void)
         return;
     }
     lwp_process.contexts.file = &lwp_process.file;
+    lwp_process.contexts.function = lwp_function_start;
     lwp_process.heap_threshold = (uint64_t)init_number(LWP_ENV_HEAP_THRESHOLD, 65536);
     if (lwp_process.heap_threshold > 65536)
         lwp_process.heap_threshold = 65536; /* shadow.h's largest block */

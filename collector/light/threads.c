@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "collector/light/threads.h"
 
+#include "collector/light/function.h"
 #include "collector/light/process.h"
 #include "collector/light/sampler.h"
 #include "collector/light/signals.h"
@@ -60,9 +61,11 @@ static void threads_stack(struct lwp_thread *thread, bool own)
     pthread_attr_destroy(&attributes);
 }
 
-static void threads_name(pid_t tid, char *name, size_t room)
+static void threads_name(pid_t tid, bool own, char *name, size_t room)
 {
     char path[64];
+    if (own && prctl(PR_GET_NAME, name) == 0)
+        return;
     snprintf(path, sizeof path, "/proc/self/task/%d/comm", tid);
     int from = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t length = from < 0 ? 0 : read(from, name, room - 1);
@@ -108,8 +111,9 @@ static struct lwp_thread *threads_new(pid_t tid, bool own)
         return NULL;
     }
     thread->contexts.file = &thread->file;
+    thread->contexts.function = lwp_function_start;
     threads_stack(thread, own);
-    threads_name(tid, name, sizeof name);
+    threads_name(tid, own, name, sizeof name);
     lwps_put_thread(&thread->file, &(struct lwps_thread){.tid = (uint32_t)tid, .time = lwp_clock(CLOCK_MONOTONIC),
                                                          .stack_low = thread->stack_low,
                                                          .stack_high = thread->stack_high, .name = name});
