@@ -62,7 +62,8 @@ static bool cache_is_ahead(struct lwp_cache *cache, uint64_t line)
     struct lwp_cache_stream *oldest = &cache->streams[0];
     cache->clock++;
     for (unsigned i = 0; i < LWP_CACHE_STREAMS; i++) {
-        struct lwp_cache_stream *stream = &cache->streams[i];
+        unsigned at = (cache->recent + i) % LWP_CACHE_STREAMS;
+        struct lwp_cache_stream *stream = &cache->streams[at];
         int64_t step = (int64_t)(line - stream->line);
         int direction = step > 0 ? 1 : -1;
         if (stream->used && step && step <= STREAM_REACH && step >= -STREAM_REACH &&
@@ -70,6 +71,7 @@ static bool cache_is_ahead(struct lwp_cache *cache, uint64_t line)
             stream->step = direction;
             stream->line = line;
             stream->used = cache->clock;
+            cache->recent = at;
             return ++stream->length >= STREAM_SURE;
         }
         if (stream->used < oldest->used)

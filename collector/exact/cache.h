@@ -28,6 +28,7 @@ struct lwp_cache {
     unsigned levels, line_shift;
     struct lwp_cache_level level[LWP_CACHE_LEVELS];
     struct lwp_cache_stream streams[LWP_CACHE_STREAMS];
+    unsigned recent; /* stream: the next line is mostly of it or of the one behind */
     uint64_t clock;
 };
 
