@@ -1,10 +1,12 @@
-/* Of most accesses that a sample looks at nothing is seen, since one of them is chosen and most of those find no register
- * free. All that matters of them is how many there were, and of what weight, between two decisions of one instruction and
- * call path. So they are written as one record when the next decision comes, when another instruction needs the place, or
- * when they are many (a killed program loses no more than that). */
+/* Of most accesses that a sample looks at nothing is seen, since one of them is chosen and most of those find no
+ * register free. All that matters of them is how many there were, and of what weight, between two decisions of one
+ * instruction and call path. So they are written as one record when the next decision comes, when another instruction
+ * needs the place, or when they are many (a killed program loses no more than that). */
 #include "collector/light/candidates.h"
 
 enum { MANY = 32 };
+
+static const uint64_t old_ns = 1000000000;
 
 static struct lwps_candidates *candidates_set(struct lwp_candidates *candidates, uint64_t ip, uint32_t context)
 {
@@ -26,17 +28,23 @@ static bool candidates_alike(const struct lwps_candidates *a, const struct lwps_
     return a->ip == b->ip && a->context == b->context && a->verdicts == b->verdicts;
 }
 
-/* Where they are counted, a free place, or that of which there are most. */
+/* Where they are counted, a free place, or that which was not counted for the longest time. */
 static struct lwps_candidates *candidates_place(struct lwps_candidates *set, const struct lwps_candidates *like)
 {
     struct lwps_candidates *place = set;
     for (unsigned way = 0; way < LWP_CANDIDATE_WAYS; way++) {
         if (candidates_alike(&set[way], like))
             return &set[way];
-        if (place->ip && (!set[way].ip || set[way].count > place->count))
+        if (place->ip && (!set[way].ip || set[way].time < place->time))
             place = &set[way];
     }
     return place;
+}
+
+bool lwp_candidates_room(struct lwp_candidates *candidates, const struct lwps_candidates *more)
+{
+    const struct lwps_candidates *place = candidates_place(candidates_set(candidates, more->ip, more->context), more);
+    return !place->ip || candidates_alike(place, more) || place->time + old_ns < more->time;
 }
 
 void lwp_candidates_count(struct lwp_candidates *candidates, struct lwp_thread *self,

@@ -19,6 +19,9 @@ struct lwp_candidates { /* zeroed: none */
     struct lwps_candidates at[LWP_CANDIDATE_SETS][LWP_CANDIDATE_WAYS];
 };
 
+/* Whether these can be counted without writing down others that were counted of late. */
+bool lwp_candidates_room(struct lwp_candidates *candidates, const struct lwps_candidates *more);
+
 /* Some more of an instruction and call path. */
 void lwp_candidates_count(struct lwp_candidates *candidates, struct lwp_thread *self,
                           const struct lwps_candidates *more);

@@ -183,23 +183,34 @@ static enum lwps_watch_end watch_refused(const struct lwps_access *access)
     return 0;
 }
 
-/* The weight of a sample is of all that it looked at; the chosen one's goes with its watch. Returns that. */
+static struct lwps_candidates watch_looked_at(const struct lwp_candidate *chosen, const struct lwp_walk_choice *looked,
+                                              unsigned site, uint8_t verdicts)
+{
+    return (struct lwps_candidates){.time = chosen->time,
+                                    .weight = chosen->weight * looked->site[site].count / looked->seen,
+                                    .verdicts = verdicts,
+                                    .context = chosen->context,
+                                    .ip = looked->site[site].ip};
+}
+
+/* The weight of a sample is of all that it looked at. Returns the part of the chosen one, which goes with its watch:
+ * all of it where call paths are so many (recursion) that the others would be written one by one. */
 static uint64_t watch_count_others(struct lwp_watches *watches, struct lwp_thread *self,
                                    const struct lwp_candidate *chosen, const struct lwp_walk_choice *looked,
                                    uint8_t verdicts)
 {
     uint64_t own = 0;
     for (unsigned i = 0; i < looked->sites; i++) {
-        uint64_t weight = chosen->weight * looked->site[i].count / looked->seen;
-        const struct lwps_candidates others = {.time = chosen->time,
-                                               .weight = weight,
-                                               .verdicts = verdicts,
-                                               .context = chosen->context,
-                                               .ip = looked->site[i].ip};
-        if (others.ip == chosen->access.ip)
-            own = weight;
+        const struct lwps_candidates one = watch_looked_at(chosen, looked, i, verdicts);
+        if (!lwp_candidates_room(&watches->candidates, &one))
+            return chosen->weight;
+    }
+    for (unsigned i = 0; i < looked->sites; i++) {
+        const struct lwps_candidates one = watch_looked_at(chosen, looked, i, verdicts);
+        if (one.ip == chosen->access.ip)
+            own = one.weight;
         else
-            lwp_candidates_count(&watches->candidates, self, &others);
+            lwp_candidates_count(&watches->candidates, self, &one);
     }
     return own;
 }
@@ -336,7 +347,8 @@ static uint8_t trap_reaches(const struct lwp_watch *watch, const struct lwp_trap
     return mask;
 }
 
-/* A store that just reaches into the first one takes nothing away: copies of odd lengths are made of stores that overlap. */
+/* A store that just reaches into the first one takes nothing away: copies of odd lengths are made of stores that
+ * overlap. */
 static bool trap_overwrites(const struct lwp_watch *watch, const struct lwp_trap *trap)
 {
     const struct lwps_access *first = &watch->record.first;
@@ -494,7 +506,8 @@ void lwp_watches_trap(struct lwp_watches *watches, struct lwp_debug_registers *r
     struct lwp_registers after;
     lwp_registers_take(&after, ucontext);
     const struct lwp_place *place = lwp_place_find(cache, (uint64_t)machine[REG_RIP]);
-    stop.kind = lwp_trap_find(cache, place, &after, (uint64_t)machine[REG_EFL], watch->address, watch->bytes, &stop.trap);
+    stop.kind =
+        lwp_trap_find(cache, place, &after, (uint64_t)machine[REG_EFL], watch->address, watch->bytes, &stop.trap);
     if (stop.kind == LWP_TRAP_ACCESS)
         watch_stopped_too(watches, registers, self, which, &stop);
     watch_stopped(watches, registers, self, which, &stop);

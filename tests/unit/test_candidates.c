@@ -99,8 +99,38 @@ static void test_nothing_is_lost(void **state)
     assert_true(records < STEPS * 2 / 3);
 }
 
+/* There is room for a few again and again; for ever new ones only once those before are old. */
+static void test_room(void **state)
+{
+    (void)state;
+    enum { FEW = 8, NEW = 100000 };
+    static struct lwp_candidates candidates;
+    static struct lwp_thread self; /* nothing is written: it has no file */
+    struct lwps_candidates one = {.weight = 1, .verdicts = LWPS_VERDICT_DEAD_STORE};
+    unsigned room = 0;
+    for (unsigned i = 0; i < NEW; i++) {
+        one.ip = 0x401000 + i % FEW * 4;
+        one.time = i * 1000000ull;
+        room += lwp_candidates_room(&candidates, &one);
+        lwp_candidates_count(&candidates, &self, &one);
+    }
+    assert_int_equal(room, NEW);
+    memset(&candidates, 0, sizeof candidates);
+    room = 0;
+    for (unsigned i = 0; i < NEW; i++) { /* in 100 s */
+        one.ip = 0x401000 + i * 4;
+        one.time = i * 1000000ull;
+        if (!lwp_candidates_room(&candidates, &one))
+            continue;
+        lwp_candidates_count(&candidates, &self, &one);
+        room++;
+    }
+    assert_true(room > LWP_CANDIDATE_SETS * LWP_CANDIDATE_WAYS);
+    assert_true(room <= 101 * LWP_CANDIDATE_SETS * LWP_CANDIDATE_WAYS);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_nothing_is_lost)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_nothing_is_lost), cmocka_unit_test(test_room)};
     return cmocka_run_group_tests_name("candidates", tests, NULL, NULL);
 }
