@@ -420,6 +420,23 @@ static uint64_t size_around(const struct size_streams *streams, uint64_t stride,
     return around;
 }
 
+/* How many samples at least the offsets are of. One leaves up to three accesses that follow each other, of one
+ * instruction in a short loop: where there are few samples, they say no more of where the loop goes than one. */
+static size_t size_samples(const struct lwp_offsets *fair, uint64_t stride)
+{
+    enum { OF_A_SAMPLE = 3 };
+    uint64_t offsets[LWP_RESERVOIR];
+    size_t samples = 0, of_sample = 0;
+    memcpy(offsets, fair->offsets, fair->count * sizeof *offsets);
+    qsort(offsets, fair->count, sizeof *offsets, size_offset_compare);
+    for (size_t i = 0; i < fair->count; i++) {
+        bool follows = of_sample > 0 && of_sample < OF_A_SAMPLE && offsets[i] == offsets[i - 1] + stride;
+        of_sample = follows ? of_sample + 1 : 1;
+        samples += !follows;
+    }
+    return samples;
+}
+
 /* The probability that no loop walks an array inside of larger elements, when another one, that fills or copies them,
  * hides among all accesses what it leaves out: by what the loops leave out each for itself. Elements of many parts are
  * expected less than of few: their tests weigh 1 / parts^2 (weighted Bonferroni). */
@@ -433,7 +450,7 @@ static double size_no_walk(const struct size_streams *streams, uint64_t stride)
     for (size_t i = 0; i < streams->count; i++) {
         const struct size_stream *item = &streams->items[i];
         const struct lwp_offsets *fair = &item->stream->fair;
-        if (item->stream->stride.bytes != stride || fair->count < NEEDED)
+        if (item->stream->stride.bytes != stride || size_samples(fair, stride) < NEEDED)
             continue;
         walks++;
         for (uint64_t parts = 2; parts <= PARTS && item->high - item->low >= PERIODS * parts * stride; parts++)
