@@ -10,8 +10,6 @@
 #include "collector/exact/store_element.h"
 #include "format/record.h"
 
-#include <asm/unistd.h>
-
 enum {
     REDZONE = 128,     /* bytes below the stack pointer that functions may use */
     PIECE = 8,

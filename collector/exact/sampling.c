@@ -47,11 +47,6 @@ static uint32_t sampling_below(uint32_t bound)
     return sampling_random % bound;
 }
 
-void lwp_sampling_drop(void)
-{
-    sample_open = false;
-}
-
 void lwp_sampling_flush(void)
 {
     struct lwps_writer *file = sample_open ? lwp_thread_file(lwp_thread_now) : NULL;
@@ -66,12 +61,6 @@ void lwp_sampling_flush(void)
         return;
     lwp_exact_process.samples++;
     lwp_exact_process.samples_with_address += sample.access_count > 0;
-}
-
-void lwp_sampling_window(bool open)
-{
-    (void)open;
-    lwp_sampling_flush(); /* what comes next does not follow it */
 }
 
 void lwp_sampling_place(struct lwps_access *access)

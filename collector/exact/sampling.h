@@ -14,11 +14,7 @@ void lwp_sampling_block(const struct lwp_trace_block *block, const ULong *addres
 /* Whose memory an access of the running thread is, as far as only the tool knows: its home, where that is a stack's with
  * a node of the call tree in place of a context. */
 void lwp_sampling_place(struct lwps_access *access);
-/* A window opens or closes. */
-void lwp_sampling_window(bool open);
-/* The sample under way is written as it is. */
+/* The sample under way is written as it is, where what comes next does not follow it. */
 void lwp_sampling_flush(void);
-/* In the child of a fork: it is dropped. */
-void lwp_sampling_drop(void);
 
 #endif

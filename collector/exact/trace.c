@@ -55,7 +55,7 @@ void lwp_trace_tick(void)
     if (trace_phase <= 0 && lwp_exact_options.window_off) {
         lwp_trace_state.open = !lwp_trace_state.open;
         trace_phase = lwp_trace_state.open ? (Long)lwp_exact_options.window_on : trace_gap();
-        lwp_sampling_window(lwp_trace_state.open);
+        lwp_sampling_flush();
     } else if (trace_phase <= 0) {
         trace_phase = (Long)1 << 62;
     }

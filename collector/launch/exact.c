@@ -3,6 +3,7 @@
 #include "collector/launch/exact.h"
 
 #include "base/log.h"
+#include "collector/launch/beside.h"
 #include "collector/launch/preload.h"
 
 #include <dirent.h>
@@ -20,26 +21,14 @@ static const char log_prefix[] = "valgrind.";
 
 char *lwp_exact_find(struct lwp_error *err)
 {
-    char here[PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", here, sizeof here - 1);
-    if (length <= 0) {
-        lwp_error_errno(err, "cannot read /proc/self/exe (is /proc mounted?)");
-        return NULL;
-    }
-    here[length] = '\0';
-    *strrchr(here, '/') = '\0';
     static const char *const places[] = {"exact", "../lib/lwp/exact"};
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        char *tool, *found = NULL;
-        if (asprintf(&tool, "%s/%s/%s", here, places[i], tool_name) < 0)
-            break;
-        if (access(tool, X_OK) == 0)
-            found = realpath(tool, NULL);
-        free(tool);
-        if (found) {
-            *strrchr(found, '/') = '\0';
-            return found;
-        }
+    char here[PATH_MAX];
+    if (!lwp_beside_folder(here, err))
+        return NULL;
+    char *tool = lwp_beside_find(here, places, sizeof places / sizeof *places, tool_name, X_OK);
+    if (tool) {
+        *strrchr(tool, '/') = '\0';
+        return tool;
     }
     lwp_error_set(err, LWP_ERR_MISSING, "the exact engine was not built: it needs Valgrind (apt install valgrind, then "
                                         "./configure && make)");

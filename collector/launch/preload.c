@@ -1,5 +1,7 @@
 #include "collector/launch/preload.h"
 
+#include "collector/launch/beside.h"
+
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -12,24 +14,13 @@ static const char preload_variable[] = "LD_PRELOAD=";
 
 char *lwp_preload_find(struct lwp_error *err)
 {
-    char folder[PATH_MAX], *found;
-    ssize_t length = readlink("/proc/self/exe", folder, sizeof folder - 1);
-    if (length <= 0) {
-        lwp_error_errno(err, "cannot read /proc/self/exe (is /proc mounted?)");
+    static const char *const places[] = {".", "../lib/lwp"};
+    char folder[PATH_MAX];
+    if (!lwp_beside_folder(folder, err))
         return NULL;
-    }
-    folder[length] = '\0';
-    *strrchr(folder, '/') = '\0';
-    static const char *const places[] = {"", "/../lib/lwp"};
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        char *candidate;
-        if (asprintf(&candidate, "%s%s/%s", folder, places[i], preload_name) < 0)
-            break;
-        found = access(candidate, R_OK) == 0 ? realpath(candidate, NULL) : NULL;
-        free(candidate);
-        if (found)
-            return found;
-    }
+    char *found = lwp_beside_find(folder, places, sizeof places / sizeof *places, preload_name, R_OK);
+    if (found)
+        return found;
     lwp_error_set(err, LWP_ERR_MISSING, "%s is neither in %s nor in %s/../lib/lwp; run 'make', or install lwp again",
                   preload_name, folder, folder);
     return NULL;
