@@ -83,8 +83,9 @@ static int attribution_sample(void *to, const struct lwps_sample *sample)
 
 /* ---- watched accesses ---- */
 
-static const uint8_t attribution_bits[LWP_WATCHED_KINDS] = {LWPS_VERDICT_DEAD_STORE, LWPS_VERDICT_SILENT_STORE,
-                                                            LWPS_VERDICT_SILENT_LOAD};
+static const uint8_t attribution_bits[LWP_WATCHED_KINDS] = {
+    LWPS_VERDICT_DEAD_STORE,  LWPS_VERDICT_SILENT_STORE, LWPS_VERDICT_SILENT_LOAD,
+    LWPS_VERDICT_COMPUTATION, LWPS_VERDICT_REGISTER,     LWPS_VERDICT_SPATIAL};
 
 static enum lwp_watched_outcome attribution_outcome(const struct lwps_watch *record, enum lwp_watched_kind kind)
 {

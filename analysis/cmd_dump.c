@@ -162,7 +162,8 @@ static void dump_access(const struct lwps_access *access)
 
 static void dump_verdicts(uint8_t verdicts)
 {
-    static const char *const names[] = {" dead-store", " silent-store", " silent-load", " sharing"};
+    static const char *const names[] = {" dead-store", " silent-store", " silent-load", " sharing",
+                                        " computation", " register", " spatial"};
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
         if (verdicts >> i & 1)
             fputs(names[i], stdout);

@@ -167,13 +167,16 @@ enum { REDUNDANT_SHOWN = 5 };
 
 static const double redundant_share = 0.1, redundant_time = 0.03;
 
-/* What the pair is of the program: of its weight, or of all bytes that it stores and loads where these were counted. */
+/* What the pair is of the program: of its weight, or of all bytes that it stores and loads, computes or writes to
+ * registers, where these were counted. */
 static double finding_redundant_part(const struct lwp_redundancies *redundancies, const struct lwp_profile *profile,
                                      const struct lwp_redundancy *item)
 {
     const struct lwp_redundancy_total *totals = redundancies->totals;
-    double all = profile->watched.exact ? totals[LWP_WATCHED_DEAD_STORE].total + totals[LWP_WATCHED_SILENT_LOAD].total
-                                        : profile->total.weight;
+    double all = !profile->watched.exact                  ? profile->total.weight
+                 : item->kind <= LWP_WATCHED_SILENT_LOAD ? totals[LWP_WATCHED_DEAD_STORE].total +
+                                                               totals[LWP_WATCHED_SILENT_LOAD].total
+                                                         : totals[item->kind].total;
     return all > 0 ? fmin(1, item->amount / all) : 0;
 }
 
@@ -209,6 +212,9 @@ static const char *finding_at(struct lwp_profile *profile, uint32_t context)
     return frame->function;
 }
 
+static const char *const finding_redundant_names[LWP_WATCHED_KINDS] = {"dead-store",  "silent-store", "silent-load",
+                                                                       "computation", "register",     "spatial"};
+
 /* From the functions on both paths: lines move. */
 static const char *finding_redundancy_id(struct lwp_profile *profile, const struct lwp_redundancy *item)
 {
@@ -224,8 +230,30 @@ static const char *finding_redundancy_id(struct lwp_profile *profile, const stru
                 hash = lwp_hash_mix(hash, lwp_hash_text(place->frames[0].function));
         }
     return lwp_arena_printf(profile->arena, "%s-%04x",
-                            item->kind == LWP_WATCHED_DEAD_STORE ? "dead-store" : "silent-store",
+                            finding_redundant_names[item->kind],
                             (unsigned)(hash & 0xffff));
+}
+
+static const char *finding_redundancy_title(struct lwp_profile *profile, const struct lwp_redundancy *item,
+                                            const char *first, const char *second)
+{
+    double percent = 100 * item->share.value;
+    switch (item->kind) {
+    case LWP_WATCHED_DEAD_STORE:
+        return lwp_arena_printf(profile->arena, "%.0f %% of all stores are made in %s and overwritten unread in %s", percent,
+                                first, second);
+    case LWP_WATCHED_COMPUTATION:
+        return lwp_arena_printf(profile->arena, "%.0f %% of all computed bytes are made in %s and again in %s", percent, first,
+                                second);
+    case LWP_WATCHED_REGISTER:
+        return lwp_arena_printf(profile->arena, "%.0f %% of all bytes written to registers are in %s what is there already",
+                                percent, second);
+    case LWP_WATCHED_SPATIAL:
+        return lwp_arena_printf(profile->arena, "%.0f %% of all array elements looked at are stored in %s as their neighbours are",
+                                percent, second);
+    default:
+        return lwp_arena_printf(profile->arena, "%.0f %% of all stores write in %s what is there already", percent, second);
+    }
 }
 
 static void finding_of_redundancy(struct lwp_profile *profile, const struct lwp_redundancies *redundancies,
@@ -235,13 +263,7 @@ static void finding_of_redundancy(struct lwp_profile *profile, const struct lwp_
     const char *first = finding_at(profile, item->pair->first), *second = finding_at(profile, item->pair->second);
     *finding = (struct lwp_finding){.kind = "redundancy", .index = index};
     finding->id = finding_redundancy_id(profile, item);
-    if (item->kind == LWP_WATCHED_DEAD_STORE)
-        finding->title =
-            lwp_arena_printf(profile->arena, "%.0f %% of all stores are made in %s and overwritten unread in %s",
-                             100 * item->share.value, first, second);
-    else
-        finding->title = lwp_arena_printf(profile->arena, "%.0f %% of all stores write in %s what is there already",
-                                          100 * item->share.value, second);
+    finding->title = finding_redundancy_title(profile, item, first, second);
     finding->share = finding_redundant_part(redundancies, profile, item);
     finding->severity = finding->share >= 0.25 ? "medium" : "low";
     finding->next_step = lwp_arena_printf(profile->arena, "%s %s", item->meaning, item->remedy);

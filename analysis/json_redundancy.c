@@ -47,7 +47,6 @@ static json_t *json_redundancy(struct lwp_json_tables *tables, const struct lwp_
 /* null where nothing was watched: by choice, or since it was not possible. */
 void lwp_json_redundancies(struct lwp_json_tables *tables, const struct lwp_redundancies *found, json_t *root)
 {
-    static const char *const later[] = {"computation", "register", "spatial"};
     static const char *const units[] = {"unknown", "ns", "cycles", "cycles", "events"};
     bool measured = tables->profile->watched.origin_count > 0;
     bool exact = tables->profile->watched.exact;
@@ -57,8 +56,6 @@ void lwp_json_redundancies(struct lwp_json_tables *tables, const struct lwp_redu
         json_object_set_new(totals, lwp_redundancy_kind((enum lwp_watched_kind)kind),
                             json_redundancy_total(&found->totals[kind],
                                                   exact ? "bytes" : units[unit < 5 ? unit : 0], exact));
-    for (size_t i = 0; measured && i < sizeof later / sizeof *later; i++)
-        json_object_set_new(totals, later[i], json_null());
     for (size_t i = 0; measured && i < found->count; i++)
         json_array_append_new(list, json_redundancy(tables, &found->items[i]));
     json_object_set_new(root, "redundancy_totals", totals);

@@ -26,7 +26,8 @@ static const double share_listed = 0.002;
 
 const char *lwp_redundancy_kind(enum lwp_watched_kind kind)
 {
-    static const char *const names[LWP_WATCHED_KINDS] = {"dead_store", "silent_store", "silent_load"};
+    static const char *const names[LWP_WATCHED_KINDS] = {"dead_store",  "silent_store", "silent_load",
+                                                          "computation", "register",     "spatial"};
     return names[kind];
 }
 

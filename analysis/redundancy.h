@@ -1,4 +1,4 @@
-/* Dead stores, silent stores, silent loads: how much of what was sampled, and which pairs of accesses. */
+/* Dead stores, silent stores, silent loads, and what only an engine that sees everything tells: how much of what was sampled, and which pairs of accesses. */
 #ifndef LWP_ANALYSIS_REDUNDANCY_H
 #define LWP_ANALYSIS_REDUNDANCY_H
 

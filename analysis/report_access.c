@@ -14,6 +14,26 @@ static void report_function(const struct lwp_report *report, const json_t *frame
                  (unsigned long long)json_integer_value(address));
 }
 
+static const struct report_kind {
+    const char *key, *title, *of, *done, *waste;
+} report_kinds[] = {
+    {"dead_store", "dead stores", "stores", "stored in", "overwritten before anything read them"},
+    {"silent_store", "silent stores", "stores", "stored in", "left the value as it was"},
+    {"silent_load", "silent loads", "loads", "loaded in", "loaded again what had not changed"},
+    {"computation", "computations", "computed bytes", "computed in", "made again from the same values"},
+    {"register", "registers", "bytes written to registers", "written in", "written with the value they had"},
+    {"spatial", "neighbours", "elements looked at", "stored in", "elements of arrays equal to the one before"},
+};
+enum { REPORT_KINDS = sizeof report_kinds / sizeof *report_kinds };
+
+static const struct report_kind *report_kind(const char *key)
+{
+    size_t i = 0;
+    while (i < REPORT_KINDS - 1 && strcmp(report_kinds[i].key, key))
+        i++;
+    return &report_kinds[i];
+}
+
 /* A call path from the access outwards, as far as it helps. */
 static void report_path(const struct lwp_report *report, const char *what, const json_t *context)
 {
@@ -54,13 +74,13 @@ static const char *report_cause(const json_t *pair, char *text, size_t size)
 void lwp_report_redundancy(const struct lwp_report *report, const json_t *pair)
 {
     const json_t *object = lwp_report_at(report, "objects", json_object_get(pair, "object"));
-    bool load = strcmp(lwp_report_text(pair, "kind", ""), "silent_load") == 0;
+    const struct report_kind *kind = report_kind(lwp_report_text(pair, "kind", ""));
     const json_t *total = json_object_get(json_object_get(report->root, "redundancy_totals"),
                                           lwp_report_text(pair, "kind", ""));
     size_t others = json_array_size(json_object_get(pair, "others"));
     char cause[64];
     lwp_report_say(report, "   share       %.1f %% of all %s (", 100 * lwp_report_number(pair, "share"),
-                   load ? "loads" : "stores");
+                   kind->of);
     if (json_is_true(json_object_get(total, "exact")))
         lwp_report_say(report, "exact: %.0f bytes, %.0f times)\n", lwp_report_number(pair, "amount"),
                        lwp_report_number(pair, "samples"));
@@ -68,7 +88,7 @@ void lwp_report_redundancy(const struct lwp_report *report, const json_t *pair)
         lwp_report_say(report, "95 %% interval %.1f-%.1f, %.0f pairs seen)\n", report_end(pair, 0),
                        report_end(pair, 1), lwp_report_number(pair, "samples"));
     lwp_report_say(report, "   cause       %s\n", report_cause(pair, cause, sizeof cause));
-    report_path(report, load ? "loaded in" : "stored in", json_object_get(pair, "first"));
+    report_path(report, kind->done, json_object_get(pair, "first"));
     report_path(report, "then in", json_object_get(pair, "second"));
     if (others)
         lwp_report_say(report, "               (and %zu more, alike but for how the thread began or the instruction)\n",
@@ -124,33 +144,28 @@ static void report_pairs(const struct lwp_report *report, const char *kind)
 /* Where most of each kind is, whether or not it is worth a finding. */
 void lwp_report_redundancies(const struct lwp_report *report)
 {
-    static const struct {
-        const char *key, *title, *of;
-    } kinds[] = {{"dead_store", "dead stores", "overwritten before anything read them"},
-                 {"silent_store", "silent stores", "left the value as it was"},
-                 {"silent_load", "silent loads", "loaded again what had not changed"}};
     const json_t *totals = json_object_get(report->root, "redundancy_totals");
     bool begun = false;
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        const json_t *total = json_object_get(totals, kinds[i].key);
+    for (const struct report_kind *kind = report_kinds; kind < report_kinds + REPORT_KINDS; kind++) {
+        const json_t *total = json_object_get(totals, kind->key);
         bool exact = json_is_true(json_object_get(total, "exact"));
         double undecided = lwp_report_number(total, "undecided");
         if (!json_is_object(total))
             continue;
         if (!begun)
             lwp_report_say(report, "\nRedundant accesses (%s)\n",
-                           exact ? "exact: bytes of all stores or loads"
+                           exact ? "exact: bytes of all that was stored, loaded or computed"
                                  : "of all sampled stores or loads, 95 % interval");
         begun = true;
-        lwp_report_say(report, "  %-14s %5.1f %%  ", kinds[i].title, 100 * lwp_report_number(total, "share"));
+        lwp_report_say(report, "  %-14s %5.1f %%  ", kind->title, 100 * lwp_report_number(total, "share"));
         if (exact)
             lwp_report_say(report, "(%.0f of %.0f bytes)  %s\n", lwp_report_number(total, "wasted"),
-                           lwp_report_number(total, "decided"), kinds[i].of);
+                           lwp_report_number(total, "decided"), kind->waste);
         else
-            lwp_report_say(report, "(%.1f-%.1f)  %s\n", report_end(total, 0), report_end(total, 1), kinds[i].of);
+            lwp_report_say(report, "(%.1f-%.1f)  %s\n", report_end(total, 0), report_end(total, 1), kind->waste);
         if (undecided >= 0.005)
             lwp_report_say(report, "%*s nothing is known of another %.1f %%\n", 16, "", 100 * undecided);
-        report_pairs(report, kinds[i].key);
+        report_pairs(report, kind->key);
     }
 }
 

@@ -15,7 +15,7 @@
 static struct lwp_watched_origin *watched_origin(struct lwp_watched *watched, enum lwp_watched_kind kind,
                                                  uint32_t first)
 {
-    uint32_t *at = lwp_table_at(&watched->origin_index, (uint64_t)first << 2 | kind);
+    uint32_t *at = lwp_table_at(&watched->origin_index, (uint64_t)first << 3 | kind);
     if (*at == LWP_TABLE_NONE) {
         *at = (uint32_t)watched->origin_count;
         LWP_GROW(&watched->origins, watched->origin_count, &watched->origin_room);

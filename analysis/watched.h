@@ -9,7 +9,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum lwp_watched_kind { LWP_WATCHED_DEAD_STORE, LWP_WATCHED_SILENT_STORE, LWP_WATCHED_SILENT_LOAD, LWP_WATCHED_KINDS };
+enum lwp_watched_kind {
+    LWP_WATCHED_DEAD_STORE,
+    LWP_WATCHED_SILENT_STORE,
+    LWP_WATCHED_SILENT_LOAD,
+    LWP_WATCHED_COMPUTATION, /* this and the following: counted only, never sampled */
+    LWP_WATCHED_REGISTER,
+    LWP_WATCHED_SPATIAL,
+    LWP_WATCHED_KINDS
+};
 
 /* How one verdict on one access ended. */
 enum lwp_watched_outcome {

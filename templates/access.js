@@ -4,7 +4,11 @@ const REDUNDANT = {
   dead_store: ['Dead stores', 'overwritten before anything read them', 'stores', 'Stored in', 'Overwritten in'],
   silent_store: ['Silent stores', 'left the value as it was', 'stores', 'Stored in', 'Stored again in'],
   silent_load: ['Silent loads', 'loaded again what had not changed', 'loads', 'Loaded in', 'Loaded again in'],
+  computation: ['Computations', 'made again from the same values', 'computed bytes', 'Computed in', 'Computed again in'],
+  register: ['Registers', 'written with the value they had', 'bytes written to registers', 'Written in', 'Written again in'],
+  spatial: ['Neighbours', 'elements of arrays equal to the one before', 'elements looked at', 'Stored in', 'Stored in'],
 };
+const ONLY_COUNTED = ['computation', 'register', 'spatial']; /* and only when asked for */
 const FRAMES_MAX = 24;
 const TOGETHER_LINES = 24; /* so far apart two lines are still shown in one excerpt */
 
@@ -142,7 +146,7 @@ function viewRedundancies() {
     el('p.lead', null, Object.keys(REDUNDANT).some(redundantExact) ?
       'Exact: all bytes that the program stored and loaded were followed to their next access.' :
       'Sampled stores and loads that were watched until the next access to the same bytes.'),
-    tiles(Object.keys(REDUNDANT).map(kind => {
+    tiles(Object.keys(REDUNDANT).filter(kind => totals[kind] || !ONLY_COUNTED.includes(kind)).map(kind => {
       const total = totals[kind], [title, what] = REDUNDANT[kind];
       return total ? [title, percent(total.share), total.exact ? 'exact' : `95 % interval ${interval(total.share_ci)}`,
         (total.exact ? `${what}; ${bytes(total.wasted)} of ${bytes(total.decided)}` : `${what}; ${count(total.decided)} of ${count(total.candidates)} watched`) + (total.undecided > 0.005 ? `; nothing is known of ${percent(total.undecided)}` : '')] :
