@@ -17,6 +17,7 @@ struct lwp_shadow_port {
 enum lwp_shadow_kind {
     LWP_SHADOW_STORES = 1, /* `second` stored over what `first` had stored */
     LWP_SHADOW_LOADS = 2,  /* `second` loaded what `first` had loaded before */
+    LWP_SHADOW_VALUES = 3, /* `second` computed what `first` had computed before */
 };
 
 /* Contexts that cannot be told apart any more, as tables are full. */
