@@ -481,7 +481,7 @@ int lwp_load(struct lwp_profile *profile, const char *const *dirs, size_t count,
     for (size_t i = 0; i < load.inputs.count; i++) {
         const struct lwp_input *input = &load.inputs.items[i];
         profile->processes[i] = (struct lwp_process_summary){
-            .pid = input->pid, .threads = (uint32_t)input->file_count, .rank = input->rank, .command = ""};
+            .pid = input->pid, .threads = input->threads, .rank = input->rank, .command = ""};
         load.processes[i] = (struct load_process){.input = input, .summary = &profile->processes[i]};
     }
     load_first(&load);

@@ -26,6 +26,7 @@ static void block_tell(struct lwp_block *block)
 {
     if (!lwp_exact_process.active)
         return;
+    lwp_exact_process.allocations++;
     uint32_t context = lwp_exact_process_context(block->node);
     if (block->kind == LWPS_BLOCK_HEAP && block->size < lwp_exact_options.heap_threshold) {
         block->pool = lwp_pool_of(context, block->size);
@@ -94,11 +95,6 @@ void lwp_blocks_unmap(Addr start, SizeT size)
     struct lwp_block *block = VG_(OSetGen_Lookup)(blocks, &start);
     if (block && block->kind == LWPS_BLOCK_MMAP && size >= lwp_exact_options.heap_threshold)
         lwp_block_remove(block->start, NULL);
-}
-
-uint64_t lwp_blocks_recorded(void)
-{
-    return blocks_id;
 }
 
 void lwp_blocks_again(void)

@@ -24,7 +24,6 @@ bool lwp_block_remove(Addr start, struct lwp_block *was);
 const struct lwp_block *lwp_block_at(Addr address);
 /* Mappings that touch [start, start + size) are no more. */
 void lwp_blocks_unmap(Addr start, SizeT size);
-uint64_t lwp_blocks_recorded(void);
 /* In a child of fork: all live blocks are told to its new files. */
 void lwp_blocks_again(void);
 

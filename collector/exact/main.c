@@ -2,6 +2,7 @@
 #include "collector/exact/blocks.h"
 #include "collector/exact/contexts.h"
 #include "collector/exact/instrument.h"
+#include "collector/exact/keep.h"
 #include "collector/exact/modules.h"
 #include "collector/exact/options.h"
 #include "collector/exact/pools.h"
@@ -42,12 +43,13 @@ static void main_debug_usage(void)
 
 static void main_close(void)
 {
-    lwp_redundancy_finish();
+    lwp_redundancy_keep();
+    lwp_redundancy_anew();
     lwp_threads_finish();
     main_recorded = lwp_exact_process.active;
     if (!main_recorded)
         return;
-    lwp_exact_process.allocations = lwp_pools_write() + lwp_blocks_recorded();
+    lwp_pools_write();
     lwp_exact_process_finish();
 }
 
@@ -78,7 +80,7 @@ static void main_in_child(ThreadId id)
     (void)id;
     lwp_threads_abandon();
     lwp_exact_process_abandon();
-    lwp_redundancy_in_child();
+    lwp_redundancy_anew();
     if (lwp_exact_options.follow)
         main_again();
 }
@@ -96,6 +98,7 @@ static bool main_may_exec(UInt number, const UWord *arguments)
 static void main_before_call(ThreadId id, UInt number, UWord *arguments, UInt count)
 {
     (void)id, (void)count;
+    lwp_keep_before_call(number);
     if (main_may_exec(number, arguments))
         main_close();
 }

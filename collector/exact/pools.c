@@ -67,16 +67,12 @@ void lwp_pool_freed(uint32_t pool)
     pools[pool].frees++;
 }
 
-uint64_t lwp_pools_write(void)
+void lwp_pools_write(void)
 {
-    uint64_t allocations = 0;
-    for (uint32_t id = 1; id <= pools_count; id++) {
-        allocations += pools[id].allocations;
+    for (uint32_t id = 1; id <= pools_count; id++)
         lwps_put_pool_count(&lwp_exact_process.file,
                             &(struct lwps_pool_count){.id = id, .allocations = pools[id].allocations, .frees = pools[id].frees,
                                                       .peak_blocks = pools[id].peak, .bytes = pools[id].bytes});
-    }
-    return allocations;
 }
 
 void lwp_pools_forget(void)

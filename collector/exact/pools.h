@@ -8,8 +8,8 @@
 uint32_t lwp_pool_of(uint32_t context, uint64_t size);
 void lwp_pool_allocated(uint32_t pool, uint64_t size);
 void lwp_pool_freed(uint32_t pool);
-/* Counts of all pools; returns the number of allocations. */
-uint64_t lwp_pools_write(void);
+/* Counts of all pools so far. */
+void lwp_pools_write(void);
 /* A child of fork: its blocks' pools get new records in its file when they are used again. */
 void lwp_pools_forget(void);
 

@@ -32,20 +32,54 @@ static bool process_make_folder(void)
 }
 
 /* Times of this engine are counts of instructions, a microsecond each (trace.h), from 0: the same in every run. */
-bool lwp_exact_process_open(struct lwps_writer *file, const char *name, uint32_t tid)
+static int process_open(struct lwps_writer *file, const char *path, uint32_t tid)
 {
     struct vki_timespec wall;
     VG_(clock_gettime)(&wall, VKI_CLOCK_REALTIME);
     struct lwps_file head = {.engine = LWPS_ENGINE_EXACT, .weight_unit = LWPS_WEIGHT_SIMULATED_CYCLES,
                              .pid = (uint32_t)VG_(getpid)(), .tid = tid, .start_ns = 0,
                              .start_wall_ns = (uint64_t)wall.tv_sec * 1000000000u + (uint64_t)wall.tv_nsec};
+    return lwps_writer_open(file, path, &head);
+}
+
+bool lwp_exact_process_open(struct lwps_writer *file, const char *name, uint32_t tid)
+{
     HChar path[512];
     int status = -EEXIST;
     for (int again = 0; status == -EEXIST && again < 1000; again++) { /* thread ids are used again */
         VG_(snprintf)(path, sizeof path, again ? "%s/%s.%d.lwps" : "%s/%s.lwps", process_folder, name, again);
-        status = lwps_writer_open(file, path, &head);
+        status = process_open(file, path, tid);
     }
     return status == 0;
+}
+
+static void process_path(HChar *path, SizeT size, const char *name, const char *suffix)
+{
+    VG_(snprintf)(path, (Int)size, "%s/%s.lwps%s", process_folder, name, suffix);
+}
+
+bool lwp_exact_process_rewrite(struct lwps_writer *file, const char *name)
+{
+    HChar path[512];
+    if (!lwp_exact_process.active)
+        return false;
+    process_path(path, sizeof path, name, ".new");
+    VG_(unlink)(path);
+    return process_open(file, path, 0) == 0;
+}
+
+void lwp_exact_process_rewritten(struct lwps_writer *file, const char *name)
+{
+    HChar path[512], place[512];
+    struct vg_stat st;
+    bool whole = !file->failed;
+    lwps_writer_close(file);
+    process_path(path, sizeof path, name, ".new");
+    process_path(place, sizeof place, name, "");
+    if (whole || sr_isError(VG_(stat)(place, &st)))
+        VG_(rename)(path, place);
+    else
+        VG_(unlink)(path);
 }
 
 static void process_describe(void)
@@ -90,10 +124,8 @@ static void process_reset(void)
     lwp_exact_process.samples = lwp_exact_process.samples_with_address = lwp_exact_process.allocations = 0;
 }
 
-void lwp_exact_process_finish(void)
+void lwp_exact_process_totals(void)
 {
-    if (!lwp_exact_process.active)
-        return;
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
     struct lwps_totals totals = {.time = lwp_trace_time(), .user_ns = process_nanoseconds(usage.ru_utime),
@@ -102,6 +134,13 @@ void lwp_exact_process_finish(void)
                                  .samples_with_address = lwp_exact_process.samples_with_address,
                                  .allocations = lwp_exact_process.allocations};
     lwps_put_totals(&lwp_exact_process.file, &totals);
+}
+
+void lwp_exact_process_finish(void)
+{
+    if (!lwp_exact_process.active)
+        return;
+    lwp_exact_process_totals();
     lwps_writer_close(&lwp_exact_process.file);
     process_reset();
 }

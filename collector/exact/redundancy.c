@@ -377,14 +377,14 @@ bool lwp_redundancy_start(void)
     return true;
 }
 
-void lwp_redundancy_finish(void)
+void lwp_redundancy_keep(void)
 {
     if (redundancy_runs)
         lwp_redundancy_counts_write();
 }
 
-void lwp_redundancy_in_child(void)
+void lwp_redundancy_anew(void)
 {
     if (redundancy_runs)
-        lwp_redundancy_counts_drop();
+        lwp_redundancy_counts_clear();
 }

@@ -30,9 +30,9 @@ void lwp_redundancy_dead(IRSB *out, const IRStmt *hint);
 /* The memory is given back. */
 void lwp_redundancy_forget(Addr address, SizeT bytes);
 
-/* Writes all counts. */
-void lwp_redundancy_finish(void);
-/* In the child of a fork: counts begin anew, what is in memory stays known. */
-void lwp_redundancy_in_child(void);
+/* Writes all counts so far. */
+void lwp_redundancy_keep(void);
+/* Counts begin anew; what is in memory stays known. */
+void lwp_redundancy_anew(void);
 
 #endif

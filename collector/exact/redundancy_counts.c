@@ -25,12 +25,12 @@ struct sight {
 static XArray *sights;
 static uint64_t sights_free; /* index + 1 of one that is free, which has the next in `address` */
 
-/* Pairs belong to no thread: they have a file of their own. */
+/* Pairs belong to no thread: they have a file of their own, which is written as a whole. */
 static struct {
     struct lwps_writer file;
     struct lwp_context_map contexts;
-    bool open, failed;
     uint64_t dead, silent, loads; /* bytes of pairs */
+    bool said_unseen, said_merged;
 } counts;
 
 /* Of Valgrind's core, not in the headers for tools. */
@@ -155,52 +155,46 @@ static void counts_rest(uint8_t verdict, uint64_t all, uint64_t of_pairs, uint64
         lwps_put_pair(&counts.file, &(struct lwps_pair){.verdict = verdict, .use = use, .open = open});
 }
 
-/* There is no file yet, and nothing was decided. */
-static void counts_begin(void)
+/* Sentences that are as true of what was counted before as of what comes; each is said once in a process. */
+static void counts_note(bool applies, bool *said, const char *text)
 {
-    lwp_redundancy_shadow.stored = lwp_redundancy_shadow.loaded = lwp_redundancy_shadow.used = 0;
-    lwp_context_map_clear(&counts.contexts);
-    counts.open = false;
-    counts.dead = counts.silent = counts.loads = 0;
+    if (applies && !*said)
+        lwp_exact_process_note(text);
+    *said |= applies;
 }
 
-static bool counts_file(void)
+static void counts_losses(void)
 {
-    if (!counts.open && !counts.failed && lwp_exact_process.active) {
-        counts.open = lwp_exact_process_open(&counts.file, "t0", 0);
-        counts.failed = !counts.open;
-    }
-    return counts.open;
+    static const char unseen[] = "Some redundant accesses were not counted: there was not enough memory to follow all of them.",
+                      merged[] = "There were more pairs of redundant accesses than lwp tells apart: those of least bytes were "
+                                 "counted together, and are in the totals only.";
+    counts_note(lwp_redundancy_shadow.unseen, &counts.said_unseen, unseen);
+    counts_note(lwp_redundancy_shadow.pairs.merged, &counts.said_merged, merged);
 }
 
 void lwp_redundancy_counts_write(void)
 {
     struct lwp_shadow *shadow = &lwp_redundancy_shadow;
-    for (size_t i = 0; counts_file() && i < (size_t)1 << shadow->pairs.bits; i++)
+    if (!lwp_exact_process_rewrite(&counts.file, "t0"))
+        return;
+    counts.dead = counts.silent = counts.loads = 0;
+    for (size_t i = 0; i < (size_t)1 << shadow->pairs.bits; i++)
         if (shadow->pairs.entries[i].key)
             counts_pair(i);
-    lwp_shadow_pairs_clear(&shadow->pairs);
-    VG_(dropTailXA)(sights, VG_(sizeXA)(sights));
-    sights_free = 0;
-    if (!counts.open)
-        return;
-    if (shadow->unseen)
-        lwp_exact_process_note("Some redundant accesses were not counted: there was not enough memory to follow all of them.");
     counts_rest(LWPS_VERDICT_DEAD_STORE, shadow->stored, counts.dead, shadow->used);
     counts_rest(LWPS_VERDICT_SILENT_STORE, shadow->stored, counts.silent, 0);
     counts_rest(LWPS_VERDICT_SILENT_LOAD, shadow->loaded, counts.loads, 0);
-    lwps_writer_close(&counts.file);
-    counts_begin();
+    lwp_exact_process_rewritten(&counts.file, "t0");
+    lwp_context_map_clear(&counts.contexts);
+    counts_losses();
 }
 
-void lwp_redundancy_counts_drop(void)
+void lwp_redundancy_counts_clear(void)
 {
     struct lwp_shadow *shadow = &lwp_redundancy_shadow;
     lwp_shadow_pairs_clear(&shadow->pairs);
+    shadow->stored = shadow->loaded = shadow->used = 0;
     VG_(dropTailXA)(sights, VG_(sizeXA)(sights));
     sights_free = 0;
-    if (counts.open)
-        lwps_writer_abandon(&counts.file);
-    counts.failed = false;
-    counts_begin();
+    counts.said_unseen = counts.said_merged = false;
 }

@@ -9,9 +9,9 @@ extern uint32_t lwp_redundancy_number; /* of the access under way (access_number
 
 /* False: no memory. */
 bool lwp_redundancy_counts_start(void);
-/* Writes all counts to a file t0*.lwps of the process's folder, and begins anew. */
+/* Writes all counts so far to t0.lwps in the process's folder, in place of what was there. */
 void lwp_redundancy_counts_write(void);
-/* In the child of a fork: begins anew without writing. */
-void lwp_redundancy_counts_drop(void);
+/* Begins anew. */
+void lwp_redundancy_counts_clear(void);
 
 #endif

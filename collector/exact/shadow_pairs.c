@@ -48,6 +48,7 @@ void lwp_shadow_pairs_clear(struct lwp_shadow_pairs *pairs)
     for (size_t i = 0; i < (size_t)1 << pairs->bits; i++)
         pairs->entries[i] = none;
     pairs->count = 0;
+    pairs->merged = false;
 }
 
 /* The key's entry, or the free one for it. */
@@ -93,6 +94,7 @@ static bool pairs_move(struct lwp_shadow_pairs *pairs, unsigned bits, uint64_t l
         uint64_t unknown = pairs_unknown(entry->key);
         bool kept = entry->key == unknown || pairs_bytes_of(entry) >= least;
         size_t at = pairs_find(pairs, kept ? entry->key : unknown);
+        pairs->merged |= !kept;
         if (!pairs->entries[at].key) {
             pairs->count++;
             pairs->entries[at] = *entry;
@@ -143,8 +145,10 @@ struct lwp_shadow_pair *lwp_shadow_pairs_add(struct lwp_shadow_pairs *pairs, uin
         return pairs_to_front(pairs, at);
     if (pairs->count >= ((size_t)1 << pairs->bits) / 4 && pairs->bits < pairs->bits_max)
         pairs_move(pairs, pairs->bits + 1, 0);
-    if (pairs->count >= ((size_t)3 << pairs->bits) / 4 && !pairs_move(pairs, pairs->bits, pairs_least(pairs)))
+    if (pairs->count >= ((size_t)3 << pairs->bits) / 4 && !pairs_move(pairs, pairs->bits, pairs_least(pairs))) {
         key = pairs_unknown(key);
+        pairs->merged = true;
+    }
     at = pairs_find(pairs, key);
     if (!pairs->entries[at].key) {
         pairs->count++;

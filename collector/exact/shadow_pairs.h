@@ -56,6 +56,7 @@ struct lwp_shadow_pairs {
     uint64_t *places;                /* port->place() of the first of each entry */
     unsigned bits, bits_max;
     size_t count;
+    bool merged; /* some are counted together as of unknown contexts */
 };
 
 /* False: no memory. At most 1 << bits_max entries (20: 72 MiB; 4 at least). */

@@ -1,11 +1,13 @@
 #include "collector/exact/trace.h"
 
+#include "collector/exact/keep.h"
 #include "collector/exact/options.h"
 #include "collector/exact/sampling.h"
 
 enum {
     QUANTUM = 2048,       /* instructions between ticks in a window */
     BLOCK_INSTRUCTIONS = 100, /* of one superblock, at most (Valgrind's own limit) */
+    LOOK = 1 << 20,       /* instructions until it is asked what time it is */
     WORDS = (QUANTUM + 2 * BLOCK_INSTRUCTIONS) * (LWP_TRACE_PER_INSTRUCTION + 1),
     NS_PER_INSTRUCTION = 1000,
 };
@@ -15,6 +17,7 @@ ULong *lwp_trace_buffer;
 
 static Long trace_quantum;        /* what `left` was set to */
 static uint64_t trace_count;      /* instructions until then */
+static uint64_t trace_looked;     /* ... when lwp_keep_look was last called */
 static Long trace_phase;          /* of the window, or of the gap, still to come at that moment */
 static UInt trace_random = 0x2545f491;
 
@@ -42,7 +45,7 @@ static Long trace_gap(void)
 
 static void trace_set(void)
 {
-    Long most = lwp_trace_state.open ? QUANTUM : 1 << 30;
+    Long most = lwp_trace_state.open ? QUANTUM : LOOK;
     trace_quantum = lwp_trace_state.left = trace_phase < most ? trace_phase : most;
 }
 
@@ -60,6 +63,10 @@ void lwp_trace_tick(void)
         trace_phase = (Long)1 << 62;
     }
     trace_set();
+    if (trace_count - trace_looked >= LOOK) {
+        trace_looked = trace_count;
+        lwp_keep_look();
+    }
 }
 
 uint64_t lwp_trace_time(void)

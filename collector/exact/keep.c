@@ -1,0 +1,64 @@
+#include "collector/exact/keep.h"
+
+#include "collector/exact/pools.h"
+#include "collector/exact/process.h"
+#include "collector/exact/redundancy.h"
+#include "collector/exact/tool.h"
+
+enum { TIMES = 200, TIMES_WAITING = 20 }; /* as long as writing took, until it is done again */
+
+static uint64_t keep_began, keep_ended;
+static uint64_t keep_totals; /* when process.lwps is next to get its counts */
+
+static uint64_t keep_now(void)
+{
+    struct vki_timespec now;
+    VG_(clock_gettime)(&now, VKI_CLOCK_MONOTONIC);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static void keep_write(uint64_t now)
+{
+    static uint64_t start;
+    start = start ? start : now;
+    keep_began = now;
+    lwp_redundancy_keep();
+    if (now >= keep_totals) {
+        lwp_pools_write();
+        lwp_exact_process_totals();
+        keep_totals = now + (now - start);
+    }
+    keep_ended = keep_now();
+}
+
+static void keep_look(uint64_t times)
+{
+    uint64_t now = keep_now();
+    if (lwp_exact_process.active && now - keep_ended >= times * (keep_ended - keep_began))
+        keep_write(now);
+}
+
+void lwp_keep_look(void)
+{
+    keep_look(TIMES);
+}
+
+void lwp_keep_before_call(uint32_t number)
+{
+    switch (number) {
+    case __NR_nanosleep:
+    case __NR_clock_nanosleep:
+    case __NR_pause:
+    case __NR_poll:
+    case __NR_ppoll:
+    case __NR_select:
+    case __NR_pselect6:
+    case __NR_epoll_wait:
+    case __NR_epoll_pwait:
+    case __NR_wait4:
+    case __NR_waitid:
+    case __NR_rt_sigsuspend:
+    case __NR_rt_sigtimedwait:
+        keep_look(TIMES_WAITING);
+    }
+}
