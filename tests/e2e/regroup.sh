@@ -2,4 +2,4 @@
 # Which arrays to join, and why not others, is exactly right, with one thread and with four.
 set -u
 . "$SRC/tests/truth/regroup_runs.sh"
-regroup_runs 1 1 4
+dense=1 regroup_runs 1 1 4

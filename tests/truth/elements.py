@@ -45,7 +45,7 @@ def truth_of(output):
 def look(program, shape, seconds):
     result = TMP + "/result"
     shutil.rmtree(result, ignore_errors=True)
-    done = subprocess.run([LWP, "collect", "-F", "2000", "-o", result, "--", program, shape, str(seconds)],
+    done = subprocess.run([LWP, "collect", "-F", "2000", "--max-overhead", "25", "-o", result, "--", program, shape, str(seconds)],
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     again = subprocess.run([LWP, "analyze", result], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     if done.returncode or again.returncode:
