@@ -91,7 +91,7 @@ static const struct text texts[] = {
      "have not changed.",
      "Test the inputs first and skip the computation with the store; backprop became 1.20x faster, Caffe 1.06x."},
     {LWP_WATCHED_SILENT_STORE, CONVERGED,
-     "The new number is within 1 % of the one it replaces: the result hardly changes any more.",
+     "The new number is within 1 % (or what --approx said) of the one it replaces: the result hardly changes any more.",
      "If the algorithm allows it, stop or skip where nothing changes; Caffe's pooling layer became 1.16x faster."},
 
     {LWP_WATCHED_SILENT_LOAD, UNKNOWN,

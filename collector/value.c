@@ -3,11 +3,11 @@
 #include <math.h>
 #include <string.h>
 
-static const double close_share = 0.01;
+double lwp_value_close = 0.01;
 
 static bool is_close(double before, double after)
 {
-    return isnormal(before) && isnormal(after) && fabs(after - before) <= close_share * fabs(before);
+    return lwp_value_close > 0 && isnormal(before) && isnormal(after) && fabs(after - before) <= lwp_value_close * fabs(before);
 }
 
 enum lwps_value lwp_value_compare(uint64_t before, uint64_t after, unsigned bytes, unsigned element)
@@ -18,7 +18,7 @@ enum lwps_value lwp_value_compare(uint64_t before, uint64_t after, unsigned byte
     if (before == after)
         return LWPS_VALUE_SAME;
     if (element == 8 && bytes == 8) {
-        const uint64_t far = (uint64_t)1 << 47; /* 1 % is at most 0.01 * 2^53 steps */
+        const uint64_t far = (uint64_t)(lwp_value_close * 0x1p53) + 1; /* so many steps it is at most */
         if ((before > after ? before - after : after - before) > far)
             return LWPS_VALUE_OTHER;
         double a, b;

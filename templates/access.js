@@ -170,7 +170,7 @@ function viewRedundancy(index) {
       [redundantExact(pair.kind) ? 'Times' : 'Pairs seen', count(pair.samples), `${data.run.engine || 'unknown'} engine`],
       placesTile(pair.places),
       ['Data', object ? clip(objectName(object), 40) : 'unknown', isNumber(pair.bytes) ? `${bytes(pair.bytes)} at a time` : null, object && el('a', {href: '#object/' + pair.object}, 'all about it')],
-      pair.kind !== 'dead_store' && ['Values', pair.approximate > 0 ? `${percent(pair.approximate)} only about equal` : 'equal', pair.approximate > 0 ? 'numbers within 1 %' : null],
+      pair.kind !== 'dead_store' && ['Values', pair.approximate > 0 ? `${percent(pair.approximate)} only about equal` : 'equal', pair.approximate > 0 ? 'numbers within 1 %, or what --approx said' : null],
     ].filter(Boolean)),
     el('section', null, el('h2', null, 'What to do'), el('p', null, prose(pair.remedy))),
     el('section', null, el('h2', null, 'The two accesses'), accessPair(pair)),

@@ -2,6 +2,7 @@
 
 #include "collector/exact/contexts.h"
 #include "collector/exact/heap.h"
+#include "collector/exact/region.h"
 #include "collector/exact/trace.h"
 
 enum { FRAMES_FIRST = 64, FRAMES_MOST = 1 << 20, FAR = 1 << 20 };
@@ -74,8 +75,10 @@ static inline void calls_pop(struct lwp_call_stack *stack, Addr sp, ULong result
 {
     while (stack->count && stack->frames[stack->count - 1].slot < sp) {
         struct lwp_call_frame *frame = &stack->frames[--stack->count];
-        if (frame->hooked)
+        if (frame->hooked) {
             lwp_heap_returned(frame->slot, frame->slot + 8 == sp, result);
+            lwp_region_returned(frame->slot);
+        }
     }
     lwp_context_now = stack->count ? stack->frames[stack->count - 1].node : 0;
 }

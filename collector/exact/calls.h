@@ -14,7 +14,7 @@ enum { LWP_CALL_STACKS = 8 };
 struct lwp_call_frame {
     uint64_t slot; /* address of the return address; the frame's CFA is 8 above */
     uint32_t node;
-    bool hooked;   /* lwp_heap_returned is to be told when it returns */
+    bool hooked;   /* lwp_heap_returned and lwp_region_returned are to be told when it returns */
 };
 
 struct lwp_call_stack {

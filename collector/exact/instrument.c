@@ -12,6 +12,7 @@
 #include "collector/exact/emit.h"
 #include "collector/exact/heap.h"
 #include "collector/exact/redundancy.h"
+#include "collector/exact/region.h"
 #include "collector/exact/trace.h"
 #include "format/record.h"
 
@@ -92,6 +93,12 @@ static void translation_begin(struct translation *now)
                   emit_binary(out, Iop_Add64, now->at, emit_word((1 + now->block->count) * sizeof(ULong))));
 }
 
+static void translation_region(struct translation *now)
+{
+    if (lwp_region_is((Addr)now->block->ip))
+        EMIT_CALL(now->out, NULL, 1, lwp_region_entered, mkIRExprVec_1(emit_register(now->out, REGISTER(RSP))));
+}
+
 static void translation_heap(struct translation *now)
 {
     enum lwp_heap_function function = lwp_heap_function((Addr)now->block->ip);
@@ -155,6 +162,7 @@ IRSB *lwp_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout 
         if (statement->tag == Ist_AbiHint)
             lwp_redundancy_dead(now.out, statement);
         if (i == now.first) {
+            translation_region(&now);
             translation_begin(&now);
             translation_heap(&now);
             lwp_redundancy_enter(&now.redundancy, now.out, in);

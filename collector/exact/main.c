@@ -8,15 +8,19 @@
 #include "collector/exact/pools.h"
 #include "collector/exact/process.h"
 #include "collector/exact/redundancy.h"
+#include "collector/exact/region.h"
+#include "collector/exact/requests.h"
 #include "collector/exact/sampling.h"
 #include "collector/exact/threads.h"
 #include "collector/exact/tool.h"
 #include "collector/exact/trace.h"
+#include "collector/value.h"
 
 extern UWord *VG_(client_auxv); /* of Valgrind's core, not in the headers for tools */
 
 static Long option_threshold = 65536, option_on = 20000, option_off = 2000000;
-static Bool option_follow = True, option_redundancy = False;
+static Bool option_follow = True, option_redundancy = False, option_grow = False;
+static const HChar *option_region;
 static bool main_recorded; /* when the files were last closed, there were some */
 
 static Bool main_option(const HChar *argument)
@@ -26,6 +30,9 @@ static Bool main_option(const HChar *argument)
     else if VG_BINT_CLO(argument, "--lwp-heap-threshold", option_threshold, 0, (Long)1 << 40) {}
     else if VG_BINT_CLO(argument, "--lwp-on", option_on, 0, (Long)1 << 40) {}
     else if VG_BINT_CLO(argument, "--lwp-off", option_off, 0, (Long)1 << 40) {}
+    else if VG_BOOL_CLO(argument, "--lwp-grow", option_grow) {}
+    else if VG_STR_CLO(argument, "--lwp-region", option_region) {}
+    else if VG_DBL_CLO(argument, "--lwp-close", lwp_value_close) {}
     else if VG_BOOL_CLO(argument, "--lwp-follow", option_follow) {}
     else if VG_BOOL_CLO(argument, "--lwp-redundancy", option_redundancy) {}
     else return False;
@@ -46,6 +53,7 @@ static void main_close(void)
     lwp_redundancy_keep();
     lwp_redundancy_anew();
     lwp_threads_finish();
+    lwp_region_finish();
     main_recorded = lwp_exact_process.active;
     if (!main_recorded)
         return;
@@ -126,6 +134,7 @@ static void main_start(void)
     lwp_exact_options.heap_threshold = (uint64_t)option_threshold;
     lwp_exact_options.window_on = (uint64_t)option_on;
     lwp_exact_options.window_off = (uint64_t)option_off;
+    lwp_exact_options.window_grows = option_grow;
     lwp_exact_options.follow = option_follow;
     VG_(clo_vex_control).guest_chase = False;
     if (!lwp_exact_options.folder || !lwp_sampling_start(lwp_exact_options.caches)) {
@@ -139,6 +148,7 @@ static void main_start(void)
     lwp_exact_process_start();
     if (option_redundancy && !lwp_redundancy_start())
         lwp_exact_process_note("Redundant accesses were not counted: there is not enough memory.");
+    lwp_region_start(option_region);
     VG_(atfork)(main_before_fork, NULL, main_in_child);
 }
 
@@ -153,6 +163,7 @@ static void main_before_options(void)
     VG_(basic_tool_funcs)(main_start, lwp_instrument, main_finish);
     VG_(needs_syscall_wrapper)(main_before_call, main_after_call);
     VG_(needs_command_line_options)(main_option, main_usage, main_debug_usage);
+    lwp_requests_start();
     lwp_threads_start();
     lwp_modules_start();
 }

@@ -6,6 +6,7 @@
 #include "collector/exact/contexts.h"
 #include "collector/exact/emit.h"
 #include "collector/exact/redundancy_counts.h"
+#include "collector/exact/region.h"
 #include "collector/exact/shadow_fast.h"
 #include "collector/exact/store_element.h"
 #include "format/record.h"
@@ -377,10 +378,21 @@ bool lwp_redundancy_start(void)
     return true;
 }
 
-void lwp_redundancy_keep(void)
+void lwp_redundancy_region(void)
 {
     if (redundancy_runs)
-        lwp_redundancy_counts_write();
+        lwp_redundancy_counts_change();
+}
+
+void lwp_redundancy_keep(void)
+{
+    if (!redundancy_runs)
+        return;
+    if (!lwp_region_inside)
+        lwp_redundancy_counts_change();
+    lwp_redundancy_counts_write();
+    if (!lwp_region_inside)
+        lwp_redundancy_counts_change();
 }
 
 void lwp_redundancy_anew(void)

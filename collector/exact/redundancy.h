@@ -27,6 +27,9 @@ void lwp_redundancy_after(struct lwp_redundancy_block *block, const IRStmt *stat
 /* An AbiHint: its bytes are dead. */
 void lwp_redundancy_dead(IRSB *out, const IRStmt *hint);
 
+/* The program went into the region that is counted, or out of it (region.h). What memory holds is followed all the time. */
+void lwp_redundancy_region(void);
+
 /* The memory is given back. */
 void lwp_redundancy_forget(Addr address, SizeT bytes);
 

@@ -155,6 +155,12 @@ static void counts_rest(uint8_t verdict, uint64_t all, uint64_t of_pairs, uint64
         lwps_put_pair(&counts.file, &(struct lwps_pair){.verdict = verdict, .use = use, .open = open});
 }
 
+/* What is counted on the other side of the region's border. */
+static struct counts_set {
+    struct lwp_shadow_pairs pairs;
+    uint64_t stored, loaded, used;
+} counts_elsewhere;
+
 /* Sentences that are as true of what was counted before as of what comes; each is said once in a process. */
 static void counts_note(bool applies, bool *said, const char *text)
 {
@@ -193,8 +199,23 @@ void lwp_redundancy_counts_clear(void)
 {
     struct lwp_shadow *shadow = &lwp_redundancy_shadow;
     lwp_shadow_pairs_clear(&shadow->pairs);
+    if (counts_elsewhere.pairs.entries)
+        lwp_shadow_pairs_clear(&counts_elsewhere.pairs);
     shadow->stored = shadow->loaded = shadow->used = 0;
     VG_(dropTailXA)(sights, VG_(sizeXA)(sights));
     sights_free = 0;
     counts.said_unseen = counts.said_merged = false;
+}
+
+void lwp_redundancy_counts_change(void)
+{
+    struct lwp_shadow *shadow = &lwp_redundancy_shadow;
+    if (!counts_elsewhere.pairs.entries && !lwp_shadow_pairs_init(&counts_elsewhere.pairs, &counts_port, PAIR_BITS))
+        return;
+    const struct counts_set now = {shadow->pairs, shadow->stored, shadow->loaded, shadow->used};
+    shadow->pairs = counts_elsewhere.pairs;
+    shadow->stored = counts_elsewhere.stored;
+    shadow->loaded = counts_elsewhere.loaded;
+    shadow->used = counts_elsewhere.used;
+    counts_elsewhere = now;
 }

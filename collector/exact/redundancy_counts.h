@@ -14,4 +14,7 @@ void lwp_redundancy_counts_write(void);
 /* Begins anew. */
 void lwp_redundancy_counts_clear(void);
 
+/* From inside of the region to outside, or back: other counts are kept there, and never written. */
+void lwp_redundancy_counts_change(void);
+
 #endif

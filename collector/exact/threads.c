@@ -1,6 +1,7 @@
 #include "collector/exact/threads.h"
 
 #include "collector/exact/process.h"
+#include "collector/exact/region.h"
 #include "collector/exact/trace.h"
 
 enum { THREADS_MAX = 8192, NAME_MAX_BYTES = 32 };
@@ -40,6 +41,7 @@ static void threads_run(ThreadId id, ULong blocks)
     lwp_thread_now = thread;
     lwp_calls_now = &thread->calls;
     lwp_context_now = thread->context;
+    lwp_region_switch();
 }
 
 static void thread_close(struct lwp_exact_thread *thread)

@@ -15,6 +15,7 @@ struct lwp_exact_thread {
     struct lwp_context_map contexts;
     struct lwp_calls calls;
     struct lwp_heap_call heap_call;
+    uint64_t region_slot; /* of the frame of --region's function, 0: it is not running */
     uint64_t stack_low, stack_high;
     uint32_t context;        /* while another thread runs */
 };

@@ -19,6 +19,9 @@ static Long trace_quantum;        /* what `left` was set to */
 static uint64_t trace_count;      /* instructions until then */
 static uint64_t trace_looked;     /* ... when lwp_keep_look was last called */
 static Long trace_phase;          /* of the window, or of the gap, still to come at that moment */
+static bool trace_window;         /* it is a window */
+static bool trace_inside = true;  /* of the region; else phases stand still */
+static uint64_t trace_grown[2];   /* the last gaps, where they grow */
 static UInt trace_random = 0x2545f491;
 
 void lwp_trace_empty(void)
@@ -33,9 +36,21 @@ void lwp_trace_empty(void)
     }
 }
 
+/* 1, 1, 2, 3, 5, ... times the first (MACPO 4.2): windows grow in number as the logarithm of the run. */
+static Long trace_gap_grown(void)
+{
+    uint64_t next = trace_grown[0] + trace_grown[1];
+    next = next ? next : lwp_exact_options.window_off;
+    trace_grown[0] = trace_grown[1];
+    trace_grown[1] = next;
+    return next < (uint64_t)1 << 60 ? (Long)next : (Long)1 << 60;
+}
+
 /* Gaps vary by half their length, lest they keep step with the program. */
 static Long trace_gap(void)
 {
+    if (lwp_exact_options.window_grows)
+        return trace_gap_grown();
     trace_random ^= trace_random << 13;
     trace_random ^= trace_random >> 17;
     trace_random ^= trace_random << 5;
@@ -45,19 +60,36 @@ static Long trace_gap(void)
 
 static void trace_set(void)
 {
+    lwp_trace_state.open = trace_window && trace_inside;
     Long most = lwp_trace_state.open ? QUANTUM : LOOK;
-    trace_quantum = lwp_trace_state.left = trace_phase < most ? trace_phase : most;
+    trace_quantum = lwp_trace_state.left = trace_inside && trace_phase < most ? trace_phase : most;
 }
 
-void lwp_trace_tick(void)
+/* What has run since trace_set() is counted. */
+static void trace_pass(void)
 {
     lwp_trace_drain();
     Long done = trace_quantum - lwp_trace_state.left;
     trace_count += (uint64_t)done;
-    trace_phase -= done;
+    trace_quantum = lwp_trace_state.left;
+    if (trace_inside)
+        trace_phase -= done;
+}
+
+void lwp_trace_region(bool inside)
+{
+    trace_pass();
+    trace_inside = inside;
+    lwp_sampling_flush();
+    trace_set();
+}
+
+void lwp_trace_tick(void)
+{
+    trace_pass();
     if (trace_phase <= 0 && lwp_exact_options.window_off) {
-        lwp_trace_state.open = !lwp_trace_state.open;
-        trace_phase = lwp_trace_state.open ? (Long)lwp_exact_options.window_on : trace_gap();
+        trace_window = !trace_window;
+        trace_phase = trace_window ? (Long)lwp_exact_options.window_on : trace_gap();
         lwp_sampling_flush();
     } else if (trace_phase <= 0) {
         trace_phase = (Long)1 << 62;
@@ -91,7 +123,7 @@ struct lwp_trace_block *lwp_trace_block_new(Addr ip, UInt accesses)
 void lwp_trace_start(void)
 {
     lwp_trace_buffer = lwp_trace_state.at = VG_(calloc)("lwp.trace", WORDS, sizeof *lwp_trace_buffer);
-    lwp_trace_state.open = lwp_exact_options.window_on > 0;
+    trace_window = lwp_exact_options.window_on > 0;
     trace_phase = lwp_exact_options.window_off ? (Long)lwp_exact_options.window_on : (Long)1 << 62;
     trace_set();
 }

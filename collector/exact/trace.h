@@ -38,6 +38,9 @@ enum { LWP_TRACE_PER_INSTRUCTION = 8 }; /* words of the buffer, on average over 
 void lwp_trace_start(void);
 struct lwp_trace_block *lwp_trace_block_new(Addr ip, UInt accesses);
 
+/* What runs from now on is recorded, or not (region.h); windows and gaps are counted inside only. */
+void lwp_trace_region(bool inside);
+
 /* Called from translated code when `left` is below 0. */
 void lwp_trace_tick(void);
 

@@ -7,6 +7,7 @@
 #include "collector/launch/engine.h"
 #include "collector/launch/exact.h"
 #include "collector/launch/launch.h"
+#include "collector/launch/machine_file.h"
 #include "collector/launch/preload.h"
 #include "collector/launch/rank.h"
 #include "collector/launch/result.h"
@@ -48,9 +49,13 @@ static const struct lwp_option collect_options[] = {
     {.name = "duration", .kind = LWP_OPT_NUMBER, .argument = "SECONDS", .min = 0, .max = 1e6, .initial = "0",
      .help = "stop sampling after so many seconds, the program goes on; 0: to the end"},
     {.name = "window", .kind = LWP_OPT_TEXT, .argument = "ON:OFF",
-     .help = "instructions that the exact engine traces and then leaves out, 20k:2M if not given; all: it traces all"},
+     .help = "instructions that the exact engine traces and then leaves out, 20k:2M if not given; ON:fibonacci: gaps of ON, ON, 2, 3, 5... ON; all: it traces all"},
     {.name = "region", .kind = LWP_OPT_TEXT, .argument = "FUNC",
-     .help = "one function only; for the exact engine, not in this version"},
+     .help = "the exact engine records only while the function FUNC is running; LWP_BEGIN: only what lies between LWP_BEGIN() and LWP_END() of lwp.h"},
+    {.name = "machine", .kind = LWP_OPT_TEXT, .argument = "FILE",
+     .help = "JSON with the caches that the exact engine's model has instead of this machine's: another result's run.json, or {\"line_bytes\": 64, \"caches\": [{\"level\": 1, \"bytes\": 32768, \"ways\": 8}]}"},
+    {.name = "approx", .kind = LWP_OPT_TEXT, .argument = "PERCENT", .initial = "on",
+     .help = "floating point values that the exact engine takes for the same: within 1 % (on), only equal ones (off), or within PERCENT"},
     {.name = "no-analyze", .kind = LWP_OPT_FLAG, .help = "leave the analysis to 'lwp analyze DIR'"},
     {.name = "quiet", .letter = 'q', .kind = LWP_OPT_FLAG, .help = "no closing lines, unless something went wrong"},
     {0},
@@ -93,10 +98,13 @@ static int collect_check(const struct lwp_options *options, struct lwp_error *er
         return lwp_error_set(err, LWP_ERR_USAGE, "collect: %s is for the pmu engine; the timer takes -F HZ", event ? "--event" : "-c");
     if (lwp_options_text(options, "period") && lwp_options_text(options, "frequency"))
         return lwp_error_set(err, LWP_ERR_USAGE, "collect: -c and -F exclude each other");
-    if (lwp_options_text(options, "region"))
-        return lwp_error_set(err, LWP_ERR_USAGE, "collect: --region is not in this version; leave it out");
-    if (!exact && lwp_options_text(options, "window"))
-        return lwp_error_set(err, LWP_ERR_USAGE, "collect: --window belongs to the exact engine; add -e exact, or leave it out");
+    static const char *const traced_only[] = {"window", "region", "machine"};
+    for (size_t i = 0; !exact && i < sizeof traced_only / sizeof *traced_only; i++)
+        if (lwp_options_text(options, traced_only[i]))
+            return lwp_error_set(err, LWP_ERR_USAGE, "collect: --%s belongs to the exact engine; add -e exact, or leave it out",
+                                 traced_only[i]);
+    if (!exact && strcmp(lwp_options_text(options, "approx"), "on"))
+        return lwp_error_set(err, LWP_ERR_USAGE, "collect: --approx belongs to the exact engine; add -e exact, or leave it out");
     static const char *const sampled_only[] = {"event", "period", "frequency"};
     for (size_t i = 0; exact && i < sizeof sampled_only / sizeof *sampled_only; i++)
         if (lwp_options_text(options, sampled_only[i]))
@@ -239,9 +247,10 @@ static int collect_under_exact(const struct lwp_options *options, const char *di
                               .heap_threshold = threshold ? strtoull(threshold, NULL, 10) : 65536,
                               .follow = !lwp_options_flag(options, "no-follow-fork"),
                               .redundancy = strstr(lwp_options_text(options, "detect"), "redundancy") != NULL,
+                              .region = lwp_options_text(options, "region"),
                               .machine = machine};
-    launch->argv = NULL;
-    if (lwp_exact_window(lwp_options_text(options, "window"), &exact, err))
+    if (lwp_exact_window(lwp_options_text(options, "window"), &exact, err) ||
+        lwp_exact_approx(lwp_options_text(options, "approx"), &exact.approx, err))
         return err->status;
     char **under = lwp_exact_command(&exact, folder, command, err);
     launch->argv = under;
@@ -270,9 +279,11 @@ static int collect_into(const struct lwp_options *options, const struct collect_
         run.rank = place->rank->rank;
     }
     bool speaks = place->rank && (place->rank->rank == 0 || place->rank->first); /* for the whole job */
-    struct lwp_launch launch = {.path = target->path, .by_shell = target->by_shell, .argv = command};
+    struct lwp_launch launch = {.path = target->path, .by_shell = target->by_shell, .argv = engine->exact ? NULL : command};
     gethostname(host, sizeof host - 1);
     lwp_machine_read(&run.machine, "");
+    if (lwp_options_text(options, "machine") && lwp_machine_file(&run.machine, lwp_options_text(options, "machine"), err))
+        goto out;
     clock_gettime(CLOCK_REALTIME, &run.started);
     if (!engine->exact)
         launch.environment = collect_environment(options, engine, helper, place->absolute);

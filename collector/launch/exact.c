@@ -56,10 +56,27 @@ int lwp_exact_window(const char *text, struct lwp_exact *exact, struct lwp_error
         return LWP_OK;
     }
     const char *rest = window_number(text, &exact->on);
+    if (rest && strcmp(rest, ":fibonacci") == 0) {
+        exact->off = exact->on;
+        exact->grows = true;
+        return LWP_OK;
+    }
     rest = rest && *rest == ':' ? window_number(rest + 1, &exact->off) : NULL;
     if (rest && *rest == '\0')
         return LWP_OK;
-    return lwp_error_set(err, LWP_ERR_USAGE, "collect: --window takes ON:OFF in instructions, for example 20k:2M, or all");
+    return lwp_error_set(err, LWP_ERR_USAGE, "collect: --window takes ON:OFF in instructions, for example 20k:2M, "
+                                             "20k:fibonacci, or all");
+}
+
+int lwp_exact_approx(const char *text, double *approx, struct lwp_error *err)
+{
+    char *end;
+    double percent = strcmp(text, "on") == 0 ? 1 : strcmp(text, "off") == 0 ? 0 : strtod(text, &end);
+    bool word = strcmp(text, "on") == 0 || strcmp(text, "off") == 0;
+    *approx = percent / 100;
+    if (word || (end > text && (*end == '\0' || strcmp(end, "%") == 0) && percent > 0 && percent < 50))
+        return LWP_OK;
+    return lwp_error_set(err, LWP_ERR_USAGE, "collect: --approx takes on (1 %%), off, or a number of percent below 50");
 }
 
 /* The data caches as the tool takes them: BYTES:WAYS:LINE,... */
@@ -111,6 +128,9 @@ char **lwp_exact_command(const struct lwp_exact *exact, const char *folder, char
             goto memory;
     if (asprintf(&list[used++], "--lwp-dir=%s", exact->dir) < 0 || asprintf(&list[used++], "--lwp-caches=%s", caches) < 0 ||
         asprintf(&list[used++], "--lwp-follow=%s", exact->follow ? "yes" : "no") < 0 ||
+        asprintf(&list[used++], "--lwp-grow=%s", exact->grows ? "yes" : "no") < 0 ||
+        asprintf(&list[used++], "--lwp-close=%.6f", exact->approx) < 0 ||
+        (exact->region && asprintf(&list[used++], "--lwp-region=%s", exact->region) < 0) ||
         asprintf(&list[used++], "--lwp-redundancy=%s", exact->redundancy ? "yes" : "no") < 0 ||
         asprintf(&list[used++], "--trace-children=%s", exact->follow ? "yes" : "no") < 0 ||
         asprintf(&list[used++], "--log-file=%s/%s%%p", exact->dir, log_prefix) < 0 || !(list[used++] = strdup("--")))

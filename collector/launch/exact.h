@@ -13,6 +13,9 @@ struct lwp_exact {
     const char *dir;         /* result directory, absolute */
     uint64_t heap_threshold; /* bytes */
     uint64_t on, off;        /* instructions traced, and not traced after; off 0: all are traced */
+    bool grows;              /* off is the first gap; they grow as Fibonacci's numbers do */
+    const char *region;      /* function, or LWP_BEGIN; NULL: all */
+    double approx;           /* floating point numbers that are so close count as equal; part of the old one */
     bool follow;             /* children, too */
     bool redundancy;         /* dead and silent accesses are counted */
     const struct lwp_machine *machine;
@@ -21,8 +24,11 @@ struct lwp_exact {
 /* The folder of the tool: exact/ beside the lwp executable (a build folder) or in ../lib/lwp (installed). Owned. */
 char *lwp_exact_find(struct lwp_error *err);
 
-/* "ON:OFF" in instructions, with k, M or G, or "all"; NULL: about 1 %. */
+/* "ON:OFF" in instructions, with k, M or G, "ON:fibonacci" (gaps of ON, ON, 2 ON, 3 ON, 5 ON...), or "all"; NULL: about 1 %. */
 int lwp_exact_window(const char *text, struct lwp_exact *exact, struct lwp_error *err);
+
+/* "on" (1 %), "off", or percent below 50. */
+int lwp_exact_approx(const char *text, double *approx, struct lwp_error *err);
 
 /* The tool's command line for `command` (NULL-ended, borrowed), and the environment for it. Free the list with
  * lwp_exact_free. NULL: out of memory, or the machine's caches are unknown (which the error says). */

@@ -1,0 +1,26 @@
+#include "collector/exact/requests.h"
+
+#include "collector/exact/region.h"
+#include "collector/exact/tool.h"
+#include "collector/exact/trace.h"
+#include "collector/lwp.h"
+
+static Bool requests_take(ThreadId id, UWord *arguments, UWord *result)
+{
+    (void)id;
+    lwp_trace_drain();
+    *result = 0;
+    switch (arguments[0]) {
+    case LWP_REQUEST_BEGIN:
+    case LWP_REQUEST_END:
+        lwp_region_mark(arguments[0] == LWP_REQUEST_BEGIN);
+        return True;
+    default:
+        return False;
+    }
+}
+
+void lwp_requests_start(void)
+{
+    VG_(needs_client_requests)(requests_take);
+}
