@@ -2,7 +2,10 @@
 
 #include "format/record.h"
 
+#include <emmintrin.h>
+
 enum { LINE_MAX_SHIFT = 12, STREAM_REACH = 2, STREAM_SURE = 3 };
+_Static_assert(LWP_CACHE_STREAMS == 32, "a bit each, and all of them");
 
 static const char *cache_number(const char *text, uint64_t *value)
 {
@@ -24,8 +27,9 @@ bool lwp_cache_parse(struct lwp_cache *cache, const char *text)
             bytes > (uint64_t)1 << 40)
             return false;
         cache->line_shift = (unsigned)__builtin_ctzll(line);
-        cache->level[cache->levels++] =
-            (struct lwp_cache_level){.bytes = bytes, .ways = (uint32_t)ways, .sets = (uint32_t)(bytes / line / ways)};
+        uint32_t sets = (uint32_t)(bytes / line / ways);
+        cache->level[cache->levels++] = (struct lwp_cache_level){
+            .bytes = bytes, .ways = (uint32_t)ways, .sets = sets, .mask = sets & (sets - 1) ? 0 : sets - 1, .reciprocal = UINT64_MAX / sets};
         if (*at == '\0')
             return true;
         if (*at != ',')
@@ -38,46 +42,87 @@ size_t lwp_cache_tag_bytes(const struct lwp_cache_level *level)
     return (size_t)level->sets * level->ways * sizeof *level->tags;
 }
 
+/* The way that has the tag, `ways`: none. */
+static uint32_t cache_way(const uint32_t *set, uint32_t ways, uint32_t tag)
+{
+    uint32_t way = 0;
+    __m128i wanted = _mm_set1_epi32((int)tag);
+    for (; way + 4 <= ways; way += 4) {
+        unsigned equal = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi32(_mm_loadu_si128((const __m128i *)(set + way)), wanted));
+        if (equal)
+            return way + (unsigned)__builtin_ctz(equal) / 4;
+    }
+    while (way < ways && set[way] != tag)
+        way++;
+    return way;
+}
+
+/* The first `count` entries go up by one. */
+static void cache_age(uint32_t *set, uint32_t count)
+{
+    for (; count >= 4; count -= 4)
+        _mm_storeu_si128((__m128i *)(set + count - 3), _mm_loadu_si128((const __m128i *)(set + count - 4)));
+    for (; count; count--)
+        set[count] = set[count - 1];
+}
+
 /* Whether the line is there; it is afterwards, as the most recent one. */
 static bool cache_touch(struct lwp_cache_level *level, uint64_t line)
 {
-    uint32_t *set = level->tags + line % level->sets * level->ways;
-    uint32_t tag = (uint32_t)(line ^ line >> 32) + 1, before = set[0];
-    if (before == tag)
+    uint32_t *set = lwp_cache_set(level, line), tag = lwp_cache_tag(line);
+    if (set[0] == tag)
         return true;
+    uint32_t way = cache_way(set, level->ways, tag);
+    cache_age(set, way < level->ways ? way : level->ways - 1);
     set[0] = tag;
-    for (uint32_t way = 1; way < level->ways; way++) {
-        uint32_t here = set[way];
-        set[way] = before;
-        if (here == tag)
-            return true;
-        before = here;
+    return way < level->ways;
+}
+
+/* Bit by stream: those that are up to STREAM_REACH lines away. */
+static uint32_t cache_near(const struct lwp_cache_streams *streams, uint32_t line)
+{
+    uint32_t near = 0;
+    __m128i here = _mm_set1_epi32((int)(line + STREAM_REACH)), below = _mm_set1_epi32(-1),
+            above = _mm_set1_epi32(2 * STREAM_REACH + 1);
+    for (unsigned i = 0; i < LWP_CACHE_STREAMS; i += 4) {
+        __m128i step = _mm_sub_epi32(here, _mm_loadu_si128((const __m128i *)(streams->line + i)));
+        __m128i is = _mm_and_si128(_mm_cmpgt_epi32(step, below), _mm_cmpgt_epi32(above, step));
+        near |= (uint32_t)_mm_movemask_ps(_mm_castsi128_ps(is)) << i;
     }
-    return false;
+    return near;
+}
+
+static bool cache_goes_on(struct lwp_cache_streams *streams, unsigned at, uint32_t line)
+{
+    int32_t step = (int32_t)(line - streams->line[at]);
+    int8_t direction = step > 0 ? 1 : -1;
+    if (!step || !streams->length[at] || (streams->step[at] && streams->step[at] != direction))
+        return false;
+    streams->step[at] = direction;
+    streams->line[at] = line;
+    streams->length[at]++;
+    streams->advanced |= 1u << at;
+    streams->recent = at;
+    return true;
 }
 
 /* Whether a stream leads to the line, which goes on from there; else one begins. */
-static bool cache_is_ahead(struct lwp_cache *cache, uint64_t line)
+static bool cache_is_ahead(struct lwp_cache_streams *streams, uint32_t line)
 {
-    struct lwp_cache_stream *oldest = &cache->streams[0];
-    cache->clock++;
-    for (unsigned i = 0; i < LWP_CACHE_STREAMS; i++) {
-        unsigned at = (cache->recent + i) % LWP_CACHE_STREAMS;
-        struct lwp_cache_stream *stream = &cache->streams[at];
-        int64_t step = (int64_t)(line - stream->line);
-        int direction = step > 0 ? 1 : -1;
-        if (stream->used && step && step <= STREAM_REACH && step >= -STREAM_REACH &&
-            (!stream->step || stream->step == direction)) {
-            stream->step = direction;
-            stream->line = line;
-            stream->used = cache->clock;
-            cache->recent = at;
-            return ++stream->length >= STREAM_SURE;
-        }
-        if (stream->used < oldest->used)
-            oldest = stream;
+    unsigned recent = streams->recent;
+    uint32_t near = cache_near(streams, line);
+    for (near = near >> recent | near << (-recent & 31); near; near &= near - 1) {
+        unsigned at = (recent + (unsigned)__builtin_ctz(near)) % LWP_CACHE_STREAMS;
+        if (cache_goes_on(streams, at, line))
+            return streams->length[at] >= STREAM_SURE;
     }
-    *oldest = (struct lwp_cache_stream){.line = line, .used = cache->clock, .length = 1};
+    unsigned hand = streams->hand;
+    for (; streams->advanced >> hand & 1; hand = (hand + 1) % LWP_CACHE_STREAMS)
+        streams->advanced &= ~(1u << hand);
+    streams->line[hand] = line;
+    streams->length[hand] = 1;
+    streams->step[hand] = 0;
+    streams->hand = (hand + 1) % LWP_CACHE_STREAMS;
     return false;
 }
 
@@ -89,14 +134,12 @@ static unsigned cache_line(struct lwp_cache *cache, uint64_t line, uint8_t *wher
     } answers[] = {{LWPS_LEVEL_L1, LWP_CACHE_L1_CYCLES}, {LWPS_LEVEL_L2, LWP_CACHE_L2_CYCLES}, {LWPS_LEVEL_L3, LWP_CACHE_L3_CYCLES}};
     for (unsigned i = 0; i < cache->levels; i++)
         if (cache_touch(&cache->level[i], line)) {
-            for (unsigned below = i + 1; i && below < cache->levels; below++)
-                cache_touch(&cache->level[below], line);
             *where = answers[i].level;
-            bool ahead = i && cache_is_ahead(cache, line);
+            bool ahead = i && cache_is_ahead(&cache->streams, (uint32_t)line);
             return ahead && answers[i].cycles > LWP_CACHE_AHEAD_CYCLES ? LWP_CACHE_AHEAD_CYCLES : answers[i].cycles;
         }
     *where = LWPS_LEVEL_MEMORY;
-    return cache_is_ahead(cache, line) ? LWP_CACHE_AHEAD_CYCLES : LWP_CACHE_MEMORY_CYCLES;
+    return cache_is_ahead(&cache->streams, (uint32_t)line) ? LWP_CACHE_AHEAD_CYCLES : LWP_CACHE_MEMORY_CYCLES;
 }
 
 unsigned lwp_cache_access(struct lwp_cache *cache, uint64_t address, unsigned bytes, uint8_t *where)

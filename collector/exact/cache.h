@@ -14,22 +14,25 @@ enum { LWP_CACHE_LEVELS = 3, LWP_CACHE_STREAMS = 32 };
 struct lwp_cache_level {
     uint64_t bytes;
     uint32_t ways, sets;
+    uint32_t mask;       /* sets - 1; 0: they are no power of two */
+    uint64_t reciprocal; /* 2^64 / sets */
     uint32_t *tags; /* sets * ways, most recent first; line number + 1, 0: empty. Line numbers beyond 32 bits are folded */
 };
 
 /* Lines that were touched one after the other. */
-struct lwp_cache_stream {
-    uint64_t line, used;
-    int step; /* +1, -1 or, before the second, 0 */
-    uint32_t length;
+struct lwp_cache_streams {
+    uint32_t line[LWP_CACHE_STREAMS]; /* the last one's number, its low bits */
+    uint32_t length[LWP_CACHE_STREAMS];
+    int8_t step[LWP_CACHE_STREAMS];   /* +1, -1 or, before the second, 0 */
+    uint32_t advanced;                /* bit by stream: since `hand` passed by */
+    unsigned hand;                    /* the next new one may take its place */
+    unsigned recent;                  /* the next line is mostly of it or of the one behind */
 };
 
 struct lwp_cache {
     unsigned levels, line_shift;
     struct lwp_cache_level level[LWP_CACHE_LEVELS];
-    struct lwp_cache_stream streams[LWP_CACHE_STREAMS];
-    unsigned recent; /* stream: the next line is mostly of it or of the one behind */
-    uint64_t clock;
+    struct lwp_cache_streams streams;
 };
 
 /* Cycles of an access that is answered there, above what its instruction takes anyway. */
@@ -45,6 +48,38 @@ enum {
 bool lwp_cache_parse(struct lwp_cache *cache, const char *text);
 /* Bytes of `tags` of a level, which the caller provides zeroed. */
 size_t lwp_cache_tag_bytes(const struct lwp_cache_level *level);
+
+static inline uint32_t lwp_cache_tag(uint64_t line)
+{
+    return (uint32_t)(line ^ line >> 32) + 1;
+}
+
+static inline uint32_t *lwp_cache_set(const struct lwp_cache_level *level, uint64_t line)
+{
+    uint64_t set = line & level->mask;
+    if (!level->mask) {
+        set = line - (uint64_t)((unsigned __int128)line * level->reciprocal >> 64) * level->sets;
+        set -= set >= level->sets ? level->sets : 0;
+    }
+    return level->tags + set * level->ways;
+}
+
+/* Whether the access is of the line that its set of the first level had last: it hits there and changes nothing. */
+static inline bool lwp_cache_hits_last(const struct lwp_cache *cache, uint64_t address, unsigned bytes)
+{
+    uint64_t line = address >> cache->line_shift;
+    return (address + bytes - 1) >> cache->line_shift == line && *lwp_cache_set(&cache->level[0], line) == lwp_cache_tag(line);
+}
+
+/* The access will come soon: what the model knows of its line is fetched, as it is larger than the machine's caches. */
+static inline void lwp_cache_expect(const struct lwp_cache *cache, uint64_t address)
+{
+    uint64_t line = address >> cache->line_shift;
+    if (*lwp_cache_set(&cache->level[0], line) == lwp_cache_tag(line))
+        return;
+    for (unsigned i = 1; i < cache->levels; i++)
+        __builtin_prefetch(lwp_cache_set(&cache->level[i], line));
+}
 
 /* Cycles of one access; where its (slowest) line was found, as enum lwps_level, goes to `where`. */
 unsigned lwp_cache_access(struct lwp_cache *cache, uint64_t address, unsigned bytes, uint8_t *where);

@@ -33,11 +33,6 @@ static inline void emit_store(IRSB *out, const void *to, IRExpr *value)
     addStmtToIRSB(out, IRStmt_Store(Iend_LE, emit_pointer(to), value));
 }
 
-static inline void emit_store_if(IRSB *out, IRExpr *guard, IRExpr *to, IRExpr *value)
-{
-    addStmtToIRSB(out, IRStmt_StoreG(Iend_LE, to, value, guard));
-}
-
 static inline IRExpr *emit_binary(IRSB *out, IROp operation, IRExpr *left, IRExpr *right)
 {
     return emit_value(out, IRExpr_Binop(operation, left, right));

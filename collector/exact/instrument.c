@@ -1,8 +1,7 @@
 /* Goes once through a superblock, copies it, and adds:
- *  - at its start: the countdown of instructions and, if a window is open, the superblock in the trace (trace.h);
+ *  - at its start: the countdown of instructions, and the superblock's words of the trace (trace.h);
  *    at the entry of an allocator's function also the hook of heap.c;
- *  - before each access: its address into the trace, if the window is open; and what it does to shadow memory
- *    (redundancy.h), always;
+ *  - before each access: its address into the trace; and what it does to shadow memory (redundancy.h);
  *  - at its end, if it calls or returns: the shadow call stack (calls.h).
  * Direct calls are not followed into (guest_chase off), so that every call and every entry is an end and a start. */
 #include "collector/exact/instrument.h"
@@ -28,8 +27,7 @@ struct translation {
     Addr next_ip;           /* behind the last instruction */
     struct lwp_trace_block *block;
     UInt traced;            /* accesses passed so far */
-    IRExpr *open;           /* I1: a window is open */
-    IRExpr *at;             /* where the superblock's words of the trace begin */
+    IRExpr *at;             /* where the words of its accesses in the trace begin */
     struct lwp_redundancy_block redundancy;
 };
 
@@ -46,7 +44,7 @@ static Int translation_loaded(const struct lwp_trace_block *block, IRExpr *const
 /* Describes the superblock for the trace, which has to be known before its first instruction is emitted. */
 static void translation_survey(struct translation *now)
 {
-    enum { MOST = LWP_TRACE_PER_INSTRUCTION * 100 };
+    enum { MOST = LWP_TRACE_ACCESSES };
     IRExpr *addresses[MOST];
     const IRSB *in = now->in;
     Addr ip = 0;
@@ -85,12 +83,16 @@ static void translation_begin(struct translation *now)
     IRSB *out = now->out;
     IRExpr *left = emit_binary(out, Iop_Sub64, emit_load(out, &lwp_trace_state.left), emit_word(now->block->instructions));
     emit_store(out, &lwp_trace_state.left, left);
-    EMIT_CALL(out, emit_binary(out, Iop_CmpLT64S, left, emit_word(0)), 0, lwp_trace_tick, mkIRExprVec_0());
-    now->open = emit_binary(out, Iop_CmpNE64, emit_load(out, &lwp_trace_state.open), emit_word(0));
-    now->at = emit_load(out, &lwp_trace_state.at);
-    emit_store_if(out, now->open, now->at, emit_pointer(now->block));
-    emit_store_if(out, now->open, emit_pointer(&lwp_trace_state.at),
-                  emit_binary(out, Iop_Add64, now->at, emit_word((1 + now->block->count) * sizeof(ULong))));
+    EMIT_CALL(out, emit_binary(out, Iop_CmpLT64S, left, emit_word(0)), 1, lwp_trace_tick,
+              mkIRExprVec_1(emit_pointer(now->block)));
+    if (!lwp_trace_all) {
+        now->at = emit_load(out, &lwp_trace_state.at);
+        return;
+    }
+    IRExpr *at = emit_load(out, &lwp_trace_state.at);
+    addStmtToIRSB(out, IRStmt_Store(Iend_LE, at, emit_pointer(now->block)));
+    now->at = emit_binary(out, Iop_Add64, at, emit_word(sizeof(ULong)));
+    emit_store(out, &lwp_trace_state.at, emit_binary(out, Iop_Add64, now->at, emit_word(lwp_trace_words(now->block) * sizeof(ULong))));
 }
 
 static void translation_region(struct translation *now)
@@ -121,8 +123,8 @@ static void translation_access(struct translation *now, const struct lwp_ir_acce
     IRExpr *address = access->address;
     if (access->guard)
         address = emit_value(out, IRExpr_ITE(access->guard, address, emit_word(0)));
-    IRExpr *to = emit_binary(out, Iop_Add64, now->at, emit_word((1 + now->traced++) * sizeof(ULong)));
-    emit_store_if(out, now->open, to, address);
+    IRExpr *to = emit_binary(out, Iop_Add64, now->at, emit_word(now->traced++ * sizeof(ULong)));
+    addStmtToIRSB(out, IRStmt_Store(Iend_LE, to, address));
 }
 
 static void translation_end(struct translation *now)

@@ -15,15 +15,18 @@
 enum {
     HALVES = 2,           /* of a cycle: the unit below */
     PERIOD_FIRST = 16 * HALVES,
-    SAMPLES_EACH = 1 << 16, /* until the period doubles */
+    SAMPLES_EACH = 1 << 14, /* until the period doubles */
     KEEP = 3,
     PASS_MOST = 48,
+    FAR_CYCLES = 4, /* of an access on average, and the program works on much data */
+    FAR_AGE = 10,
 };
 
 static struct lwp_cache cache;
 static uint64_t sampling_period = PERIOD_FIRST, sampling_next = PERIOD_FIRST; /* half cycles until the next sample */
 static uint64_t sampling_since;  /* half cycles since the last one */
 static uint32_t sampling_count;
+static int64_t sampling_far;     /* above 0: many of the last accesses missed */
 static uint32_t sampling_random = 0x9e3779b9;
 
 static struct lwps_sample sample; /* under way, of the running thread */
@@ -108,10 +111,8 @@ static bool sampling_pass(uint64_t halves, uint64_t ip, uint8_t kind)
     return true;
 }
 
-static void sampling_access(const struct lwp_trace_access *site, uint64_t address)
+static void sampling_access(const struct lwp_trace_access *site, uint64_t address, unsigned cycles, uint8_t level)
 {
-    uint8_t level;
-    unsigned cycles = lwp_cache_access(&cache, address, site->bytes, &level);
     if (sampling_pass(cycles * HALVES, site->ip, LWPS_SAMPLE_STALL)) {
         sampling_add(site, address, level, LWPS_ACCESS_WEIGHTED);
         return;
@@ -127,7 +128,15 @@ static void sampling_access(const struct lwp_trace_access *site, uint64_t addres
         lwp_sampling_flush();
 }
 
-void lwp_sampling_block(const struct lwp_trace_block *block, const ULong *addresses)
+/* An access that is not of the line its set had last. */
+struct sampling_miss {
+    uint32_t access;
+    uint16_t cycles;
+    uint8_t level;
+};
+
+/* One after the other, as something is to be written. */
+static void sampling_walk(const struct lwp_trace_block *block, const ULong *addresses, const struct sampling_miss *miss)
 {
     unsigned before = 0;
     for (uint32_t i = 0; i < block->count; i++) {
@@ -135,9 +144,86 @@ void lwp_sampling_block(const struct lwp_trace_block *block, const ULong *addres
         if (site->instruction > before)
             sampling_pass(site->instruction - before, block->ip, LWPS_SAMPLE_COMPUTE);
         before = site->instruction;
-        if (addresses[i])
-            sampling_access(site, addresses[i]);
+        if (!addresses[i])
+            continue;
+        bool missed = miss->access == i;
+        sampling_access(site, addresses[i], missed ? miss->cycles : LWP_CACHE_L1_CYCLES, missed ? miss->level : LWPS_LEVEL_L1);
+        miss += missed;
     }
     if (block->instructions > before)
         sampling_pass(block->instructions - before, block->ip, LWPS_SAMPLE_COMPUTE);
+}
+
+/* In order, since each changes what the next ones find. Returns the cycles of all. */
+static uint64_t sampling_misses(const struct lwp_trace_block *block, const ULong *addresses, struct sampling_miss *miss)
+{
+    uint64_t cycles = 0;
+    for (uint32_t i = 0; i < block->count; i++) {
+        const struct lwp_trace_access *site = &block->access[i];
+        if (!addresses[i])
+            continue;
+        if (lwp_cache_hits_last(&cache, addresses[i], site->bytes)) {
+            cycles += LWP_CACHE_L1_CYCLES;
+            continue;
+        }
+        miss->access = i;
+        miss->cycles = (uint16_t)lwp_cache_access(&cache, addresses[i], site->bytes, &miss->level);
+        cycles += miss++->cycles;
+    }
+    miss->access = UINT32_MAX;
+    return cycles;
+}
+
+/* How many accesses happened; `all_hit`: each was of the line that its set had last. Without a branch that is hard to foretell. */
+static unsigned sampling_look(const struct lwp_trace_block *block, const ULong *addresses, bool *all_hit)
+{
+    const struct lwp_cache_level first = cache.level[0];
+    unsigned shift = cache.line_shift, happened = 0;
+    uint64_t missed = first.mask + 1 != first.sets;
+    for (uint32_t i = 0; i < block->count; i += LWP_TRACE_ALIGNED) {
+        const struct lwp_trace_access *site = &block->access[i];
+#pragma GCC unroll 4
+        for (unsigned k = 0; k < LWP_TRACE_ALIGNED; k++) {
+            uint64_t address = addresses[i + k], line = address >> shift, last = (address + site[k].bytes - 1) >> shift;
+            uint64_t differs = (line ^ last) | (first.tags[(line & first.mask) * first.ways] ^ lwp_cache_tag(line));
+            happened += address != 0;
+            missed |= address ? differs : 0;
+        }
+    }
+    *all_hit = !missed;
+    return happened;
+}
+
+/* Most superblocks only hit and are not at a sample. */
+void lwp_sampling_block(const struct lwp_trace_block *block, const ULong *addresses)
+{
+    static struct sampling_miss misses[LWP_TRACE_ACCESSES + 1];
+    bool all_hit;
+    unsigned happened = sampling_look(block, addresses, &all_hit);
+    uint64_t cycles = happened * LWP_CACHE_L1_CYCLES;
+    misses[0].access = UINT32_MAX;
+    if (!all_hit)
+        cycles = sampling_misses(block, addresses, misses);
+    sampling_far += (int64_t)cycles - FAR_CYCLES * (int64_t)happened - (sampling_far >> FAR_AGE);
+    uint64_t halves = block->instructions + cycles * HALVES;
+    if (halves >= sampling_next || (sample_open && happened > sample_pass)) {
+        sampling_walk(block, addresses, misses);
+        return;
+    }
+    sampling_next -= halves;
+    sampling_since += halves;
+    sample_pass -= sample_open ? happened : 0;
+}
+
+bool lwp_sampling_is_far(void)
+{
+    return sampling_far > 0;
+}
+
+const ULong *lwp_sampling_expect(const ULong *words)
+{
+    const struct lwp_trace_block *block = (const void *)*words++;
+    for (uint32_t i = 0; i < block->count; i++)
+        lwp_cache_expect(&cache, words[i]);
+    return words + lwp_trace_words(block);
 }

@@ -5,20 +5,22 @@
 #include "collector/exact/sampling.h"
 
 enum {
-    QUANTUM = 2048,       /* instructions between ticks in a window */
+    QUANTUM = 2048,       /* instructions between ticks when all is traced */
     BLOCK_INSTRUCTIONS = 100, /* of one superblock, at most (Valgrind's own limit) */
     LOOK = 1 << 20,       /* instructions until it is asked what time it is */
     WORDS = (QUANTUM + 2 * BLOCK_INSTRUCTIONS) * (LWP_TRACE_PER_INSTRUCTION + 1),
     NS_PER_INSTRUCTION = 1000,
+    AHEAD = 64,           /* words of the buffer */
 };
 
 struct lwp_trace_state lwp_trace_state;
-ULong *lwp_trace_buffer;
+bool lwp_trace_all, lwp_trace_open, lwp_trace_pending;
+ULong *lwp_trace_begin;
 
 static Long trace_quantum;        /* what `left` was set to */
 static uint64_t trace_count;      /* instructions until then */
 static uint64_t trace_looked;     /* ... when lwp_keep_look was last called */
-static Long trace_phase;          /* of the window, or of the gap, still to come at that moment */
+static Long trace_phase;          /* instructions of the window, or of the gap, still to come at that moment */
 static bool trace_window;         /* it is a window */
 static bool trace_inside = true;  /* of the region; else phases stand still */
 static uint64_t trace_grown[2];   /* the last gaps, where they grow */
@@ -26,13 +28,19 @@ static UInt trace_random = 0x2545f491;
 
 void lwp_trace_empty(void)
 {
-    ULong *end = lwp_trace_state.at;
-    lwp_trace_state.at = lwp_trace_buffer;
-    for (ULong *at = lwp_trace_buffer; at < end;) {
+    ULong *at = lwp_trace_begin, *end = lwp_trace_all ? lwp_trace_state.at : at + 1;
+    bool far = lwp_sampling_is_far();
+    if (lwp_trace_all)
+        lwp_trace_state.at = at;
+    lwp_trace_pending = false;
+    for (const ULong *ahead = at; at < end;) {
         const struct lwp_trace_block *block = (const void *)*at++;
-        lwp_sampling_block(block, at);
-        for (uint32_t i = 0; i < block->count; i++)
-            *at++ = 0;
+        while (far && ahead < end && ahead < at + AHEAD)
+            ahead = lwp_sampling_expect(ahead);
+        if (lwp_trace_open)
+            lwp_sampling_block(block, at);
+        for (const ULong *next = at + lwp_trace_words(block); at < next; at++)
+            *at = 0;
     }
 }
 
@@ -60,9 +68,9 @@ static Long trace_gap(void)
 
 static void trace_set(void)
 {
-    lwp_trace_state.open = trace_window && trace_inside;
-    Long most = lwp_trace_state.open ? QUANTUM : LOOK;
-    trace_quantum = lwp_trace_state.left = trace_inside && trace_phase < most ? trace_phase : most;
+    lwp_trace_open = trace_window && trace_inside;
+    Long most = lwp_trace_all ? QUANTUM : lwp_trace_open ? 0 : LOOK;
+    trace_quantum = lwp_trace_state.left = trace_inside && !lwp_trace_open && trace_phase < most ? trace_phase : most;
 }
 
 /* What has run since trace_set() is counted. */
@@ -84,17 +92,26 @@ void lwp_trace_region(bool inside)
     trace_set();
 }
 
-void lwp_trace_tick(void)
+/* The superblock's words are still those of one outside of the window. */
+static void trace_take(const struct lwp_trace_block *block)
+{
+    lwp_trace_begin[0] = (ULong)block;
+    for (uint32_t i = 1; i <= block->count; i++)
+        lwp_trace_begin[i] = 0;
+    lwp_trace_pending = true;
+}
+
+VG_REGPARM(1) void lwp_trace_tick(struct lwp_trace_block *block)
 {
     trace_pass();
-    if (trace_phase <= 0 && lwp_exact_options.window_off) {
+    if (trace_phase <= 0 && !lwp_trace_all) {
         trace_window = !trace_window;
         trace_phase = trace_window ? (Long)lwp_exact_options.window_on : trace_gap();
         lwp_sampling_flush();
-    } else if (trace_phase <= 0) {
-        trace_phase = (Long)1 << 62;
     }
     trace_set();
+    if (lwp_trace_open && !lwp_trace_all)
+        trace_take(block);
     if (trace_count - trace_looked >= LOOK) {
         trace_looked = trace_count;
         lwp_keep_look();
@@ -115,15 +132,17 @@ void lwp_trace_leave_thread(void)
 struct lwp_trace_block *lwp_trace_block_new(Addr ip, UInt accesses)
 {
     struct lwp_trace_block *block =
-        VG_(calloc)("lwp.block", 1, sizeof *block + accesses * sizeof block->access[0]);
+        VG_(calloc)("lwp.block", 1, sizeof *block + (accesses + LWP_TRACE_ALIGNED) * sizeof block->access[0]);
     block->ip = ip;
     return block;
 }
 
 void lwp_trace_start(void)
 {
-    lwp_trace_buffer = lwp_trace_state.at = VG_(calloc)("lwp.trace", WORDS, sizeof *lwp_trace_buffer);
+    lwp_trace_begin = VG_(calloc)("lwp.trace", WORDS, sizeof *lwp_trace_begin);
+    lwp_trace_all = !lwp_exact_options.window_off;
+    lwp_trace_state.at = lwp_trace_all ? lwp_trace_begin : lwp_trace_begin + 1;
     trace_window = lwp_exact_options.window_on > 0;
-    trace_phase = lwp_exact_options.window_off ? (Long)lwp_exact_options.window_on : (Long)1 << 62;
+    trace_phase = lwp_trace_all ? (Long)1 << 62 : (Long)lwp_exact_options.window_on;
     trace_set();
 }

@@ -1,8 +1,10 @@
-/* The trace of what superblocks access, inside of windows. Translated code counts instructions down and, while a window
- * is open, appends to a buffer: the superblock, then one word for each of its accesses, the address (0: it did not
- * happen). Room for all of them is taken at the superblock's start, so that leaving it early needs no code. The buffer is
- * drained, into the cache model and the sampler, before anything changes that its accesses are attributed by: the call
- * stack, the thread, the heap, the modules. */
+/* The trace of what superblocks access, inside of windows. Translated code counts instructions down and writes the address
+ * of each access (0: it did not happen) to the superblock's words of a buffer. If all is traced it takes its words from the
+ * buffer itself, behind a word that says which superblock it is, and calls lwp_trace_tick() when the buffer may be full.
+ * If there are windows it overwrites the same words again and again: outside of a window nobody reads them; inside of
+ * one the countdown is kept below zero, so that each superblock calls lwp_trace_tick(), which hands on the words of
+ * the one before. Accesses are handed on, to the cache model and the sampler, before anything changes that they are
+ * attributed by: the call stack, the thread, the heap, the modules. */
 #ifndef LWP_EXACT_TRACE_H
 #define LWP_EXACT_TRACE_H
 
@@ -10,6 +12,12 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+
+enum {
+    LWP_TRACE_PER_INSTRUCTION = 8, /* words of the buffer, on average over a superblock; more are not traced */
+    LWP_TRACE_ALIGNED = 4,         /* the words of a superblock are a multiple, apart from the one that says which it is */
+    LWP_TRACE_ACCESSES = LWP_TRACE_PER_INSTRUCTION * 100, /* of a superblock, which has that many instructions at most */
+};
 
 /* An access of a superblock, as translated. */
 struct lwp_trace_access {
@@ -25,15 +33,19 @@ struct lwp_trace_block {
     struct lwp_trace_access access[];
 };
 
+static inline uint32_t lwp_trace_words(const struct lwp_trace_block *block)
+{
+    return (block->count + LWP_TRACE_ALIGNED - 1) / LWP_TRACE_ALIGNED * LWP_TRACE_ALIGNED;
+}
+
 /* What translated code works with. */
 struct lwp_trace_state {
-    Long left;  /* instructions until lwp_trace_tick */
-    ULong open; /* a window is open */
-    ULong *at;  /* next free word of the buffer */
+    Long left; /* instructions until lwp_trace_tick */
+    ULong *at; /* all is traced: next free word of the buffer; else always its second */
 };
 extern struct lwp_trace_state lwp_trace_state;
-
-enum { LWP_TRACE_PER_INSTRUCTION = 8 }; /* words of the buffer, on average over a superblock; more are not traced */
+extern bool lwp_trace_all;  /* no windows */
+extern bool lwp_trace_open; /* in a window and in the region */
 
 void lwp_trace_start(void);
 struct lwp_trace_block *lwp_trace_block_new(Addr ip, UInt accesses);
@@ -41,15 +53,16 @@ struct lwp_trace_block *lwp_trace_block_new(Addr ip, UInt accesses);
 /* What runs from now on is recorded, or not (region.h); windows and gaps are counted inside only. */
 void lwp_trace_region(bool inside);
 
-/* Called from translated code when `left` is below 0. */
-void lwp_trace_tick(void);
+/* Called from translated code when `left` is below 0, before the superblock takes its words. */
+VG_REGPARM(1) void lwp_trace_tick(struct lwp_trace_block *block);
 
 /* Hands on what is in the buffer. Cheap when it is empty. */
 void lwp_trace_empty(void);
-extern ULong *lwp_trace_buffer;
+extern ULong *lwp_trace_begin;  /* of the buffer */
+extern bool lwp_trace_pending; /* with windows: the buffer's first superblock is to be handed on */
 static inline void lwp_trace_drain(void)
 {
-    if (lwp_trace_state.at != lwp_trace_buffer)
+    if (lwp_trace_all ? lwp_trace_state.at != lwp_trace_begin : lwp_trace_pending)
         lwp_trace_empty();
 }
 
