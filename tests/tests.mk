@@ -5,17 +5,17 @@ run_tests = SRC='$(srcdir)' CC='$(CC)' $(srcdir)/tests/run
 
 check: all units examples
 	+$(MAKE) SAN=1 lwp-san units
-	$(run_tests) $(units) $(unit_src:tests/unit/%.c=obj-san/unit/%) $(e2e)
+	$(run_tests) $(units) $(unit_src:tests/unit/%.c=obj-san/unit/%) --beside $(e2e)
 
 check-unit: units
-	$(run_tests) $(units)
+	$(run_tests) $(units) --beside
 
 check-e2e: all examples
 	$(run_tests) $(e2e)
 
 check-san:
 	+$(MAKE) SAN=1 lwp-san units
-	$(run_tests) $(unit_src:tests/unit/%.c=obj-san/unit/%)
+	$(run_tests) $(unit_src:tests/unit/%.c=obj-san/unit/%) --beside
 
 check-long: all examples
 	$(run_tests) --timeout 2400 $(long)
