@@ -41,11 +41,23 @@ static uint64_t clock_now(clockid_t clock)
 
 /* ---- the handler ---- */
 
-/* How many periods ended in the kernel: perf's clock runs on there but its ticks are dropped. A POSIX timer waits instead. */
+/* In the kernel perf's clock runs on but its ticks are dropped. A POSIX timer's wait for the thread to return. */
+static bool sampler_ticks_wait(const struct lwp_sampler *sampler)
+{
+    return sampler_kind == LWP_TIMER_POSIX || !sampler->timer;
+}
+
+/* How many periods ended in the kernel. */
 static uint64_t sampler_dropped(const struct lwp_sampler *sampler, uint64_t gap_ns)
 {
-    bool waits = sampler_kind == LWP_TIMER_POSIX || !sampler->timer;
-    return waits || gap_ns <= 2 * sampler->next_ns ? 0 : gap_ns / sampler->next_ns - 1;
+    return sampler_ticks_wait(sampler) || gap_ns <= 2 * sampler->next_ns ? 0 : gap_ns / sampler->next_ns - 1;
+}
+
+/* A tick comes after any time in the program with the chance of one in the period that was drawn, whatever was dropped
+ * before it: that period is its weight (Horvitz and Thompson), and time in the kernel is nobody's. */
+static uint64_t sampler_weight(const struct lwp_sampler *sampler, uint64_t gap_ns)
+{
+    return sampler_ticks_wait(sampler) ? gap_ns : sampler->next_ns;
 }
 
 static bool sampler_affords_trial(const struct lwp_thread *self, uint64_t cpu_ns)
@@ -153,9 +165,8 @@ static void sampler_sample(const struct interrupt *interrupt, uint64_t cpu)
     if (sampler->sharing.together && !sampler->watches.ceded)
         lwp_watches_cede(&sampler->watches, &sampler->registers, self);
     lwp_watches_begin_sample(&sampler->watches, &sampler->registers, self);
-    /* the kernel's part of a longer gap must not be charged to the program's instruction */
     sampler->pending = (struct lwps_sample){.time = now_ns,
-                                            .weight = dropped ? sampler->next_ns : ran,
+                                            .weight = sampler_weight(sampler, ran),
                                             .ip = (uint64_t)interrupt->context->uc_mcontext.gregs[REG_RIP]};
     sampler->waiting = sampler->pmu ? lwp_pmu_take(sampler->pmu, now_ns, &sampler->pending) : true;
     /* A thread that did not run for a while slept, or was stopped by somebody who now has the process. */
