@@ -2,20 +2,18 @@
 #ifndef LWP_ANALYSIS_ELEMENT_SIZE_H
 #define LWP_ANALYSIS_ELEMENT_SIZE_H
 
+#include "analysis/element_covers.h"
 #include "analysis/profile.h"
-
-struct lwp_element_cover;
 
 struct lwp_element_evidence {
     const struct lwp_profile *profile;
     uint32_t object;
-    uint64_t stride;                 /* what nearly all accesses step by, or a multiple of it; 0: nothing in common */
-    double probability;              /* that it is no multiple of what they step by */
-    uint64_t bytes;                  /* element size by the addresses alone; 0: they leave it open */
-    bool several;                    /* parts of the block have different strides: it holds several arrays */
-    bool bytewise;                   /* most accesses are one byte wide */
-    struct lwp_element_cover *cover; /* own: what each loop touches within a stride */
-    size_t cover_count;
+    uint64_t stride;                  /* what nearly all accesses step by, or a multiple of it; 0: nothing in common */
+    double probability;               /* that it is no multiple of what they step by */
+    uint64_t bytes;                   /* element size by the addresses alone; 0: they leave it open */
+    bool several;                     /* parts of the block have different strides: it holds several arrays */
+    bool bytewise;                    /* most accesses are one byte wide */
+    struct lwp_element_covers covers; /* own */
 };
 
 /* After the streams have their strides. */
