@@ -13,6 +13,7 @@
 #include "collector/exact/redundancy.h"
 #include "collector/exact/region.h"
 #include "collector/exact/trace.h"
+#include "collector/exact/values.h"
 #include "format/record.h"
 
 #include "libvex_guest_amd64.h"
@@ -28,6 +29,7 @@ struct translation {
     struct lwp_trace_block *block;
     UInt traced;            /* accesses passed so far */
     IRExpr *at;             /* where the words of its accesses in the trace begin */
+    UInt exits;             /* passed so far */
     struct lwp_redundancy_block redundancy;
 };
 
@@ -41,6 +43,19 @@ static Int translation_loaded(const struct lwp_trace_block *block, IRExpr *const
     return -1;
 }
 
+/* Room for as many. */
+static Short *translation_accesses(Int statements)
+{
+    static Short *accesses;
+    static Int room;
+    if (room < statements) {
+        room = 2 * statements;
+        VG_(free)(accesses);
+        accesses = VG_(malloc)("lwp.accesses", (SizeT)room * sizeof *accesses);
+    }
+    return accesses;
+}
+
 /* Describes the superblock for the trace, which has to be known before its first instruction is emitted. */
 static void translation_survey(struct translation *now)
 {
@@ -49,15 +64,17 @@ static void translation_survey(struct translation *now)
     const IRSB *in = now->in;
     Addr ip = 0;
     UInt instructions = 0, count = 0;
+    Short *accesses = translation_accesses(in->stmts_used); /* of each statement, -1: none */
     for (Int i = now->first; i < in->stmts_used; i++)
         instructions += in->stmts[i]->tag == Ist_IMark;
     UInt most = instructions * LWP_TRACE_PER_INSTRUCTION < MOST ? instructions * LWP_TRACE_PER_INSTRUCTION : MOST;
     now->block = lwp_trace_block_new(in->stmts[now->first]->Ist.IMark.addr, most);
     now->block->instructions = instructions;
     instructions = 0;
-    for (Int i = now->first; i < in->stmts_used; i++) {
+    for (Int i = 0; i < in->stmts_used; i++) {
         const IRStmt *statement = in->stmts[i];
         struct lwp_ir_access access;
+        accesses[i] = -1;
         if (statement->tag == Ist_IMark) {
             ip = (Addr)statement->Ist.IMark.addr + statement->Ist.IMark.delta;
             now->next_ip = (Addr)statement->Ist.IMark.addr + statement->Ist.IMark.len;
@@ -68,13 +85,16 @@ static void translation_survey(struct translation *now)
         Int loaded = access.flags & LWPS_ACCESS_STORE ? translation_loaded(now->block, addresses, count, &access) : -1;
         if (loaded >= 0) {
             now->block->access[loaded].flags |= LWPS_ACCESS_STORE;
+            accesses[i] = (Short)loaded;
         } else if (count < most) {
             addresses[count] = access.address;
+            accesses[i] = (Short)count;
             now->block->access[count++] =
                 (struct lwp_trace_access){ip, access.bytes, access.flags, (uint8_t)(instructions - 1)};
         }
     }
     now->block->count = count;
+    now->block->values = lwp_values_site(in, accesses);
 }
 
 /* Count down; take room in the trace. */
@@ -127,6 +147,16 @@ static void translation_access(struct translation *now, const struct lwp_ir_acce
     addStmtToIRSB(out, IRStmt_Store(Iend_LE, to, address));
 }
 
+/* It was not taken. */
+static void translation_exit(struct translation *now)
+{
+    if (!now->block->values)
+        return;
+    IRSB *out = now->out;
+    IRExpr *to = emit_binary(out, Iop_Add64, now->at, emit_word(now->block->count * sizeof(ULong)));
+    addStmtToIRSB(out, IRStmt_Store(Iend_LE, to, emit_word(++now->exits)));
+}
+
 static void translation_end(struct translation *now)
 {
     IRSB *out = now->out;
@@ -161,6 +191,8 @@ IRSB *lwp_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout 
         addStmtToIRSB(now.out, statement);
         if (accesses)
             lwp_redundancy_after(&now.redundancy, statement, &access);
+        if (statement->tag == Ist_Exit)
+            translation_exit(&now);
         if (statement->tag == Ist_AbiHint)
             lwp_redundancy_dead(now.out, statement);
         if (i == now.first) {

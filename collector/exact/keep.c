@@ -4,6 +4,7 @@
 #include "collector/exact/process.h"
 #include "collector/exact/redundancy.h"
 #include "collector/exact/tool.h"
+#include "collector/exact/values.h"
 
 enum { TIMES = 200, TIMES_WAITING = 20 }; /* as long as writing took, until it is done again */
 
@@ -23,6 +24,7 @@ static void keep_write(uint64_t now)
     start = start ? start : now;
     keep_began = now;
     lwp_redundancy_keep();
+    lwp_values_keep();
     if (now >= keep_totals) {
         lwp_pools_write();
         lwp_exact_process_totals();

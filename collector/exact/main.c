@@ -14,12 +14,14 @@
 #include "collector/exact/threads.h"
 #include "collector/exact/tool.h"
 #include "collector/exact/trace.h"
+#include "collector/exact/values.h"
 #include "collector/value.h"
 
 extern UWord *VG_(client_auxv); /* of Valgrind's core, not in the headers for tools */
 
 static Long option_threshold = 65536, option_on = 20000, option_off = 2000000;
-static Bool option_follow = True, option_redundancy = False, option_grow = False;
+static Long option_values = 0;
+static Bool option_sample = True, option_follow = True, option_redundancy = False, option_grow = False;
 static const HChar *option_region;
 static bool main_recorded; /* when the files were last closed, there were some */
 
@@ -35,6 +37,8 @@ static Bool main_option(const HChar *argument)
     else if VG_DBL_CLO(argument, "--lwp-close", lwp_value_close) {}
     else if VG_BOOL_CLO(argument, "--lwp-follow", option_follow) {}
     else if VG_BOOL_CLO(argument, "--lwp-redundancy", option_redundancy) {}
+    else if VG_BOOL_CLO(argument, "--lwp-sample", option_sample) {}
+    else if VG_BINT_CLO(argument, "--lwp-values", option_values, 0, 1 << 16) {}
     else return False;
     return True;
 }
@@ -50,8 +54,11 @@ static void main_debug_usage(void)
 
 static void main_close(void)
 {
+    lwp_trace_drain();
     lwp_redundancy_keep();
     lwp_redundancy_anew();
+    lwp_values_keep();
+    lwp_values_anew();
     lwp_threads_finish();
     lwp_region_finish();
     main_recorded = lwp_exact_process.active;
@@ -89,6 +96,7 @@ static void main_in_child(ThreadId id)
     lwp_threads_abandon();
     lwp_exact_process_abandon();
     lwp_redundancy_anew();
+    lwp_values_anew();
     if (lwp_exact_options.follow)
         main_again();
 }
@@ -136,6 +144,7 @@ static void main_start(void)
     lwp_exact_options.window_off = (uint64_t)option_off;
     lwp_exact_options.window_grows = option_grow;
     lwp_exact_options.follow = option_follow;
+    lwp_exact_options.sample = option_sample;
     VG_(clo_vex_control).guest_chase = False;
     if (!lwp_exact_options.folder || !lwp_sampling_start(lwp_exact_options.caches)) {
         VG_(umsg)("this tool is started by 'lwp collect -e exact'\n");
@@ -148,6 +157,8 @@ static void main_start(void)
     lwp_exact_process_start();
     if (option_redundancy && !lwp_redundancy_start())
         lwp_exact_process_note("Redundant accesses were not counted: there is not enough memory.");
+    if (option_values && !lwp_values_start((uint32_t)option_values))
+        lwp_exact_process_note("Redundant computations were not counted: there is not enough memory.");
     lwp_region_start(option_region);
     VG_(atfork)(main_before_fork, NULL, main_in_child);
 }

@@ -4,6 +4,7 @@
 #include "collector/exact/redundancy.h"
 #include "collector/exact/tool.h"
 #include "collector/exact/trace.h"
+#include "collector/exact/values.h"
 
 #include <elf.h>
 #include <fcntl.h>
@@ -111,6 +112,7 @@ static void modules_mapped(Addr start, SizeT size, Bool read, Bool write, Bool e
 {
     (void)read, (void)write, (void)execute;
     lwp_redundancy_forget(start, size);
+    lwp_values_forget(start, size);
     if (handle) {
         lwp_trace_drain();
         modules_look();
@@ -120,6 +122,7 @@ static void modules_mapped(Addr start, SizeT size, Bool read, Bool write, Bool e
 static void modules_unmapped(Addr start, SizeT size)
 {
     lwp_redundancy_forget(start, size);
+    lwp_values_forget(start, size);
     for (uint32_t i = 0; i < modules_count; i++) {
         if (!modules[i].info || modules[i].text < start || modules[i].text >= start + size)
             continue;

@@ -11,6 +11,7 @@ struct lwp_exact_options {
     bool follow;             /* children of fork are recorded, too */
     uint64_t window_on, window_off; /* instructions traced, and not traced after; off 0: all are traced */
     bool window_grows;              /* window_off is the first gap; they grow as Fibonacci's numbers do */
+    bool sample;             /* accesses are weighted and sampled */
     const char *caches;      /* cache.h: geometry as text */
 };
 

@@ -38,6 +38,7 @@ static void threads_run(ThreadId id, ULong blocks)
         thread->stack_high = VG_(thread_get_stack_max)(id) + 1;
         thread->stack_low = thread->stack_high - VG_(thread_get_stack_size)(id);
     }
+    lwp_values_switch(lwp_thread_now ? &lwp_thread_now->values : NULL, &thread->values);
     lwp_thread_now = thread;
     lwp_calls_now = &thread->calls;
     lwp_context_now = thread->context;
@@ -67,6 +68,7 @@ static void threads_exit(ThreadId id)
     }
     thread_close(thread);
     lwp_calls_free(&thread->calls);
+    lwp_values_thread_free(thread->values);
     VG_(free)(thread);
     threads[id] = NULL;
 }

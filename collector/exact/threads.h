@@ -6,6 +6,7 @@
 #include "collector/exact/calls.h"
 #include "collector/exact/contexts.h"
 #include "collector/exact/heap.h"
+#include "collector/exact/values.h"
 #include "format/writer.h"
 
 struct lwp_exact_thread {
@@ -18,6 +19,7 @@ struct lwp_exact_thread {
     uint64_t region_slot; /* of the frame of --region's function, 0: it is not running */
     uint64_t stack_low, stack_high;
     uint32_t context;        /* while another thread runs */
+    struct lwp_values_thread *values;
 };
 
 extern struct lwp_exact_thread *lwp_thread_now;

@@ -3,6 +3,7 @@
 #include "collector/exact/keep.h"
 #include "collector/exact/options.h"
 #include "collector/exact/sampling.h"
+#include "collector/exact/values.h"
 
 enum {
     QUANTUM = 2048,       /* instructions between ticks when all is traced */
@@ -37,8 +38,10 @@ void lwp_trace_empty(void)
         const struct lwp_trace_block *block = (const void *)*at++;
         while (far && ahead < end && ahead < at + AHEAD)
             ahead = lwp_sampling_expect(ahead);
-        if (lwp_trace_open)
+        if (lwp_trace_open && lwp_exact_options.sample)
             lwp_sampling_block(block, at);
+        if (lwp_trace_open && block->values)
+            lwp_values_ran(block->values, at, at[block->count]);
         for (const ULong *next = at + lwp_trace_words(block); at < next; at++)
             *at = 0;
     }
@@ -68,7 +71,10 @@ static Long trace_gap(void)
 
 static void trace_set(void)
 {
+    bool open = lwp_trace_open;
     lwp_trace_open = trace_window && trace_inside;
+    if (!open && lwp_trace_open)
+        lwp_values_window();
     Long most = lwp_trace_all ? QUANTUM : lwp_trace_open ? 0 : LOOK;
     trace_quantum = lwp_trace_state.left = trace_inside && !lwp_trace_open && trace_phase < most ? trace_phase : most;
 }
@@ -96,7 +102,7 @@ void lwp_trace_region(bool inside)
 static void trace_take(const struct lwp_trace_block *block)
 {
     lwp_trace_begin[0] = (ULong)block;
-    for (uint32_t i = 1; i <= block->count; i++)
+    for (uint32_t i = 1; i <= lwp_trace_words(block); i++)
         lwp_trace_begin[i] = 0;
     lwp_trace_pending = true;
 }

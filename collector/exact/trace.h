@@ -29,13 +29,15 @@ struct lwp_trace_access {
 
 struct lwp_trace_block {
     uint64_t ip;
+    struct lwp_values_site *values; /* NULL: none; else there is one word more, of how many exits were passed */
     uint32_t instructions, count;
     struct lwp_trace_access access[];
 };
 
 static inline uint32_t lwp_trace_words(const struct lwp_trace_block *block)
 {
-    return (block->count + LWP_TRACE_ALIGNED - 1) / LWP_TRACE_ALIGNED * LWP_TRACE_ALIGNED;
+    uint32_t words = block->count + (block->values != NULL);
+    return (words + LWP_TRACE_ALIGNED - 1) / LWP_TRACE_ALIGNED * LWP_TRACE_ALIGNED;
 }
 
 /* What translated code works with. */

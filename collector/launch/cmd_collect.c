@@ -41,7 +41,9 @@ static const struct lwp_option collect_options[] = {
     {.name = "heap-threshold", .kind = LWP_OPT_NUMBER, .argument = "BYTES", .min = 0, .max = 65536,
      .help = "heap blocks below are told apart by call path and size only; 65536 if not given"},
     {.name = "detect", .kind = LWP_OPT_TEXT, .argument = "LIST", .initial = "layout,redundancy,sharing,communication",
-     .help = "what to look for, separated by commas: layout, redundancy, sharing, communication"},
+     .help = "what to look for, separated by commas: layout, redundancy, sharing, communication; of the exact engine also values"},
+    {.name = "value-history", .kind = LWP_OPT_NUMBER, .argument = "N", .min = 1, .max = 65536, .initial = "4",
+     .help = "computations of each instruction that --detect values compares later ones with"},
     {.name = "follow-fork", .kind = LWP_OPT_FLAG, .help = "sample child processes too (this is the default)"},
     {.name = "no-follow-fork", .kind = LWP_OPT_FLAG, .help = "sample the first process only"},
     {.name = "delay", .kind = LWP_OPT_NUMBER, .argument = "SECONDS", .min = 0, .max = 1e6, .initial = "0",
@@ -63,7 +65,7 @@ static const struct lwp_option collect_options[] = {
 
 static int collect_check_list(const char *list, struct lwp_error *err)
 {
-    static const char *const known[] = {"layout", "redundancy", "sharing", "communication", "locality", NULL};
+    static const char *const known[] = {"layout", "redundancy", "sharing", "communication", "values", "locality", NULL};
     for (const char *at = list;;) {
         char word[64];
         size_t length = strcspn(at, ",");
@@ -75,10 +77,10 @@ static int collect_check_list(const char *list, struct lwp_error *err)
         if (near)
             return lwp_error_set(err, LWP_ERR_USAGE, "collect: --detect knows no '%s'; did you mean '%s'?", word, near);
         if (!known[i])
-            return lwp_error_set(err, LWP_ERR_USAGE, "collect: --detect knows no '%s'; it takes layout, redundancy, sharing and communication", word);
-        if (i > 3)
+            return lwp_error_set(err, LWP_ERR_USAGE, "collect: --detect knows no '%s'; it takes layout, redundancy, sharing, communication and values", word);
+        if (i > 4)
             return lwp_error_set(err, LWP_ERR_USAGE,
-                                 "collect: --detect %s is not in this version; it takes layout, redundancy, sharing and communication", word);
+                                 "collect: --detect %s is not in this version; it takes layout, redundancy, sharing, communication and values", word);
         if (at[length] == '\0')
             return LWP_OK;
         at += length + 1;
@@ -103,6 +105,8 @@ static int collect_check(const struct lwp_options *options, struct lwp_error *er
         if (lwp_options_text(options, traced_only[i]))
             return lwp_error_set(err, LWP_ERR_USAGE, "collect: --%s belongs to the exact engine; add -e exact, or leave it out",
                                  traced_only[i]);
+    if (!exact && strstr(lwp_options_text(options, "detect"), "values"))
+        return lwp_error_set(err, LWP_ERR_USAGE, "collect: --detect values belongs to the exact engine; add -e exact, or leave it out");
     if (!exact && strcmp(lwp_options_text(options, "approx"), "on"))
         return lwp_error_set(err, LWP_ERR_USAGE, "collect: --approx belongs to the exact engine; add -e exact, or leave it out");
     static const char *const sampled_only[] = {"event", "period", "frequency"};
@@ -242,16 +246,18 @@ static void collect_close_rank(const struct lwp_options *options, const struct c
 static int collect_under_exact(const struct lwp_options *options, const char *dir, const struct lwp_machine *machine,
                                const char *folder, char **command, struct lwp_launch *launch, struct lwp_error *err)
 {
-    const char *threshold = lwp_options_text(options, "heap-threshold");
+    const char *threshold = lwp_options_text(options, "heap-threshold"), *detect = lwp_options_text(options, "detect");
     struct lwp_exact exact = {.dir = dir,
                               .heap_threshold = threshold ? strtoull(threshold, NULL, 10) : 65536,
                               .follow = !lwp_options_flag(options, "no-follow-fork"),
-                              .redundancy = strstr(lwp_options_text(options, "detect"), "redundancy") != NULL,
+                              .redundancy = strstr(detect, "redundancy") != NULL,
+                              .values = strstr(detect, "values") ? (unsigned)lwp_options_number(options, "value-history") : 0,
                               .region = lwp_options_text(options, "region"),
                               .machine = machine};
     if (lwp_exact_window(lwp_options_text(options, "window"), &exact, err) ||
         lwp_exact_approx(lwp_options_text(options, "approx"), &exact.approx, err))
         return err->status;
+    exact.sample = !exact.values || exact.off || strstr(detect, "layout");
     char **under = lwp_exact_command(&exact, folder, command, err);
     launch->argv = under;
     launch->path = under ? under[0] : NULL;
@@ -416,7 +422,9 @@ const struct lwp_command lwp_cmd_collect = {
         "that are overwritten unread (dead) or leave the value as it was (silent), and loads of what was loaded before\n"
         "and has not changed (silent), as pairs of call paths. sharing: cache lines that threads take from each other.\n"
         "communication: which thread reads what which other one stored. All but layout watch sampled accesses with the\n"
-        "processor's debug registers and share --max-overhead with it; what is left out leaves more for the others.\n\n"
+        "processor's debug registers and share --max-overhead with it; what is left out leaves more for the others.\n"
+        "values, with -e exact: computations that were made before, of the same values, as pairs of call paths; in\n"
+        "windows, or with --window all in the whole run, without samples then unless layout is asked for, too.\n\n"
         "The exit status is APP's, 128+n when signal n ended it; 125 when lwp itself failed, 126 when APP cannot be\n"
         "executed, 127 when it was not found.",
     .options = collect_options,

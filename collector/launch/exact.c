@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { WINDOW_ON = 20000, WINDOW_OFF = 2000000, OPTIONS_MAX = 24 };
+enum { WINDOW_ON = 20000, WINDOW_OFF = 2000000, OPTIONS_MAX = 26 };
 
 static const char tool_name[] = "lwp-amd64-linux";
 static const char log_prefix[] = "valgrind.";
@@ -122,7 +122,8 @@ char **lwp_exact_command(const struct lwp_exact *exact, const char *folder, char
         unsigned long long value;
     } numbers[] = {{"--lwp-heap-threshold=%llu", exact->heap_threshold},
                    {"--lwp-on=%llu", exact->on},
-                   {"--lwp-off=%llu", exact->off}};
+                   {"--lwp-off=%llu", exact->off},
+                   {"--lwp-values=%llu", exact->values}};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (asprintf(&list[used++], numbers[i].format, numbers[i].value) < 0)
             goto memory;
@@ -132,6 +133,7 @@ char **lwp_exact_command(const struct lwp_exact *exact, const char *folder, char
         asprintf(&list[used++], "--lwp-close=%.6f", exact->approx) < 0 ||
         (exact->region && asprintf(&list[used++], "--lwp-region=%s", exact->region) < 0) ||
         asprintf(&list[used++], "--lwp-redundancy=%s", exact->redundancy ? "yes" : "no") < 0 ||
+        asprintf(&list[used++], "--lwp-sample=%s", exact->sample ? "yes" : "no") < 0 ||
         asprintf(&list[used++], "--trace-children=%s", exact->follow ? "yes" : "no") < 0 ||
         asprintf(&list[used++], "--log-file=%s/%s%%p", exact->dir, log_prefix) < 0 || !(list[used++] = strdup("--")))
         goto memory;

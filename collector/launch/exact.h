@@ -18,6 +18,8 @@ struct lwp_exact {
     double approx;           /* floating point numbers that are so close count as equal; part of the old one */
     bool follow;             /* children, too */
     bool redundancy;         /* dead and silent accesses are counted */
+    bool sample;             /* what is traced is weighted and sampled, too */
+    unsigned values;         /* redundant computations are counted, with so many kept of each instruction; 0: they are not */
     const struct lwp_machine *machine;
 };
 

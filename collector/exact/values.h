@@ -1,0 +1,38 @@
+/* Redundant computations by runtime value numbering (value_number.h), fed by the trace: which superblocks ran, with which
+ * addresses, until which exit. Numbers need no values, so that nothing else is added to the program. */
+#ifndef LWP_EXACT_VALUES_H
+#define LWP_EXACT_VALUES_H
+
+#include "collector/exact/tool.h"
+#include "libvex_ir.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* `last`: numbers kept of each instruction. Nothing below does anything unless this was called; false: no memory. */
+bool lwp_values_start(uint32_t last);
+
+/* What value numbering does with a superblock, kept for good; NULL: nothing. `access`: as for lwp_value_block_of(). */
+struct lwp_values_site;
+struct lwp_values_site *lwp_values_site(const IRSB *in, const Short *access);
+
+/* The running thread has run it: the addresses of its accesses, and how many exits it has passed. */
+void lwp_values_ran(const struct lwp_values_site *site, const ULong *addresses, ULong passed);
+
+/* A window begins. */
+void lwp_values_window(void);
+
+/* Registers of a thread while others run; NULL: none yet, to be made. `to` is theirs from now on. */
+struct lwp_values_thread;
+void lwp_values_switch(struct lwp_values_thread **from, struct lwp_values_thread *const *to);
+void lwp_values_thread_free(struct lwp_values_thread *thread);
+
+/* The memory is given back, or is another. */
+void lwp_values_forget(Addr address, SizeT bytes);
+
+/* Writes all counts so far to t0.1.lwps in the process's folder, in place of what was there. */
+void lwp_values_keep(void);
+/* Counts begin anew. */
+void lwp_values_anew(void);
+
+#endif
