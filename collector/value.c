@@ -22,16 +22,16 @@ enum lwps_value lwp_value_compare(uint64_t before, uint64_t after, unsigned byte
         if ((before > after ? before - after : after - before) > far)
             return LWPS_VALUE_OTHER;
         double a, b;
-        memcpy(&a, &before, sizeof a);
-        memcpy(&b, &after, sizeof b);
+        __builtin_memcpy(&a, &before, sizeof a);
+        __builtin_memcpy(&b, &after, sizeof b);
         return is_close(a, b) ? LWPS_VALUE_CLOSE : LWPS_VALUE_OTHER;
     }
     if (element != 4 || bytes < 4)
         return LWPS_VALUE_OTHER;
     for (unsigned i = 0; i < bytes; i += 4) {
         float a, b;
-        memcpy(&a, (const char *)&before + i, sizeof a);
-        memcpy(&b, (const char *)&after + i, sizeof b);
+        __builtin_memcpy(&a, (const char *)&before + i, sizeof a);
+        __builtin_memcpy(&b, (const char *)&after + i, sizeof b);
         if (memcmp(&a, &b, sizeof a) && !(isnormal(a) && isnormal(b) && is_close((double)a, (double)b)))
             return LWPS_VALUE_OTHER;
     }

@@ -3,7 +3,7 @@
 #include "collector/exact/contexts.h"
 #include "collector/exact/shadow_pairs.h"
 
-enum { PATHS_FIRST = 1 << 12 };
+enum { PATHS_FIRST = 1 << 12, NEAR = 64 };
 
 /* The numbers of a superblock on one call path, from `base` on. */
 struct path {
@@ -16,7 +16,9 @@ static const uint32_t number_most = LWP_SHADOW_UNKNOWN - LWP_NUMBERED_MOST;
 
 static uint32_t block_count, next_number = 1;
 static struct path *paths;   /* in the order of `base` */
-static uint32_t path_count, path_room, path_last; /* path_last: looked for last */
+static uint32_t path_count, path_room;
+static uint32_t *nearby;     /* of each NEAR numbers: the path that the first is of */
+static uint32_t near_count, near_room;
 
 /* A path by its block and node, with all that is asked of it. */
 static struct slot {
@@ -24,15 +26,27 @@ static struct slot {
 } *slots;
 static uint32_t slot_room;
 
-struct lwp_numbered_block *lwp_numbers_block(UInt count)
+struct lwp_numbered_block *lwp_numbers_block(UInt most)
 {
     struct lwp_numbered_block *block;
-    count = count < LWP_NUMBERED_MOST ? count : LWP_NUMBERED_MOST;
-    block = VG_(calloc)("lwp.numbers", 1, sizeof *block + count * sizeof block->access[0]);
+    most = most < LWP_NUMBERED_MOST ? most : LWP_NUMBERED_MOST;
+    block = VG_(calloc)("lwp.numbers", 1, sizeof *block + most * sizeof block->access[0]);
     block->id = ++block_count;
-    block->count = count;
     block->node = UINT32_MAX;
     return block;
+}
+
+UInt lwp_numbers_index(struct lwp_numbered_block *block, const struct lwp_numbered_access *access)
+{
+    for (UInt i = 0; i < block->count; i++) {
+        const struct lwp_numbered_access *there = &block->access[i];
+        if (there->ip == access->ip && there->bytes == access->bytes && there->flags == access->flags)
+            return i;
+    }
+    if (block->count == LWP_NUMBERED_MOST)
+        return LWP_NUMBERED_MOST - 1;
+    block->access[block->count] = *access;
+    return block->count++;
 }
 
 static struct slot *numbers_slot(const struct lwp_numbered_block *block, uint32_t node)
@@ -55,6 +69,20 @@ static void numbers_grow(void)
         *numbers_slot(paths[i].block, paths[i].node) = (struct slot){paths[i].block->id, paths[i].node, paths[i].base};
 }
 
+static void numbers_path(const struct lwp_numbered_block *block)
+{
+    paths[path_count] = (struct path){block, lwp_context_now, next_number};
+    next_number += block->count;
+    for (; near_count * NEAR < next_number; near_count++) {
+        if (near_count == near_room) {
+            near_room = near_room ? 2 * near_room : PATHS_FIRST;
+            nearby = VG_(realloc)("lwp.numbers", nearby, near_room * sizeof *nearby);
+        }
+        nearby[near_count] = path_count;
+    }
+    path_count++;
+}
+
 VG_REGPARM(1) void lwp_numbers_enter(struct lwp_numbered_block *block)
 {
     if (path_count == path_room)
@@ -66,34 +94,19 @@ VG_REGPARM(1) void lwp_numbers_enter(struct lwp_numbered_block *block)
         return;
     }
     if (!slot->base) {
-        paths[path_count++] = (struct path){block, lwp_context_now, next_number};
         *slot = (struct slot){block->id, lwp_context_now, next_number};
-        next_number += block->count;
+        numbers_path(block);
     }
     block->base = slot->base;
-}
-
-static const struct path *numbers_path(uint32_t number)
-{
-    uint32_t low = 0, high = path_count;
-    while (high - low > 1) {
-        uint32_t middle = (low + high) / 2;
-        if (paths[middle].base <= number)
-            low = middle;
-        else
-            high = middle;
-    }
-    return &paths[low];
 }
 
 const struct lwp_numbered_access *lwp_numbers_access(uint32_t number, uint32_t *node)
 {
     if (!number || number >= number_most || !path_count)
         return NULL;
-    const struct path *path = &paths[path_last];
-    if (number - path->base >= path->block->count)
-        path = numbers_path(number);
-    path_last = (uint32_t)(path - paths);
+    const struct path *path = &paths[nearby[number / NEAR]];
+    while (path + 1 < paths + path_count && path[1].base <= number)
+        path++;
     *node = path->node;
     return &path->block->access[number - path->base];
 }

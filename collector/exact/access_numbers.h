@@ -9,18 +9,23 @@
 
 enum { LWP_NUMBERED_MOST = 1024 }; /* accesses of a superblock */
 
+struct lwp_numbered_access {
+    Addr ip;
+    UShort bytes;
+    UChar flags; /* enum lwps_access_flag */
+};
+
 struct lwp_numbered_block {
     uint32_t node, base; /* of the last time: its first access on that path */
     uint32_t id, count;
-    struct lwp_numbered_access {
-        Addr ip;
-        UShort bytes;
-        UChar flags; /* enum lwps_access_flag */
-    } access[];
+    struct lwp_numbered_access access[];
 };
 
-/* For so many accesses, to be filled in as they are met; kept for good. */
-struct lwp_numbered_block *lwp_numbers_block(UInt count);
+/* For so many accesses at most; kept for good. */
+struct lwp_numbered_block *lwp_numbers_block(UInt most);
+/* The index of an access in it, which is given to what is alike, too: VEX unrolls loops. Of those beyond
+ * LWP_NUMBERED_MOST the last one's. */
+UInt lwp_numbers_index(struct lwp_numbered_block *block, const struct lwp_numbered_access *access);
 
 /* Called from translated code: sets `node` and `base` to those of the running thread. */
 VG_REGPARM(1) void lwp_numbers_enter(struct lwp_numbered_block *block);

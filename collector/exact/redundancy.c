@@ -28,16 +28,53 @@ static unsigned what_bytes(ULong what)
     return (unsigned)(what >> BYTES_AT) & 0xffff;
 }
 
-/* One for each of the usual widths, so that the shadow's code for it is all there is. */
-#define LOAD(width)                                                                             \
-    static VG_REGPARM(2) void redundancy_load_##width(ULong what, Addr address)                \
-    {                                                                                           \
-        lwp_redundancy_number = (uint32_t)what;                                                 \
-        lwp_shadow_load(&lwp_redundancy_shadow, address, width, (uint32_t)what);                \
+static __attribute__((noinline)) void redundancy_load_slowly(ULong what, Addr address, unsigned bytes)
+{
+    lwp_redundancy_number = (uint32_t)what;
+    lwp_shadow_load_slowly(&lwp_redundancy_shadow, address, bytes, (uint32_t)what);
+}
+
+static __attribute__((noinline)) void redundancy_store_slowly(ULong what, Addr address, ULong value, ULong before, unsigned bytes)
+{
+    lwp_redundancy_number = (uint32_t)what;
+    lwp_shadow_store_slowly(&lwp_redundancy_shadow, address, bytes, (uint32_t)what, before, value,
+                            (unsigned)(what >> ELEMENT_AT));
+}
+
+/* For each of the usual widths, with the way that nearly all go and that calls nothing. */
+#define ACCESS(width, type)                                                                                    \
+    static VG_REGPARM(2) void redundancy_load_##width(ULong what, Addr address)                                \
+    {                                                                                                          \
+        if (!lwp_shadow_load_fast(&lwp_redundancy_shadow, address, width, (uint32_t)what))                     \
+            redundancy_load_slowly(what, address, width);                                                      \
+    }                                                                                                          \
+    static VG_REGPARM(3) void redundancy_store_##width(ULong what, Addr address, ULong value)                  \
+    {                                                                                                          \
+        ULong before = *(const type *)address;                                                                 \
+        if (!lwp_shadow_store_fast(&lwp_redundancy_shadow, address, width, (uint32_t)what, before, value,      \
+                                   before == value ? LWPS_VALUE_SAME : LWPS_VALUE_OTHER))                      \
+            redundancy_store_slowly(what, address, value, before, width);                                      \
     }
-LOAD(1)
-LOAD(4)
-LOAD(8)
+ACCESS(1, UChar)
+ACCESS(2, UShort)
+ACCESS(4, UInt)
+ACCESS(8, ULong)
+
+static void redundancy_piece(ULong what, Addr address, unsigned bytes, ULong before, ULong after)
+{
+    lwp_redundancy_number = (uint32_t)what;
+    lwp_shadow_store(&lwp_redundancy_shadow, address, bytes, (uint32_t)what, before, after, (unsigned)(what >> ELEMENT_AT));
+}
+
+/* A floating point number, which may be close to what was there. */
+static VG_REGPARM(3) void redundancy_store_float(ULong what, Addr address, ULong value)
+{
+    ULong before = what_bytes(what) == 8 ? *(const ULong *)address : *(const UInt *)address;
+    if (what_bytes(what) == 8 &&
+        lwp_shadow_store_fast(&lwp_redundancy_shadow, address, 8, (uint32_t)what, before, value, lwp_value_compare(before, value, 8, 8)))
+        return;
+    redundancy_store_slowly(what, address, value, before, what_bytes(what));
+}
 
 static VG_REGPARM(2) void redundancy_load(ULong what, Addr address)
 {
@@ -51,48 +88,16 @@ static VG_REGPARM(2) void redundancy_load(ULong what, Addr address)
 static uint64_t redundancy_value(Addr address, unsigned bytes)
 {
     uint64_t value = 0;
-    switch (bytes) {
-    case 8:
-        return *(const ULong *)address;
-    case 4:
-        return *(const UInt *)address;
-    case 2:
-        return *(const UShort *)address;
-    default:
-        for (unsigned i = 0; i < bytes; i++)
-            value |= (uint64_t)((const UChar *)address)[i] << 8 * i;
-        return value;
-    }
-}
-
-static inline void redundancy_piece(ULong what, Addr address, unsigned bytes, ULong before, ULong after)
-{
-    unsigned element = (unsigned)(what >> ELEMENT_AT);
     if (bytes == 8)
-        lwp_shadow_store(&lwp_redundancy_shadow, address, 8, (uint32_t)what, before, after, element);
-    else
-        lwp_shadow_store(&lwp_redundancy_shadow, address, bytes, (uint32_t)what, before, after, element);
-}
-
-static VG_REGPARM(3) void redundancy_store_8(ULong what, Addr address, ULong value)
-{
-    ULong before = *(const ULong *)address;
-    lwp_redundancy_number = (uint32_t)what;
-    redundancy_piece(what, address, 8, before, value);
-}
-
-static VG_REGPARM(3) void redundancy_store(ULong what, Addr address, ULong value)
-{
-    unsigned bytes = what_bytes(what);
-    ULong before = redundancy_value(address, bytes);
-    lwp_redundancy_number = (uint32_t)what;
-    redundancy_piece(what, address, bytes, before, value);
+        return *(const ULong *)address;
+    for (unsigned i = 0; i < bytes; i++)
+        value |= (uint64_t)((const UChar *)address)[i] << 8 * i;
+    return value;
 }
 
 static void redundancy_store_16(ULong what, Addr address, ULong low, ULong high)
 {
     const ULong *before = (const ULong *)address;
-    lwp_redundancy_number = (uint32_t)what;
     redundancy_piece(what, address, 8, before[0], low);
     redundancy_piece(what, address + 8, 8, before[1], high);
 }
@@ -196,7 +201,7 @@ static bool access_tells(const IRSB *block, const struct lwp_ir_access *access)
     }
 }
 
-static void emit_stored(IRSB *out, IRExpr *what, const struct lwp_ir_access *access)
+static void emit_stored(IRSB *out, IRExpr *what, const struct lwp_ir_access *access, UInt element)
 {
     IRExpr *data = access->data;
     switch (typeOfIRExpr(out->tyenv, data)) {
@@ -211,55 +216,68 @@ static void emit_stored(IRSB *out, IRExpr *what, const struct lwp_ir_access *acc
                                 emit_unary(out, Iop_V256to64_1, data), emit_unary(out, Iop_V256to64_2, data),
                                 emit_unary(out, Iop_V256to64_3, data)));
         return;
-    case Ity_I64:
-    case Ity_F64:
-        EMIT_CALL(out, access->guard, 3, redundancy_store_8,
-                  mkIRExprVec_3(what, access->address, emit_widened(out, data)));
-        return;
     default:
-        EMIT_CALL(out, access->guard, 3, redundancy_store,
-                  mkIRExprVec_3(what, access->address, emit_widened(out, data)));
+        break;
     }
+    IRExpr **arguments = mkIRExprVec_3(what, access->address, emit_widened(out, data));
+    if (element)
+        EMIT_CALL(out, access->guard, 3, redundancy_store_float, arguments);
+    else if (access->bytes == 8)
+        EMIT_CALL(out, access->guard, 3, redundancy_store_8, arguments);
+    else if (access->bytes == 4)
+        EMIT_CALL(out, access->guard, 3, redundancy_store_4, arguments);
+    else if (access->bytes == 2)
+        EMIT_CALL(out, access->guard, 3, redundancy_store_2, arguments);
+    else
+        EMIT_CALL(out, access->guard, 3, redundancy_store_1, arguments);
 }
 
 static void emit_loaded(IRSB *out, IRExpr *what, const struct lwp_ir_access *access)
 {
     IRExpr **arguments = mkIRExprVec_2(what, access->address);
-    if (access->bytes == 8)
+    switch (access->bytes) {
+    case 8:
         EMIT_CALL(out, access->guard, 2, redundancy_load_8, arguments);
-    else if (access->bytes == 4)
+        return;
+    case 4:
         EMIT_CALL(out, access->guard, 2, redundancy_load_4, arguments);
-    else if (access->bytes == 1)
+        return;
+    case 2:
+        EMIT_CALL(out, access->guard, 2, redundancy_load_2, arguments);
+        return;
+    case 1:
         EMIT_CALL(out, access->guard, 2, redundancy_load_1, arguments);
-    else
+        return;
+    default:
         EMIT_CALL(out, access->guard, 2, redundancy_load, arguments);
+    }
 }
 
-static IRExpr *block_what(const struct lwp_redundancy_block *block, UInt index, const struct lwp_ir_access *access)
+static IRExpr *block_what(const struct lwp_redundancy_block *block, const struct lwp_ir_access *access, UInt element)
 {
-    UInt element = access->flags & LWPS_ACCESS_STORE ? lwp_store_element(block->in, access) : 0;
     UInt bytes = access->bytes < AFTER_MOST ? access->bytes : AFTER_MOST;
-    return emit_what(block->out, block->base, index, bytes, element);
+    return emit_what(block->out, block->base, block->index, bytes, element);
 }
 
 void lwp_redundancy_before(struct lwp_redundancy_block *block, const struct lwp_ir_access *access)
 {
-    if (!block->site || block->next == block->site->count)
+    if (!block->site)
         return;
     IRSB *out = block->out;
-    IRExpr *what = block_what(block, block->next, access);
-    struct lwp_numbered_access *site = &block->site->access[block->next];
+    const struct lwp_numbered_access now = {access->ip, access->bytes, access->flags};
     /* a locked add is a load and then a compare-and-swap, which loads once more */
-    bool again = block->next && site[-1].ip == access->ip && site[-1].bytes == access->bytes &&
-                 site[-1].flags & LWPS_ACCESS_LOAD && access->flags & LWPS_ACCESS_STORE;
-    *site = (struct lwp_numbered_access){access->ip, access->bytes, access->flags};
-    block->next++;
+    bool again = block->last.ip == now.ip && block->last.bytes == now.bytes && block->last.flags & LWPS_ACCESS_LOAD &&
+                 now.flags & LWPS_ACCESS_STORE;
+    block->last = now;
+    block->index = lwp_numbers_index(block->site, &now);
+    UInt element = now.flags & LWPS_ACCESS_STORE ? lwp_store_element(block->in, access) : 0;
+    IRExpr *what = block_what(block, access, element);
     if (access->flags & LWPS_ACCESS_LOAD && !again)
         emit_loaded(out, what, access);
     if (!(access->flags & LWPS_ACCESS_STORE))
         return;
     if (access_tells(block->in, access))
-        emit_stored(out, what, access);
+        emit_stored(out, what, access, element);
     else
         EMIT_CALL(out, access->guard, 2, redundancy_keep, mkIRExprVec_2(what, access->address));
 }
@@ -287,12 +305,9 @@ void lwp_redundancy_after(struct lwp_redundancy_block *block, const IRStmt *stat
 {
     if (!block->site || !(access->flags & LWPS_ACCESS_STORE) || access_tells(block->in, access))
         return;
-    UInt index = block->next - 1;
-    if (block->site->access[index].ip != access->ip) /* one too many */
-        return;
     IRExpr *guard = statement->tag == Ist_CAS ? emit_swapped(block->out, statement->Ist.CAS.details) : access->guard;
     EMIT_CALL(block->out, guard, 2, redundancy_compare,
-              mkIRExprVec_2(block_what(block, index, access), access->address));
+              mkIRExprVec_2(block_what(block, access, lwp_store_element(block->in, access)), access->address));
 }
 
 void lwp_redundancy_dead(IRSB *out, const IRStmt *hint)

@@ -3,6 +3,7 @@
 #ifndef LWP_EXACT_REDUNDANCY_H
 #define LWP_EXACT_REDUNDANCY_H
 
+#include "collector/exact/access_numbers.h"
 #include "collector/exact/accesses.h"
 #include "collector/exact/tool.h"
 
@@ -12,7 +13,8 @@ struct lwp_redundancy_block {
     const IRSB *in;
     struct lwp_numbered_block *site; /* NULL: it accesses nothing */
     IRExpr *base;                    /* I64: number of its first access on the path it runs on */
-    UInt next;                        /* access */
+    struct lwp_numbered_access last;
+    UInt index;                      /* of the last one */
 };
 
 /* Nothing below does anything unless this was called; false: no memory. */

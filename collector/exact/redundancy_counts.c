@@ -3,6 +3,7 @@
 #include "collector/exact/access_numbers.h"
 #include "collector/exact/process.h"
 #include "collector/exact/sampling.h"
+#include "collector/exact/threads.h"
 #include "collector/exact/trace.h"
 #include "format/record.h"
 
@@ -55,8 +56,11 @@ static void counts_unmap(void *memory, size_t bytes)
 static uint64_t counts_place(uint64_t address)
 {
     uint32_t node;
-    const struct lwp_numbered_access *at = lwp_numbers_access(lwp_redundancy_number, &node);
-    struct lwps_access access = {.address = address, .ip = at ? at->ip : 0};
+    struct lwps_access access = {.address = address};
+    if (address >= lwp_thread_now->stack_low && address < lwp_thread_now->stack_high) {
+        const struct lwp_numbered_access *at = lwp_numbers_access(lwp_redundancy_number, &node);
+        access.ip = at ? at->ip : 0;
+    }
     lwp_sampling_place(&access);
     struct sight sight = {.time = lwp_trace_time(), .address = address, .home_base = access.home_base,
                           .home_id = access.home_id, .home = access.home};

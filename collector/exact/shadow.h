@@ -17,11 +17,20 @@
 #include "collector/exact/shadow_pairs.h"
 #include "collector/exact/shadow_tuples.h"
 
+enum { LWP_SHADOW_STEP_BITS = 14 };
+
+/* What came out when some bytes of a word were given another context. */
+struct lwp_shadow_step {
+    uint64_t key; /* what the word had, the context, which bytes */
+    uint32_t packed;
+};
+
 struct lwp_shadow {
     const struct lwp_shadow_port *port;
     uint64_t **leaves;
     struct lwp_shadow_pairs pairs;
     struct lwp_shadow_tuples tuples;
+    struct lwp_shadow_step *steps; /* 1 << LWP_SHADOW_STEP_BITS, the last ones */
     uint64_t stored, loaded; /* bytes */
     uint64_t used;           /* of the stored ones: loaded, or read by the kernel, before they were overwritten */
     uint64_t unseen;         /* bytes of accesses that had no shadow, as there was no memory for it */

@@ -46,12 +46,10 @@ static inline uint64_t word_make(uint32_t stored_by, unsigned pending, uint32_t 
            (uint64_t)unchanged << UNCHANGED;
 }
 
-/* Slow ways: bytes of whatever kind; `same` has a bit for each that does not change. */
-void lwp_shadow_load_bytes(struct lwp_shadow *shadow, uint64_t address, unsigned bytes, uint32_t context);
-void lwp_shadow_store_bytes(struct lwp_shadow *shadow, uint64_t address, unsigned bytes, uint32_t context,
-                            unsigned same, enum lwps_value value);
-/* The first of its leaf. */
-uint64_t *lwp_shadow_grow(struct lwp_shadow *shadow, uint64_t address);
+/* The ways of lwp_shadow_load() and lwp_shadow_store() that always work. */
+void lwp_shadow_load_slowly(struct lwp_shadow *shadow, uint64_t address, unsigned bytes, uint32_t context);
+void lwp_shadow_store_slowly(struct lwp_shadow *shadow, uint64_t address, unsigned bytes, uint32_t context, uint64_t before,
+                             uint64_t after, unsigned element);
 
 /* The word of an address, NULL where there is none yet. */
 static inline uint64_t *shadow_find(const struct lwp_shadow *shadow, uint64_t address)
@@ -60,19 +58,10 @@ static inline uint64_t *shadow_find(const struct lwp_shadow *shadow, uint64_t ad
     return leaf ? &leaf[(address & LEAF_MASK) >> 2] : NULL;
 }
 
-/* NULL: there is no memory for it. */
-static inline uint64_t *shadow_at(struct lwp_shadow *shadow, uint64_t address)
-{
-    uint64_t *word = shadow_find(shadow, address);
-    return __builtin_expect(word != NULL, 1) ? word : lwp_shadow_grow(shadow, address);
-}
-
 /* ---- counting ---- */
 
-static inline void count_store(struct lwp_shadow *shadow, uint32_t first, uint32_t second, uint64_t address, unsigned bytes,
-                        unsigned dead, enum lwps_value value)
+static inline void pair_store(struct lwp_shadow_pair *pair, unsigned bytes, unsigned dead, enum lwps_value value)
 {
-    struct lwp_shadow_pair *pair = lwp_shadow_pairs_at(&shadow->pairs, LWP_SHADOW_STORES, first, second, address);
     pair->dead += dead;
     pair->dead_times += dead != 0;
     if (value == LWPS_VALUE_SAME)
@@ -84,21 +73,10 @@ static inline void count_store(struct lwp_shadow *shadow, uint32_t first, uint32
     pair->same_times += value != LWPS_VALUE_OTHER;
 }
 
-static inline void count_load(struct lwp_shadow *shadow, uint32_t first, uint32_t second, uint64_t address, unsigned bytes,
-                       bool unchanged)
+static inline void pair_load(struct lwp_shadow_pair *pair, unsigned bytes, bool unchanged)
 {
-    struct lwp_shadow_pair *pair = lwp_shadow_pairs_at(&shadow->pairs, LWP_SHADOW_LOADS, first, second, address);
     *(unchanged ? &pair->same : &pair->other) += bytes;
     pair->same_times += unchanged;
-}
-
-/* No library is there to do it. */
-static inline unsigned mask_count(unsigned mask)
-{
-    unsigned count = 0;
-    for (; mask; mask &= mask - 1)
-        count++;
-    return count;
 }
 
 static inline unsigned mask_bits(unsigned from, unsigned bytes)
@@ -114,112 +92,114 @@ static inline unsigned same_bytes(uint64_t before, uint64_t after)
     return ~(unsigned)((marks >> 7 & 0x0101010101010101) * 0x0102040810204080 >> 56) & 255;
 }
 
-/* ---- parts of one word, if its bytes have one context before and after ---- */
-
-static inline bool load_part(struct lwp_shadow *shadow, uint64_t *word, uint64_t address, unsigned bytes,
-                             uint32_t context)
+/* The bits of a mask of 4 bytes. No library is there to count them. */
+static inline unsigned mask_count(unsigned mask)
 {
-    unsigned mask = mask_bits(address & 3, bytes), pending = word_pending(*word) & mask;
-    if (mask >> 4 || word_loaded_by(*word) != context)
-        return false;
-    shadow->used += 0x4332322132212110u >> 4 * pending & 7; /* bits in it */
-    count_load(shadow, context, context, address, bytes, !(mask & ~word_unchanged(*word)));
-    *word = (*word & ~((uint64_t)pending << PENDING)) | (uint64_t)mask << UNCHANGED;
-    return true;
+    return (unsigned)(0x4332322132212110u >> 4 * mask) & 7;
 }
 
-static inline bool store_part(struct lwp_shadow *shadow, uint64_t *word, uint64_t address, unsigned bytes,
-                              uint32_t context, unsigned same, enum lwps_value value)
+/* ---- what a program does most: words of one context, or parts of a word that keep it, and a pair that was there before ---- */
+
+struct shadow_piece {
+    uint64_t *low, *high; /* its words, the same one if the piece is of at most 4 bytes */
+    unsigned mask;        /* of its bytes in each */
+};
+
+/* False: it is not so simple. */
+static inline __attribute__((always_inline)) bool piece_at(const struct lwp_shadow *shadow, uint64_t address, unsigned bytes,
+                                                           struct shadow_piece *piece)
 {
-    unsigned mask = mask_bits(address & 3, bytes), changed = mask & ~(same << (address & 3));
-    if (mask >> 4 || word_stored_by(*word) != context)
-        return false;
-    count_store(shadow, context, context, address, bytes, 0x4332322132212110u >> 4 * (word_pending(*word) & mask) & 7,
-                value);
-    *word = (*word | (uint64_t)mask << PENDING) & ~((uint64_t)changed << UNCHANGED);
-    return true;
+    uint64_t *word = shadow_find(shadow, address);
+    piece->low = word;
+    piece->high = bytes == 8 ? word + 1 : word;
+    piece->mask = bytes == 8 ? 15 : mask_bits(address & 3, bytes);
+    return word && (bytes == 8 ? !(address & 7) : !(piece->mask >> 4));
 }
 
-/* ---- whole words of one context: nearly all that a program does ---- */
-
-/* False: it is not so simple. Both words are the same one if the piece is of 4 bytes. */
-static inline __attribute__((always_inline)) bool load_words(struct lwp_shadow *shadow, uint64_t *low, uint64_t *high,
-                                                             uint64_t address, unsigned bytes, uint32_t context)
+/* False: it is not so simple, and nothing was done. `bytes`, 1 to 8, is to be known to the compiler. */
+static inline __attribute__((always_inline)) bool lwp_shadow_load_fast(struct lwp_shadow *shadow, uint64_t address,
+                                                                       unsigned bytes, uint32_t context)
 {
-    uint64_t old = *low, both = *low & *high;
-    if ((*low ^ *high) >> LOADED_BY || old & LOADED_BY_TUPLE)
+    struct shadow_piece piece;
+    if (!piece_at(shadow, address, bytes, &piece))
         return false;
-    if (word_pending(old)) {
-        if (word_pending(old) != 15)
+    uint64_t old = *piece.low, both = old & *piece.high;
+    uint32_t by = word_loaded_by(old);
+    unsigned pending = word_pending(old) & piece.mask;
+    if ((old ^ *piece.high) >> LOADED_BY)
+        return false;
+    if (bytes >= 4 ? by & TUPLE || (pending && pending != 15) : by != context)
+        return false;
+    if (by) {
+        struct lwp_shadow_pair *pair = lwp_shadow_pairs_known(&shadow->pairs, LWP_SHADOW_LOADS, by, context, address);
+        if (__builtin_expect(!pair, 0))
             return false;
-        shadow->used += bytes;
+        pair_load(pair, bytes, !(piece.mask & ~word_unchanged(both)));
     }
-    if (word_loaded_by(old))
-        count_load(shadow, word_loaded_by(old), context, address, bytes, word_unchanged(both) == 15);
-    uint64_t now = word_make(word_stored_by(old), 0, context, 15);
+    shadow->loaded += bytes;
+    shadow->used += bytes >= 4 ? pending ? bytes : 0 : mask_count(pending);
+    uint64_t now = bytes >= 4 ? word_make(word_stored_by(old), 0, context, 15)
+                              : (old & ~((uint64_t)pending << PENDING)) | (uint64_t)piece.mask << UNCHANGED;
     if (both != now)
-        *low = *high = now;
+        *piece.low = *piece.high = now;
     return true;
 }
 
-static inline __attribute__((always_inline)) bool store_words(struct lwp_shadow *shadow, uint64_t *low, uint64_t *high,
-                                                              uint64_t address, unsigned bytes, uint32_t context,
-                                                              unsigned same, enum lwps_value value)
+/* The same of a store; `value`: of before and after. */
+static inline __attribute__((always_inline)) bool lwp_shadow_store_fast(struct lwp_shadow *shadow, uint64_t address,
+                                                                        unsigned bytes, uint32_t context, uint64_t before,
+                                                                        uint64_t after, enum lwps_value value)
 {
-    uint64_t old = *low;
-    unsigned pending = word_pending(old);
-    if ((old ^ *high) >> LOADED_BY || old & STORED_BY_TUPLE || (pending && pending != 15))
+    struct shadow_piece piece;
+    if (!piece_at(shadow, address, bytes, &piece))
         return false;
-    if (word_stored_by(old))
-        count_store(shadow, word_stored_by(old), context, address, bytes, pending ? bytes : 0, value);
+    uint64_t old = *piece.low;
+    uint32_t by = word_stored_by(old);
+    unsigned pending = word_pending(old) & piece.mask;
+    if ((old ^ *piece.high) >> LOADED_BY)
+        return false;
+    if (bytes >= 4 ? by & TUPLE || (pending && pending != 15) : by != context)
+        return false;
+    if (by) {
+        struct lwp_shadow_pair *pair = lwp_shadow_pairs_known(&shadow->pairs, LWP_SHADOW_STORES, by, context, address);
+        if (__builtin_expect(!pair, 0))
+            return false;
+        pair_store(pair, bytes, bytes >= 4 ? pending ? bytes : 0 : mask_count(pending), value);
+    }
+    shadow->stored += bytes;
+    unsigned same = before == after ? 255 : same_bytes(before, after);
+    if (bytes < 4) {
+        unsigned changed = piece.mask & ~(same << (address & 3));
+        *piece.low = (old | (uint64_t)piece.mask << PENDING) & ~((uint64_t)changed << UNCHANGED);
+        return true;
+    }
     uint64_t now = word_make(context, 15, word_loaded_by(old), 0);
-    *high = now | (word_unchanged(*high) & (bytes == 8 ? same >> 4 : same));
+    *piece.high = now | (word_unchanged(*piece.high) & (bytes == 8 ? same >> 4 : same));
     if (bytes == 8)
-        *low = now | (word_unchanged(old) & same);
+        *piece.low = now | (word_unchanged(old) & same);
     return true;
 }
 
 /* One piece of an access: `bytes` is 1 to 8. Call before the store is done or after, in the program's order. `before`
  * and `after`: the piece's value in the low bytes, the others 0; `element`: bytes of each floating point number in it (4, 8), 0: none. */
-static inline __attribute__((always_inline)) void lwp_shadow_load(struct lwp_shadow *shadow, uint64_t address, unsigned bytes, uint32_t context)
+static inline void lwp_shadow_load(struct lwp_shadow *shadow, uint64_t address, unsigned bytes, uint32_t context)
 {
-    uint64_t *word = shadow_at(shadow, address);
-    bool done = false;
-    shadow->loaded += bytes;
-    if (__builtin_expect(word != NULL, 1)) {
-        if (bytes == 8)
-            done = !(address & 7) && load_words(shadow, word, word + 1, address, 8, context);
-        else if (bytes == 4 && !(address & 3))
-            done = load_words(shadow, word, word, address, 4, context);
-        else
-            done = load_part(shadow, word, address, bytes, context);
-    }
+    bool done = bytes == 8   ? lwp_shadow_load_fast(shadow, address, 8, context)
+                : bytes == 4 ? lwp_shadow_load_fast(shadow, address, 4, context)
+                             : bytes < 4 && lwp_shadow_load_fast(shadow, address, bytes & 3, context);
     if (!done)
-        lwp_shadow_load_bytes(shadow, address, bytes, context);
+        lwp_shadow_load_slowly(shadow, address, bytes, context);
 }
 
-static inline __attribute__((always_inline)) void lwp_shadow_store(struct lwp_shadow *shadow, uint64_t address, unsigned bytes, uint32_t context, uint64_t before,
-                      uint64_t after, unsigned element)
+static inline void lwp_shadow_store(struct lwp_shadow *shadow, uint64_t address, unsigned bytes, uint32_t context, uint64_t before,
+                                    uint64_t after, unsigned element)
 {
-    uint64_t *word = shadow_at(shadow, address);
-    enum lwps_value value = LWPS_VALUE_SAME;
-    unsigned same = 255;
-    bool done = false;
-    if (before != after) {
-        value = element ? lwp_value_compare(before, after, bytes, element) : LWPS_VALUE_OTHER;
-        same = same_bytes(before, after);
-    }
-    shadow->stored += bytes;
-    if (__builtin_expect(word != NULL, 1)) {
-        if (bytes == 8)
-            done = !(address & 7) && store_words(shadow, word, word + 1, address, 8, context, same, value);
-        else if (bytes == 4 && !(address & 3))
-            done = store_words(shadow, word, word, address, 4, context, same, value);
-        else
-            done = store_part(shadow, word, address, bytes, context, same, value);
-    }
+    enum lwps_value value = before == after ? LWPS_VALUE_SAME : LWPS_VALUE_OTHER;
+    bool done = !element && (bytes == 8   ? lwp_shadow_store_fast(shadow, address, 8, context, before, after, value)
+                             : bytes == 4 ? lwp_shadow_store_fast(shadow, address, 4, context, before, after, value)
+                                          : bytes < 4 && lwp_shadow_store_fast(shadow, address, bytes & 3, context, before, after, value));
     if (!done)
-        lwp_shadow_store_bytes(shadow, address, bytes, context, same, value);
+        lwp_shadow_store_slowly(shadow, address, bytes, context, before, after, element);
 }
 
 #endif

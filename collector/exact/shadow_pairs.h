@@ -72,18 +72,35 @@ static inline size_t lwp_shadow_pairs_place(const struct lwp_shadow_pairs *pairs
     return (size_t)(key * 0x9e3779b97f4a7c15u >> (64 - pairs->bits));
 }
 
-/* Never NULL; valid until the next call. `address`: where the second access is. */
+static inline uint64_t lwp_shadow_pairs_key(enum lwp_shadow_kind kind, uint32_t first, uint32_t second)
+{
+    return (uint64_t)kind << 56 | (uint64_t)first << 28 | second;
+}
+
+static inline struct lwp_shadow_pair *lwp_shadow_pair_again(struct lwp_shadow_pair *pair, uint64_t address)
+{
+    if (pair->address_low == (uint32_t)address && pair->again != UINT32_MAX)
+        pair->again++;
+    pair->address_low = (uint32_t)address;
+    return pair;
+}
+
+/* NULL: not where it is looked for first. `address`: where the second access is. */
+static inline struct lwp_shadow_pair *lwp_shadow_pairs_known(struct lwp_shadow_pairs *pairs, enum lwp_shadow_kind kind,
+                                                             uint32_t first, uint32_t second, uint64_t address)
+{
+    uint64_t key = lwp_shadow_pairs_key(kind, first, second);
+    struct lwp_shadow_pair *entry = &pairs->entries[lwp_shadow_pairs_place(pairs, key)];
+    return __builtin_expect(entry->key == key, 1) ? lwp_shadow_pair_again(entry, address) : NULL;
+}
+
+/* Never NULL; valid until the next call. */
 static inline struct lwp_shadow_pair *lwp_shadow_pairs_at(struct lwp_shadow_pairs *pairs, enum lwp_shadow_kind kind,
                                                           uint32_t first, uint32_t second, uint64_t address)
 {
-    uint64_t key = (uint64_t)kind << 56 | (uint64_t)first << 28 | second;
+    uint64_t key = lwp_shadow_pairs_key(kind, first, second);
     struct lwp_shadow_pair *entry = &pairs->entries[lwp_shadow_pairs_place(pairs, key)];
-    if (__builtin_expect(entry->key != key, 0))
-        entry = lwp_shadow_pairs_add(pairs, key, address);
-    if (entry->address_low == (uint32_t)address && entry->again != UINT32_MAX)
-        entry->again++;
-    entry->address_low = (uint32_t)address;
-    return entry;
+    return lwp_shadow_pair_again(entry->key == key ? entry : lwp_shadow_pairs_add(pairs, key, address), address);
 }
 
 #endif
