@@ -3,8 +3,12 @@
 #define LWP_EXACT_STORE_ELEMENT_H
 
 #include "collector/exact/accesses.h"
+#include "collector/exact/float_class.h"
 
 /* 4 or 8; 0: it stores no floating point, or it cannot be told. `block`: flat, as Valgrind hands it out. */
 UInt lwp_store_element(const IRSB *block, const struct lwp_ir_access *access);
+
+/* The same of any value, an atom, that an instruction of that class makes. */
+UInt lwp_value_element(const IRSB *block, const IRExpr *value, struct lwp_float_class class);
 
 #endif
