@@ -233,6 +233,18 @@ static int attribution_pair(void *to, const struct lwps_pair *record)
     return 0;
 }
 
+static int attribution_registers(void *to, const struct lwps_registers *record)
+{
+    struct lwp_attribution *self = to;
+    struct lwp_watched_registers more = {record->bytes, record->same, record->close, record->instructions,
+                                         record->of_instructions};
+    bool sound = (record->bytes | record->same | record->close | record->instructions | record->of_instructions) >> 56 == 0 &&
+                 record->same + record->close <= record->bytes && record->instructions <= record->of_instructions;
+    if (sound && !self->file->other_unit)
+        lwp_watched_registers(&self->shard->watched, record->flags & LWPS_ACCESS_LOAD, record->flags & LWPS_ACCESS_FLOAT, &more);
+    return 0;
+}
+
 int lwp_attribute(struct lwp_attribution *self, struct lwp_space *space, uint32_t number, const char *path,
                   struct lwp_attributed *file, struct lwps_damage *damage, struct lwp_error *err)
 {
@@ -242,6 +254,7 @@ int lwp_attribute(struct lwp_attribution *self, struct lwp_space *space, uint32_
                                                 .watch = attribution_watch,
                                                 .candidates = attribution_candidates,
                                                 .pair = attribution_pair,
+                                                .registers = attribution_registers,
                                                 .sample = attribution_sample};
     lwp_resolver_enter(self->resolver, space);
     lwp_places_begin(&self->places);

@@ -214,6 +214,15 @@ static int dump_pair(void *to, const struct lwps_pair *record)
     return 0;
 }
 
+static int dump_registers(void *to, const struct lwps_registers *record)
+{
+    (void)to;
+    printf("registers %s %s bytes %" PRIu64 " same %" PRIu64 " close %" PRIu64 " instructions %" PRIu64 " of %" PRIu64 "\n",
+           record->flags & LWPS_ACCESS_LOAD ? "loaded" : "computed", record->flags & LWPS_ACCESS_FLOAT ? "float" : "other",
+           record->bytes, record->same, record->close, record->instructions, record->of_instructions);
+    return 0;
+}
+
 static int dump_sample(void *to, const struct lwps_sample *record)
 {
     (void)to;
@@ -233,7 +242,7 @@ static int dump_run(int argc, char **argv, const struct lwp_command *self)
         .file = dump_file, .process = dump_process, .module = dump_module, .module_end = dump_module_end,
         .context = dump_context, .pool = dump_pool, .pool_count = dump_pool_count, .block = dump_block,
         .block_end = dump_block_end, .totals = dump_totals, .note = dump_note, .thread = dump_thread,
-        .thread_end = dump_thread_end, .watch = dump_watch, .candidates = dump_candidates, .pair = dump_pair, .sample = dump_sample,
+        .thread_end = dump_thread_end, .watch = dump_watch, .candidates = dump_candidates, .pair = dump_pair, .registers = dump_registers, .sample = dump_sample,
     };
     struct lwp_options options;
     int status;

@@ -222,7 +222,7 @@ static void input_process(struct lwp_profile *profile, struct lwp_inputs *inputs
     if (count > 0)
         input->files = lwp_arena_alloc(profile->arena, (size_t)count, sizeof *input->files);
     for (int i = 0; i < count; i++) {
-        input->threads += strcmp(entries[i]->d_name, "t0.lwps") != 0;
+        input->threads += strncmp(entries[i]->d_name, "t0.", 3) != 0;
         input->files[input->file_count++] = lwp_arena_strdup(profile->arena, entries[i]->d_name);
         free(entries[i]);
     }

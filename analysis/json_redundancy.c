@@ -44,6 +44,23 @@ static json_t *json_redundancy(struct lwp_json_tables *tables, const struct lwp_
                      item->remedy);
 }
 
+/* RedSpy's R of registers and loads, precise and approximate, and the instructions that write such values (thesis, 3.4.1). */
+static json_t *json_register_classes(const struct lwp_watched *watched)
+{
+    json_t *classes = json_array();
+    for (unsigned i = 0; i < 4; i++) {
+        const struct lwp_watched_registers *of = &watched->registers[i / 2][i % 2];
+        double bytes = (double)of->bytes, all = (double)of->of_instructions;
+        if (of->bytes)
+            json_array_append_new(
+                classes, json_pack("{s:b,s:b,s:I,s:I,s:I,s:o,s:o}", "loaded", i / 2, "floating_point", i % 2, "bytes",
+                                   (json_int_t)of->bytes, "same", (json_int_t)of->same, "close", (json_int_t)of->close, "share",
+                                   lwp_json_share((double)(of->same + of->close) / bytes), "instructions",
+                                   lwp_json_share(all > 0 ? (double)of->instructions / all : 0)));
+    }
+    return classes;
+}
+
 /* null where nothing was watched: by choice, or since it was not possible. */
 void lwp_json_redundancies(struct lwp_json_tables *tables, const struct lwp_redundancies *found, json_t *root)
 {
@@ -56,6 +73,8 @@ void lwp_json_redundancies(struct lwp_json_tables *tables, const struct lwp_redu
         json_object_set_new(totals, lwp_redundancy_kind((enum lwp_watched_kind)kind),
                             json_redundancy_total(&found->totals[kind],
                                                   exact ? "bytes" : units[unit < 5 ? unit : 0], exact));
+    if (measured && found->totals[LWP_WATCHED_REGISTER].measured)
+        json_object_set_new(json_object_get(totals, "register"), "classes", json_register_classes(&tables->profile->watched));
     for (size_t i = 0; measured && i < found->count; i++)
         json_array_append_new(list, json_redundancy(tables, &found->items[i]));
     json_object_set_new(root, "redundancy_totals", totals);

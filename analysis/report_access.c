@@ -121,6 +121,17 @@ static void report_access_at(const struct lwp_report *report, const json_t *cont
         snprintf(text, size, "%s", name);
 }
 
+static void report_classes(const struct lwp_report *report, const json_t *classes)
+{
+    const json_t *class;
+    size_t i;
+    json_array_foreach(classes, i, class)
+        lwp_report_say(report, "      %5.1f %%  of %.0f bytes %s, %s; %.1f %% of all instructions\n", 100 * lwp_report_number(class, "share"),
+                       lwp_report_number(class, "bytes"), json_is_true(json_object_get(class, "loaded")) ? "loaded" : "computed",
+                       json_is_true(json_object_get(class, "floating_point")) ? "floating point" : "other",
+                       100 * lwp_report_number(class, "instructions"));
+}
+
 static void report_pairs(const struct lwp_report *report, const char *kind)
 {
     enum { PAIRS_SHOWN = 3 };
@@ -165,6 +176,7 @@ void lwp_report_redundancies(const struct lwp_report *report)
             lwp_report_say(report, "(%.1f-%.1f)  %s\n", report_end(total, 0), report_end(total, 1), kind->waste);
         if (undecided >= 0.005)
             lwp_report_say(report, "%*s nothing is known of another %.1f %%\n", 16, "", 100 * undecided);
+        report_classes(report, json_object_get(total, "classes"));
         report_pairs(report, kind->key);
     }
 }

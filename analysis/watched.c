@@ -142,6 +142,17 @@ void lwp_watched_count(struct lwp_watched *watched, const struct lwp_watched_cou
         pair->bytes = count->bytes;
 }
 
+void lwp_watched_registers(struct lwp_watched *watched, bool loaded, bool is_float,
+                           const struct lwp_watched_registers *more)
+{
+    struct lwp_watched_registers *to = &watched->registers[loaded][is_float];
+    to->bytes += more->bytes;
+    to->same += more->same;
+    to->close += more->close;
+    to->instructions += more->instructions;
+    to->of_instructions += more->of_instructions;
+}
+
 void lwp_watched_read_elsewhere(struct lwp_watched *watched, uint32_t object)
 {
     uint32_t *at = lwp_table_at(&watched->read_index, object);
@@ -175,6 +186,8 @@ void lwp_watched_merge(struct lwp_watched *into, struct lwp_watched *from)
             to->bytes = pair->bytes;
     }
     into->exact |= from->exact;
+    for (unsigned i = 0; i < 4; i++)
+        lwp_watched_registers(into, i / 2, i % 2, &from->registers[i / 2][i % 2]);
     for (size_t i = 0; i < from->read_count; i++)
         lwp_watched_read_elsewhere(into, from->read_elsewhere[i]);
     lwp_watched_free(from);

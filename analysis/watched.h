@@ -79,8 +79,15 @@ struct lwp_watched_pair {
     uint16_t bytes;
 };
 
+/* What was written to registers of one class, and what of it was there already, in bytes; instructions that wrote such
+ * values, and all there were. */
+struct lwp_watched_registers {
+    uint64_t bytes, same, close, instructions, of_instructions;
+};
+
 /* Start from zero. */
 struct lwp_watched {
+    struct lwp_watched_registers registers[2][2]; /* [loaded][floating point] */
     struct lwp_watched_origin *origins;
     size_t origin_count, origin_room;
     struct lwp_watched_pair *pairs;
@@ -101,6 +108,9 @@ void lwp_watched_add(struct lwp_watched *watched, const struct lwp_watched_verdi
 
 /* Instead of verdicts. */
 void lwp_watched_count(struct lwp_watched *watched, const struct lwp_watched_count *count);
+
+void lwp_watched_registers(struct lwp_watched *watched, bool loaded, bool is_float,
+                           const struct lwp_watched_registers *more);
 
 /* A thread was seen to load what another one had stored in the object: its stores are of use although their own thread
  * never loads them. Which of them cannot be told. */

@@ -323,6 +323,17 @@ static int read_pair(struct reader *reader, struct cursor *from)
     VISIT(pair, record);
 }
 
+static int read_registers(struct reader *reader, struct cursor *from)
+{
+    struct lwps_registers record = {.flags = get_byte(from)};
+    record.bytes = get_varint(from);
+    record.same = get_varint(from);
+    record.close = get_varint(from);
+    record.instructions = get_varint(from);
+    record.of_instructions = get_varint(from);
+    VISIT(registers, record);
+}
+
 static int read_sample(struct reader *reader, struct cursor *from, uint8_t tag)
 {
     struct lwps_sample record; /* the accesses there are get their values one by one */
@@ -351,6 +362,7 @@ static int (*const readers[])(struct reader *, struct cursor *) = {
     [LWPS_TAG_WATCH] = read_watch,
     [LWPS_TAG_CANDIDATES] = read_candidates,
     [LWPS_TAG_PAIR] = read_pair,
+    [LWPS_TAG_REGISTERS] = read_registers,
 };
 
 /* A block whose checksum is right but whose records are not is given up at the first bad record. A visitor's own

@@ -25,6 +25,7 @@ struct lwps_visitor {
     int (*watch)(void *to, const struct lwps_watch *record);
     int (*candidates)(void *to, const struct lwps_candidates *record);
     int (*pair)(void *to, const struct lwps_pair *record);
+    int (*registers)(void *to, const struct lwps_registers *record);
     int (*sample)(void *to, const struct lwps_sample *record);
 };
 

@@ -254,6 +254,15 @@ struct lwps_pair {
     struct lwps_access first, second;       /* one of them; ip 0: unknown, or not one */
 };
 
+/* What a process wrote to registers, of one class: sums over its pairs of LWPS_VERDICT_REGISTER, and all that they are of. */
+struct lwps_registers {
+    uint8_t flags;            /* LWPS_ACCESS_LOAD: loaded, else computed or copied; LWPS_ACCESS_FLOAT: floating point */
+    uint64_t bytes;           /* all of the class */
+    uint64_t same, close;     /* written where the value was there already, or one within --approx */
+    uint64_t instructions;    /* whose first value was such */
+    uint64_t of_instructions; /* all of the process, of whatever class */
+};
+
 enum { LWPS_ACCESSES_MAX = 8 };
 
 struct lwps_sample {

@@ -551,6 +551,18 @@ int lwps_put_pair(struct lwps_writer *writer, const struct lwps_pair *record)
     RECORD_END(LWPS_TAG_PAIR);
 }
 
+int lwps_put_registers(struct lwps_writer *writer, const struct lwps_registers *record)
+{
+    RECORD_BEGIN(64);
+    put_byte(&to, record->flags);
+    put_varint(&to, record->bytes);
+    put_varint(&to, record->same);
+    put_varint(&to, record->close);
+    put_varint(&to, record->instructions);
+    put_varint(&to, record->of_instructions);
+    RECORD_END(LWPS_TAG_REGISTERS);
+}
+
 int lwps_put_sample(struct lwps_writer *writer, const struct lwps_sample *record)
 {
     RECORD_BEGIN(SAMPLE_BYTES_MAX);

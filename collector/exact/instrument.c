@@ -2,6 +2,7 @@
  *  - at its start: the countdown of instructions, and the superblock's words of the trace (trace.h);
  *    at the entry of an allocator's function also the hook of heap.c;
  *  - before each access: its address into the trace; and what it does to shadow memory (redundancy.h);
+ *  - at each write to a register: whether it changes anything (registers.c), if asked for;
  *  - at its end, if it calls or returns: the shadow call stack (calls.h).
  * Direct calls are not followed into (guest_chase off), so that every call and every entry is an end and a start. */
 #include "collector/exact/instrument.h"
@@ -12,6 +13,7 @@
 #include "collector/exact/heap.h"
 #include "collector/exact/redundancy.h"
 #include "collector/exact/region.h"
+#include "collector/exact/registers.h"
 #include "collector/exact/trace.h"
 #include "collector/exact/values.h"
 #include "format/record.h"
@@ -31,6 +33,7 @@ struct translation {
     IRExpr *at;             /* where the words of its accesses in the trace begin */
     UInt exits;             /* passed so far */
     struct lwp_redundancy_block redundancy;
+    struct lwp_registers_block registers;
 };
 
 /* A store to where the same instruction has loaded from is the second half of one access. */
@@ -188,6 +191,7 @@ IRSB *lwp_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout 
             translation_access(&now, &access);
             lwp_redundancy_before(&now.redundancy, &access);
         }
+        lwp_registers_before(&now.registers, statement);
         addStmtToIRSB(now.out, statement);
         if (accesses)
             lwp_redundancy_after(&now.redundancy, statement, &access);
@@ -200,8 +204,10 @@ IRSB *lwp_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout 
             translation_begin(&now);
             translation_heap(&now);
             lwp_redundancy_enter(&now.redundancy, now.out, in);
+            lwp_registers_enter(&now.registers, now.out, in);
         }
     }
+    lwp_registers_end(&now.registers);
     translation_end(&now);
     return now.out;
 }

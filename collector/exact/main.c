@@ -9,6 +9,8 @@
 #include "collector/exact/process.h"
 #include "collector/exact/redundancy.h"
 #include "collector/exact/region.h"
+#include "collector/exact/register_counts.h"
+#include "collector/exact/registers.h"
 #include "collector/exact/requests.h"
 #include "collector/exact/sampling.h"
 #include "collector/exact/threads.h"
@@ -21,7 +23,7 @@ extern UWord *VG_(client_auxv); /* of Valgrind's core, not in the headers for to
 
 static Long option_threshold = 65536, option_on = 20000, option_off = 2000000;
 static Long option_values = 0;
-static Bool option_sample = True, option_follow = True, option_redundancy = False, option_grow = False;
+static Bool option_sample = True, option_follow = True, option_redundancy = False, option_registers = False, option_grow = False;
 static const HChar *option_region;
 static bool main_recorded; /* when the files were last closed, there were some */
 
@@ -39,6 +41,7 @@ static Bool main_option(const HChar *argument)
     else if VG_BOOL_CLO(argument, "--lwp-redundancy", option_redundancy) {}
     else if VG_BOOL_CLO(argument, "--lwp-sample", option_sample) {}
     else if VG_BINT_CLO(argument, "--lwp-values", option_values, 0, 1 << 16) {}
+    else if VG_BOOL_CLO(argument, "--lwp-registers", option_registers) {}
     else return False;
     return True;
 }
@@ -59,6 +62,8 @@ static void main_close(void)
     lwp_redundancy_anew();
     lwp_values_keep();
     lwp_values_anew();
+    lwp_register_counts_keep();
+    lwp_register_counts_anew();
     lwp_threads_finish();
     lwp_region_finish();
     main_recorded = lwp_exact_process.active;
@@ -97,6 +102,7 @@ static void main_in_child(ThreadId id)
     lwp_exact_process_abandon();
     lwp_redundancy_anew();
     lwp_values_anew();
+    lwp_register_counts_anew();
     if (lwp_exact_options.follow)
         main_again();
 }
@@ -159,6 +165,8 @@ static void main_start(void)
         lwp_exact_process_note("Redundant accesses were not counted: there is not enough memory.");
     if (option_values && !lwp_values_start((uint32_t)option_values))
         lwp_exact_process_note("Redundant computations were not counted: there is not enough memory.");
+    if (option_registers && !lwp_registers_start())
+        lwp_exact_process_note("Values written to registers were not counted: there is not enough memory.");
     lwp_region_start(option_region);
     VG_(atfork)(main_before_fork, NULL, main_in_child);
 }

@@ -3,6 +3,7 @@
 #include "collector/exact/calls.h"
 #include "collector/exact/process.h"
 #include "collector/exact/redundancy.h"
+#include "collector/exact/register_counts.h"
 #include "collector/exact/threads.h"
 #include "collector/exact/trace.h"
 
@@ -22,6 +23,7 @@ static void region_update(void)
     region_met |= inside;
     lwp_trace_region(inside);
     lwp_redundancy_region();
+    lwp_register_counts_region();
 }
 
 void lwp_region_start(const char *region)

@@ -41,7 +41,7 @@ static const struct lwp_option collect_options[] = {
     {.name = "heap-threshold", .kind = LWP_OPT_NUMBER, .argument = "BYTES", .min = 0, .max = 65536,
      .help = "heap blocks below are told apart by call path and size only; 65536 if not given"},
     {.name = "detect", .kind = LWP_OPT_TEXT, .argument = "LIST", .initial = "layout,redundancy,sharing,communication",
-     .help = "what to look for, separated by commas: layout, redundancy, sharing, communication; of the exact engine also values"},
+     .help = "what to look for, separated by commas: layout, redundancy, sharing, communication; of the exact engine also values, registers"},
     {.name = "value-history", .kind = LWP_OPT_NUMBER, .argument = "N", .min = 1, .max = 65536, .initial = "4",
      .help = "computations of each instruction that --detect values compares later ones with"},
     {.name = "follow-fork", .kind = LWP_OPT_FLAG, .help = "sample child processes too (this is the default)"},
@@ -65,7 +65,7 @@ static const struct lwp_option collect_options[] = {
 
 static int collect_check_list(const char *list, struct lwp_error *err)
 {
-    static const char *const known[] = {"layout", "redundancy", "sharing", "communication", "values", "locality", NULL};
+    static const char *const known[] = {"layout", "redundancy", "sharing", "communication", "values", "registers", "locality", NULL};
     for (const char *at = list;;) {
         char word[64];
         size_t length = strcspn(at, ",");
@@ -77,10 +77,10 @@ static int collect_check_list(const char *list, struct lwp_error *err)
         if (near)
             return lwp_error_set(err, LWP_ERR_USAGE, "collect: --detect knows no '%s'; did you mean '%s'?", word, near);
         if (!known[i])
-            return lwp_error_set(err, LWP_ERR_USAGE, "collect: --detect knows no '%s'; it takes layout, redundancy, sharing, communication and values", word);
-        if (i > 4)
+            return lwp_error_set(err, LWP_ERR_USAGE, "collect: --detect knows no '%s'; it takes layout, redundancy, sharing, communication, values and registers", word);
+        if (i > 5)
             return lwp_error_set(err, LWP_ERR_USAGE,
-                                 "collect: --detect %s is not in this version; it takes layout, redundancy, sharing, communication and values", word);
+                                 "collect: --detect %s is not in this version; it takes layout, redundancy, sharing, communication, values and registers", word);
         if (at[length] == '\0')
             return LWP_OK;
         at += length + 1;
@@ -105,8 +105,11 @@ static int collect_check(const struct lwp_options *options, struct lwp_error *er
         if (lwp_options_text(options, traced_only[i]))
             return lwp_error_set(err, LWP_ERR_USAGE, "collect: --%s belongs to the exact engine; add -e exact, or leave it out",
                                  traced_only[i]);
-    if (!exact && strstr(lwp_options_text(options, "detect"), "values"))
-        return lwp_error_set(err, LWP_ERR_USAGE, "collect: --detect values belongs to the exact engine; add -e exact, or leave it out");
+    static const char *const detected_only[] = {"values", "registers"};
+    for (size_t i = 0; !exact && i < sizeof detected_only / sizeof *detected_only; i++)
+        if (strstr(lwp_options_text(options, "detect"), detected_only[i]))
+            return lwp_error_set(err, LWP_ERR_USAGE, "collect: --detect %s belongs to the exact engine; add -e exact, or leave it out",
+                                 detected_only[i]);
     if (!exact && strcmp(lwp_options_text(options, "approx"), "on"))
         return lwp_error_set(err, LWP_ERR_USAGE, "collect: --approx belongs to the exact engine; add -e exact, or leave it out");
     static const char *const sampled_only[] = {"event", "period", "frequency"};
@@ -252,6 +255,7 @@ static int collect_under_exact(const struct lwp_options *options, const char *di
                               .follow = !lwp_options_flag(options, "no-follow-fork"),
                               .redundancy = strstr(detect, "redundancy") != NULL,
                               .values = strstr(detect, "values") ? (unsigned)lwp_options_number(options, "value-history") : 0,
+                              .registers = strstr(detect, "registers") != NULL,
                               .region = lwp_options_text(options, "region"),
                               .machine = machine};
     if (lwp_exact_window(lwp_options_text(options, "window"), &exact, err) ||
@@ -424,7 +428,8 @@ const struct lwp_command lwp_cmd_collect = {
         "communication: which thread reads what which other one stored. All but layout watch sampled accesses with the\n"
         "processor's debug registers and share --max-overhead with it; what is left out leaves more for the others.\n"
         "values, with -e exact: computations that were made before, of the same values, as pairs of call paths; in\n"
-        "windows, or with --window all in the whole run, without samples then unless layout is asked for, too.\n\n"
+        "windows, or with --window all in the whole run, without samples then unless layout is asked for, too.\n"
+        "registers, with -e exact: values that are written to a register where they are already.\n\n"
         "The exit status is APP's, 128+n when signal n ended it; 125 when lwp itself failed, 126 when APP cannot be\n"
         "executed, 127 when it was not found.",
     .options = collect_options,

@@ -20,6 +20,7 @@ struct lwp_exact {
     bool redundancy;         /* dead and silent accesses are counted */
     bool sample;             /* what is traced is weighted and sampled, too */
     unsigned values;         /* redundant computations are counted, with so many kept of each instruction; 0: they are not */
+    bool registers;          /* values written to registers that have them are counted */
     const struct lwp_machine *machine;
 };
 

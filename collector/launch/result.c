@@ -243,7 +243,7 @@ static void result_process(struct lwp_result *result, const char *dir, int at, c
         char *path;
         if (!result_is_samples(entry->d_name, false) || asprintf(&path, "%s/%s/%s", dir, name, entry->d_name) < 0)
             continue;
-        result->threads += entry->d_name[0] == 't' && strcmp(entry->d_name, "t0.lwps") != 0; /* of no thread */
+        result->threads += entry->d_name[0] == 't' && strncmp(entry->d_name, "t0.", 3) != 0; /* of no thread */
         result_file(result, &process, path, runs);
         free(path);
     }

@@ -182,6 +182,14 @@ static int on_pair(void *to, const struct lwps_pair *p)
     return 0;
 }
 
+static int on_registers(void *to, const struct lwps_registers *r)
+{
+    struct log *log = to;
+    fprintf(log->to, "R %u %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", r->flags, r->bytes, r->same, r->close,
+            r->instructions, r->of_instructions);
+    return 0;
+}
+
 static int on_sample(void *to, const struct lwps_sample *record)
 {
     log_sample(to, record);
@@ -273,7 +281,7 @@ static const struct lwps_visitor visitor = {
     .process = on_process, .module = on_module, .module_end = on_module_end, .context = on_context, .pool = on_pool,
     .pool_count = on_pool_count, .block = on_block, .block_end = on_block_end, .totals = on_totals, .note = on_note,
     .thread = on_thread, .thread_end = on_thread_end, .watch = on_watch, .candidates = on_candidates,
-    .pair = on_pair, .sample = on_sample,
+    .pair = on_pair, .registers = on_registers, .sample = on_sample,
 };
 
 static uint64_t any_time(void)
@@ -384,6 +392,12 @@ static void put_any(struct lwps_writer *writer, struct log *expected)
                               random_any(), any_time(), id, (uint32_t)random_any(), any_access(), any_access()};
         assert_int_equal(lwps_put_pair(writer, &r), 0);
         on_pair(expected, &r);
+        break;
+    }
+    case 15: {
+        struct lwps_registers r = {(uint8_t)random_number(), random_any(), random_any(), random_any(), random_any(), random_any()};
+        assert_int_equal(lwps_put_registers(writer, &r), 0);
+        on_registers(expected, &r);
         break;
     }
     default: {

@@ -1,0 +1,138 @@
+#include "collector/exact/register_counts.h"
+
+#include "collector/exact/access_numbers.h"
+#include "collector/exact/process.h"
+#include "collector/exact/region.h"
+#include "collector/exact/shadow_pairs.h"
+#include "collector/value.h"
+#include "format/record.h"
+
+enum { PAIR_BITS = 19 }; /* 36 MiB */
+
+struct lwp_register_totals *lwp_register_totals;
+
+static struct lwp_register_totals inside, outside;
+static struct lwp_shadow_pairs pairs;
+static bool counts_run;
+
+static struct {
+    struct lwps_writer file;
+    struct lwp_context_map contexts;
+} counts;
+
+static void *counts_map(size_t bytes)
+{
+    return VG_(am_shadow_alloc)(VG_PGROUNDUP(bytes));
+}
+
+static void counts_unmap(void *memory, size_t bytes)
+{
+    VG_(am_munmap_valgrind)((Addr)memory, VG_PGROUNDUP(bytes));
+}
+
+static const struct lwp_shadow_port counts_port = {.map = counts_map, .unmap = counts_unmap};
+
+bool lwp_register_counts_start(void)
+{
+    lwp_register_totals = &inside;
+    counts_run = lwp_shadow_pairs_init(&pairs, &counts_port, PAIR_BITS);
+    return counts_run;
+}
+
+static struct lwp_shadow_pair *counts_pair(ULong what, ULong first)
+{
+    struct lwp_shadow_pair *pair = lwp_shadow_pairs_at(&pairs, LWP_SHADOW_STORES, (uint32_t)first, (uint32_t)what, 0);
+    pair->same_times++;
+    pair->dead_times += what >> LWP_REGISTER_COUNTS_AT; /* of instructions */
+    return pair;
+}
+
+static unsigned what_bytes(ULong what)
+{
+    return (unsigned)(what >> LWP_REGISTER_BYTES_AT) & 0xff;
+}
+
+VG_REGPARM(2) void lwp_register_same(ULong what, ULong first)
+{
+    if (lwp_region_inside)
+        counts_pair(what, first)->same += what_bytes(what);
+}
+
+void lwp_register_near(ULong what, ULong first, ULong before, ULong after)
+{
+    unsigned bytes = what_bytes(what), element = (unsigned)(what >> LWP_REGISTER_ELEMENT_AT) & 0xff;
+    if (!lwp_region_inside)
+        return;
+    enum lwps_value value = lwp_value_compare(before, after, bytes, element);
+    if (value == LWPS_VALUE_SAME)
+        counts_pair(what, first)->same += bytes;
+    else if (value == LWPS_VALUE_CLOSE)
+        counts_pair(what, first)->close += bytes;
+}
+
+void lwp_register_counts_region(void)
+{
+    if (counts_run)
+        lwp_register_totals = lwp_region_inside ? &inside : &outside;
+}
+
+/* ---- records ---- */
+
+static uint32_t counts_end(uint32_t number, struct lwps_access *access)
+{
+    uint32_t node;
+    const struct lwp_numbered_access *at = lwp_numbers_access(number, &node);
+    *access = (struct lwps_access){.source = LWPS_SOURCE_TRACE};
+    if (!at)
+        return 0;
+    access->ip = at->ip;
+    access->bytes = at->bytes;
+    access->flags = at->flags;
+    return lwp_context_in_file(&counts.contexts, &counts.file, node);
+}
+
+/* Adds it to the sums of its class. */
+static void counts_write_pair(const struct lwp_shadow_pair *pair, struct lwps_registers sums[2][2])
+{
+    struct lwps_pair record = {.verdict = LWPS_VERDICT_REGISTER, .waste = pair->same, .close = pair->close,
+                               .times = pair->same_times, .again = pair->same_times};
+    record.first_context = counts_end(lwp_shadow_pair_first(pair), &record.first);
+    record.second_context = counts_end(lwp_shadow_pair_second(pair), &record.second);
+    lwps_put_pair(&counts.file, &record);
+    struct lwps_registers *sum = &sums[(record.second.flags & LWPS_ACCESS_LOAD) != 0][(record.second.flags & LWPS_ACCESS_FLOAT) != 0];
+    sum->same += pair->same;
+    sum->close += pair->close;
+    sum->instructions += pair->dead_times;
+}
+
+void lwp_register_counts_keep(void)
+{
+    struct lwps_registers sums[2][2] = {0};
+    struct lwps_pair rest = {.verdict = LWPS_VERDICT_REGISTER};
+    if (!counts_run || !lwp_exact_process_rewrite(&counts.file, "t0.2"))
+        return;
+    for (size_t i = 0; i < (size_t)1 << pairs.bits; i++)
+        if (pairs.entries[i].key)
+            counts_write_pair(&pairs.entries[i], sums);
+    for (unsigned load = 0; load < 2; load++)
+        for (unsigned is_float = 0; is_float < 2; is_float++) {
+            struct lwps_registers *sum = &sums[load][is_float];
+            sum->flags = (uint8_t)((load ? LWPS_ACCESS_LOAD : 0) | (is_float ? LWPS_ACCESS_FLOAT : 0));
+            sum->bytes = inside.bytes[load][is_float];
+            sum->of_instructions = inside.instructions;
+            rest.use += sum->bytes - sum->same - sum->close;
+            lwps_put_registers(&counts.file, sum);
+        }
+    if (rest.use)
+        lwps_put_pair(&counts.file, &rest);
+    lwp_exact_process_rewritten(&counts.file, "t0.2");
+    lwp_context_map_clear(&counts.contexts);
+}
+
+void lwp_register_counts_anew(void)
+{
+    if (!counts_run)
+        return;
+    lwp_shadow_pairs_clear(&pairs);
+    inside = (struct lwp_register_totals){0};
+}

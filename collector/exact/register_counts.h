@@ -1,0 +1,34 @@
+/* How much was written to registers, and by which pairs of (call path, instruction) the same once more; as records of a
+ * file of the process. */
+#ifndef LWP_EXACT_REGISTER_COUNTS_H
+#define LWP_EXACT_REGISTER_COUNTS_H
+
+#include "collector/exact/tool.h"
+
+#include <stdbool.h>
+
+/* Added to by translated code: [loaded][floating point]. */
+struct lwp_register_totals {
+    ULong bytes[2][2], instructions;
+};
+extern struct lwp_register_totals *lwp_register_totals; /* those of inside of the region, or of outside */
+
+enum {
+    LWP_REGISTER_BYTES_AT = 32,   /* in `what`, above the write's number: bytes, and... */
+    LWP_REGISTER_ELEMENT_AT = 48, /* ...bytes of the floating point number, and... */
+    LWP_REGISTER_COUNTS_AT = 63,  /* ...whether it is the first value that the instruction writes */
+};
+
+bool lwp_register_counts_start(void);
+/* Called from translated code: what `first` had written was written again; what might be so. */
+VG_REGPARM(2) void lwp_register_same(ULong what, ULong first);
+VG_REGPARM(0) void lwp_register_near(ULong what, ULong first, ULong before, ULong after);
+
+/* The region is entered or left (region.h). */
+void lwp_register_counts_region(void);
+/* Writes all counts so far in place of what was there. */
+void lwp_register_counts_keep(void);
+/* Begins anew. */
+void lwp_register_counts_anew(void);
+
+#endif

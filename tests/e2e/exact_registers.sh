@@ -1,0 +1,56 @@
+#!/bin/bash
+# Values written to registers that have them, counted by the exact engine: known pairs of lines to the byte (general
+# registers and their parts, numbers and integers in vectors, x87), none where they change; lavaMD's exp() on top.
+set -u
+fail() { echo "FAILED: $*"; exit 1; }
+[ -x "$BUILD/exact/lwp-amd64-linux" ] || { echo "the exact engine was not built"; exit 77; }
+cd "$TMP" || exit 1
+$CC -O1 -fno-tree-vectorize -g -Wall -Wextra -o register_values "$SRC/tests/programs/register_values.c" -lm || fail "compile"
+run() { # NAME CASE OPTION...
+    local name=$1 case=$2; shift 2
+    "$LWP" collect -q -e exact --detect registers "$@" -o "$name" -- ./register_values "$case" > "$name.truth" 2> err || { cat err; fail "$name"; }
+    "$LWP" analyze -q "$name" || fail "analyze $name"
+}
+run parts parts --region write_parts
+for name in bad fixed; do run $name $name --region write_registers; done
+for name in exp exp_fixed; do run $name $name; done
+run part exp --region lava
+cat > check.py <<'PY'
+import collections, json, sys
+def load(name): return json.load(open(name + "/analysis.json"))
+def lines(d, context):
+    return [f["line"] for f in d["contexts"][context]["frames"] if f.get("line") and (f.get("file") or "").endswith("/register_values.c")] if context is not None else []
+for name in "bad", "fixed", "parts":
+    d, pairs, bad, low, high = load(name), collections.Counter(), [], 0, -1
+    for p in d["redundancies"]:
+        ends = lines(d, p["first"]), lines(d, p["second"])
+        if all(ends): pairs[ends[0][0], ends[1][0]] += p["amount"]
+    for want in open(name + ".truth"):
+        what, *numbers = want.split()
+        if what == "none": low, high = map(int, numbers)
+        else:
+            amount, first, second = map(int, numbers)
+            if pairs[first, second] != amount: bad.append(f"{name}: {want.strip()}: {pairs[first, second]}")
+            pairs[first, second] = 0
+    bad += [f"{name}: {pair} has {n}" for pair, n in pairs.items() if n and all(low <= line <= high for line in pair)]
+    total = d["redundancy_totals"]["register"]
+    classes = total["classes"]
+    assert total["exact"] and sum(c["bytes"] for c in classes) == total["decided"], total
+    assert sum(c["same"] + c["close"] for c in classes) == total["wasted"], total
+    assert not bad, "\n".join(bad)
+assert {(c["loaded"], c["floating_point"]) for c in load("bad")["redundancy_totals"]["register"]["classes"]} == {(a, b) for a in (False, True) for b in (False, True)}
+d, fixed = load("exp"), load("exp_fixed")
+line = int(open("exp.truth").read().split()[1])
+top = next(p for p in d["redundancies"] if p["kind"] == "register")
+assert line in lines(d, top["first"]) and line in lines(d, top["second"]), (line, lines(d, top["first"]), lines(d, top["second"]))
+def through(d): return sum(p["amount"] for p in d["redundancies"] if line in lines(d, p["second"]))
+assert through(d) > 30 * through(fixed), (through(d), through(fixed))
+part = load("part")
+assert part["redundancies"] and abs(through(part) - through(d)) < 1000, (through(part), through(d))
+assert all(any(line - 8 < at < line + 5 for at in lines(part, p["second"])) for p in part["redundancies"])
+PY
+/usr/bin/python3 check.py || fail "the pairs"
+"$LWP" report exp > report || fail "report"
+grep -q 'registers .* written with the value they had' report && grep -q 'loaded, floating point;' report || { cat report; fail "the report"; }
+"$LWP" collect -o none --detect registers ./register_values > out 2> err; grep -q 'add -e exact' err || { cat err; fail "registers without -e exact"; }
+exit 0
