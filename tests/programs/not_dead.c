@@ -5,7 +5,9 @@
  * prints "honest FIRST LAST", the lines whose stores are of use, and "control FIRST SECOND", the lines of a pair of stores
  * of which the first is dead: whoever does not find it has looked at nothing. */
 #define _GNU_SOURCE
+#include <arpa/inet.h>
 #include <dlfcn.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -39,11 +41,14 @@ static long sum;
             __asm__ volatile("imul %0, %0" : "+r"(w));     \
     } while (0)
 
+/* Neither a load nor a store. */
+#define PREFETCH(x) __asm__ volatile("prefetcht0 (%0)\n\tprefetchw (%0)" : : "r"(&(x)))
+
 enum { CONTROL_FIRST = __LINE__ + 4, CONTROL_SECOND };
 static void control(long w)
 {
     for (int i = 0; i < WORDS; i++) {
-        WORK(w); dead[i] = w;
+        WORK(w); dead[i] = w; PREFETCH(dead[i]);
         WORK(w); dead[i] = w + 1;
         sum += dead[i];
     }
@@ -63,9 +68,15 @@ static void socket_case(long w)
 {
     for (int i = 0; i < WORDS; i++) { WORK(w); buffer[i] = w; }
     if (send(ends[1], (void *)buffer, sizeof buffer, 0) != sizeof buffer ||
-        recv(ends[0], (void *)buffer, sizeof buffer, 0) != sizeof buffer)
+        recv(ends[0], (void *)buffer, sizeof buffer, MSG_WAITALL) != sizeof buffer)
         abort();
     for (int i = 0; i < WORDS; i++) sum += buffer[i];
+}
+
+static void prefetch_case(long w)
+{
+    for (int i = 0; i < WORDS; i++) { WORK(w); buffer[i] = w; PREFETCH(buffer[i]); PREFETCH(buffer[(i + 8) % WORDS]); }
+    for (int i = 0; i < WORDS; i++) { PREFETCH(buffer[(i + 8) % WORDS]); sum += buffer[i]; }
 }
 
 /* The same without a buffer of the C library's between. */
@@ -383,7 +394,7 @@ enum { HONEST_LAST = __LINE__ };
 static const struct {
     const char *name;
     void (*pass)(long);
-} cases[] = {{"pipe", pipe_case},   {"socket", socket_case}, {"copy", copy_case}, {"string", string_case}, {"realloc", realloc_case},
+} cases[] = {{"pipe", pipe_case},   {"socket", socket_case}, {"tcp", socket_case}, {"prefetch", prefetch_case}, {"copy", copy_case}, {"string", string_case}, {"realloc", realloc_case},
              {"reuse", reuse_case}, {"fork", fork_case},     {"jump", jump_case}, {"frame", frame_case},
              {"signal", signal_case}, {"mapped", mapped_case}, {"segment", mapped_case}, {"remap", remap_case},
              {"advise", advise_case}, {"move", move_case},   {"vfork", vfork_case}, {"spawn", spawn_case},
@@ -416,6 +427,28 @@ static volatile long *page_of_segment(void)
     return pages;
 }
 
+/* Over the machine's own network. */
+static int connect_ends(void)
+{
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct sockaddr *address = (struct sockaddr *)&at;
+    socklen_t bytes = sizeof at;
+    int listens = socket(AF_INET, SOCK_STREAM, 0);
+    ends[1] = socket(AF_INET, SOCK_STREAM, 0);
+    if (bind(listens, address, bytes) || listen(listens, 1) || getsockname(listens, address, &bytes) ||
+        connect(ends[1], address, bytes))
+        return -1;
+    ends[0] = accept(listens, NULL, NULL);
+    return ends[0] < 0 ? -1 : close(listens);
+}
+
+static int open_ends(const char *name)
+{
+    if (strcmp(name, "tcp") == 0)
+        return connect_ends();
+    return strcmp(name, "socket") == 0 ? socketpair(AF_UNIX, SOCK_STREAM, 0, ends) : pipe(ends);
+}
+
 static pid_t reader(void)
 {
     pid_t child = fork();
@@ -433,7 +466,7 @@ int main(int argc, char **argv)
     for (size_t i = 0; argc == 3 && i < sizeof cases / sizeof *cases; i++)
         if (strcmp(cases[i].name, argv[1]) == 0)
             pass = cases[i].pass;
-    if (!pass || (pass == socket_case ? socketpair(AF_UNIX, SOCK_STREAM, 0, ends) : pipe(ends)))
+    if (!pass || open_ends(argv[1]))
         return 2;
     signal(SIGUSR1, on_signal);
     if (pass == mapped_case) {
