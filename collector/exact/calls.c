@@ -8,6 +8,7 @@
 enum { FRAMES_FIRST = 64, FRAMES_MOST = 1 << 20, FAR = 1 << 20 };
 
 struct lwp_calls *lwp_calls_now;
+bool lwp_calls_lazy;
 
 static uint64_t calls_clock;
 
@@ -56,7 +57,7 @@ static __attribute__((noinline)) void calls_switch(Addr sp)
     }
     if (!found) {
         found = oldest;
-        found->count = 0;
+        found->count = found->known = 0;
     }
     calls->now = found;
 }
@@ -71,6 +72,22 @@ static inline struct lwp_call_stack *calls_stack(Addr sp)
     return stack;
 }
 
+static inline void calls_know(struct lwp_call_stack *stack)
+{
+    uint32_t node = stack->known ? stack->frames[stack->known - 1].node : 0;
+    for (; stack->known < stack->count; stack->known++) {
+        struct lwp_call_frame *frame = &stack->frames[stack->known];
+        frame->node = node = lwp_context_child(node, frame->return_address);
+    }
+    lwp_context_now = node;
+}
+
+void lwp_calls_know(void)
+{
+    if (lwp_calls_lazy)
+        calls_know(lwp_calls_now->now);
+}
+
 static inline void calls_pop(struct lwp_call_stack *stack, Addr sp, ULong result)
 {
     while (stack->count && stack->frames[stack->count - 1].slot < sp) {
@@ -80,7 +97,10 @@ static inline void calls_pop(struct lwp_call_stack *stack, Addr sp, ULong result
             lwp_region_returned(frame->slot);
         }
     }
-    lwp_context_now = stack->count ? stack->frames[stack->count - 1].node : 0;
+    if (stack->known > stack->count)
+        stack->known = stack->count;
+    if (!lwp_calls_lazy)
+        calls_know(stack);
 }
 
 VG_REGPARM(2) void lwp_calls_call(Addr return_address, Addr sp)
@@ -95,9 +115,9 @@ VG_REGPARM(2) void lwp_calls_call(Addr return_address, Addr sp)
         stack->room = stack->room ? 2 * stack->room : FRAMES_FIRST;
         stack->frames = VG_(realloc)("lwp.frames", stack->frames, stack->room * sizeof *stack->frames);
     }
-    uint32_t caller = stack->count ? stack->frames[stack->count - 1].node : 0;
-    lwp_context_now = lwp_context_child(caller, return_address);
-    stack->frames[stack->count++] = (struct lwp_call_frame){.slot = sp, .node = lwp_context_now};
+    stack->frames[stack->count++] = (struct lwp_call_frame){.slot = sp, .return_address = return_address};
+    if (!lwp_calls_lazy)
+        calls_know(stack);
 }
 
 VG_REGPARM(2) void lwp_calls_return(Addr sp, ULong result)

@@ -13,13 +13,14 @@ enum { LWP_CALL_STACKS = 8 };
 
 struct lwp_call_frame {
     uint64_t slot; /* address of the return address; the frame's CFA is 8 above */
-    uint32_t node;
+    uint64_t return_address;
+    uint32_t node; /* of the first `known` frames */
     bool hooked;   /* lwp_heap_returned and lwp_region_returned are to be told when it returns */
 };
 
 struct lwp_call_stack {
     struct lwp_call_frame *frames; /* outermost first */
-    uint32_t count, room;
+    uint32_t count, known, room;
     uint64_t used; /* for replacing the one longest not used */
 };
 
@@ -29,6 +30,10 @@ struct lwp_calls {
 };
 
 extern struct lwp_calls *lwp_calls_now; /* of the running thread */
+
+/* The node of the running thread, lwp_context_now, is not kept up with each call: who wants it calls lwp_calls_know(). */
+extern bool lwp_calls_lazy;
+void lwp_calls_know(void);
 
 void lwp_calls_init(struct lwp_calls *calls);
 void lwp_calls_free(struct lwp_calls *calls);

@@ -87,6 +87,7 @@ void lwp_heap_entered(ULong function, Addr sp, ULong a, ULong b, ULong c)
         return;
     if (!lwp_calls_hook(sp))
         return;
+    lwp_calls_know();
     *call = (struct lwp_heap_call){.slot = sp, .function = (enum lwp_heap_function)function, .node = lwp_context_now, .pointer = a, .size = b};
     if (function == LWP_HEAP_REALLOC || function == LWP_HEAP_REALLOCARRAY || function == LWP_HEAP_MREMAP)
         heap_forget(a, call);

@@ -1,5 +1,6 @@
 /* lwp's Valgrind tool: start, options, forks, end. `lwp collect -e exact` starts it; nobody types its options. */
 #include "collector/exact/blocks.h"
+#include "collector/exact/calls.h"
 #include "collector/exact/contexts.h"
 #include "collector/exact/instrument.h"
 #include "collector/exact/keep.h"
@@ -160,6 +161,7 @@ static void main_start(void)
     lwp_contexts_start();
     lwp_blocks_start();
     lwp_trace_start();
+    lwp_calls_lazy = !lwp_trace_all && !option_redundancy; /* only windows and allocations ask for it */
     lwp_exact_process_start();
     if (option_redundancy && !lwp_redundancy_start())
         lwp_exact_process_note("Redundant accesses were not counted: there is not enough memory.");

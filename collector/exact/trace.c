@@ -1,5 +1,6 @@
 #include "collector/exact/trace.h"
 
+#include "collector/exact/calls.h"
 #include "collector/exact/keep.h"
 #include "collector/exact/options.h"
 #include "collector/exact/sampling.h"
@@ -116,8 +117,10 @@ VG_REGPARM(1) void lwp_trace_tick(struct lwp_trace_block *block)
         lwp_sampling_flush();
     }
     trace_set();
-    if (lwp_trace_open && !lwp_trace_all)
+    if (lwp_trace_open && !lwp_trace_all) {
+        lwp_calls_know();
         trace_take(block);
+    }
     if (trace_count - trace_looked >= LOOK) {
         trace_looked = trace_count;
         lwp_keep_look();
