@@ -21,7 +21,7 @@ struct lwp_numbered_block {
     struct lwp_numbered_access access[];
 };
 
-/* For so many accesses at most; kept for good. */
+/* For so many accesses at most, none yet; kept for good. */
 struct lwp_numbered_block *lwp_numbers_block(UInt most);
 /* The index of an access in it, which is given to what is alike, too: VEX unrolls loops. Of those beyond
  * LWP_NUMBERED_MOST the last one's. */

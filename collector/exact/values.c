@@ -106,10 +106,12 @@ struct lwp_values_site *lwp_values_site(const IRSB *in, const Short *access)
     site->steps.ends = values_copy(block->steps.ends, (block->steps.exits + 1) * sizeof *block->steps.ends);
     if (!block->computation_count)
         return site;
-    site->numbers = lwp_numbers_block(block->computation_count);
-    for (UInt i = 0; i < site->numbers->count; i++)
-        site->numbers->access[i] = (struct lwp_numbered_access){block->computations[i].ip, block->computations[i].bytes,
-                                                                block->computations[i].flags};
+    struct lwp_numbered_block *numbers = site->numbers = lwp_numbers_block(block->computation_count);
+    for (UInt i = 0; i < block->computation_count && i < LWP_NUMBERED_MOST; i++) {
+        numbers->access[i] = (struct lwp_numbered_access){block->computations[i].ip, block->computations[i].bytes,
+                                                          block->computations[i].flags};
+        numbers->count++;
+    }
     return site;
 }
 
