@@ -30,7 +30,7 @@ struct translation {
     Addr next_ip;           /* behind the last instruction */
     struct lwp_trace_block *block;
     UInt traced;            /* accesses passed so far */
-    IRExpr *at;             /* where the words of its accesses in the trace begin */
+    IRExpr *at;             /* if all is traced: where the words of its accesses begin */
     UInt exits;             /* passed so far */
     struct lwp_redundancy_block redundancy;
     struct lwp_registers_block registers;
@@ -108,14 +108,12 @@ static void translation_begin(struct translation *now)
     emit_store(out, &lwp_trace_state.left, left);
     EMIT_CALL(out, emit_binary(out, Iop_CmpLT64S, left, emit_word(0)), 1, lwp_trace_tick,
               mkIRExprVec_1(emit_pointer(now->block)));
-    if (!lwp_trace_all) {
-        now->at = emit_load(out, &lwp_trace_state.at);
+    if (!lwp_trace_all)
         return;
-    }
     IRExpr *at = emit_load(out, &lwp_trace_state.at);
     addStmtToIRSB(out, IRStmt_Store(Iend_LE, at, emit_pointer(now->block)));
     now->at = emit_binary(out, Iop_Add64, at, emit_word(sizeof(ULong)));
-    emit_store(out, &lwp_trace_state.at, emit_binary(out, Iop_Add64, now->at, emit_word(lwp_trace_words(now->block) * sizeof(ULong))));
+    emit_store(out, &lwp_trace_state.at, emit_binary(out, Iop_Add64, now->at, emit_word(lwp_trace_length(now->block) * sizeof(ULong))));
 }
 
 static void translation_region(struct translation *now)
@@ -146,7 +144,9 @@ static void translation_access(struct translation *now, const struct lwp_ir_acce
     IRExpr *address = access->address;
     if (access->guard)
         address = emit_value(out, IRExpr_ITE(access->guard, address, emit_word(0)));
-    IRExpr *to = emit_binary(out, Iop_Add64, now->at, emit_word(now->traced++ * sizeof(ULong)));
+    UInt index = now->traced++;
+    IRExpr *to = lwp_trace_all ? emit_binary(out, Iop_Add64, now->at, emit_word(index * sizeof(ULong)))
+                               : emit_pointer(&lwp_trace_words[1 + index]);
     addStmtToIRSB(out, IRStmt_Store(Iend_LE, to, address));
 }
 

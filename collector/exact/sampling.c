@@ -225,5 +225,5 @@ const ULong *lwp_sampling_expect(const ULong *words)
     const struct lwp_trace_block *block = (const void *)*words++;
     for (uint32_t i = 0; i < block->count; i++)
         lwp_cache_expect(&cache, words[i]);
-    return words + lwp_trace_words(block);
+    return words + lwp_trace_length(block);
 }

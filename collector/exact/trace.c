@@ -7,17 +7,14 @@
 #include "collector/exact/values.h"
 
 enum {
-    QUANTUM = 2048,       /* instructions between ticks when all is traced */
-    BLOCK_INSTRUCTIONS = 100, /* of one superblock, at most (Valgrind's own limit) */
     LOOK = 1 << 20,       /* instructions until it is asked what time it is */
-    WORDS = (QUANTUM + 2 * BLOCK_INSTRUCTIONS) * (LWP_TRACE_PER_INSTRUCTION + 1),
     NS_PER_INSTRUCTION = 1000,
     AHEAD = 64,           /* words of the buffer */
 };
 
 struct lwp_trace_state lwp_trace_state;
 bool lwp_trace_all, lwp_trace_open, lwp_trace_pending;
-ULong *lwp_trace_begin;
+ULong lwp_trace_words[LWP_TRACE_WORDS];
 
 static Long trace_quantum;        /* what `left` was set to */
 static uint64_t trace_count;      /* instructions until then */
@@ -30,7 +27,7 @@ static UInt trace_random = 0x2545f491;
 
 void lwp_trace_empty(void)
 {
-    ULong *at = lwp_trace_begin, *end = lwp_trace_all ? lwp_trace_state.at : at + 1;
+    ULong *at = lwp_trace_words, *end = lwp_trace_all ? lwp_trace_state.at : at + 1;
     bool far = lwp_sampling_is_far();
     if (lwp_trace_all)
         lwp_trace_state.at = at;
@@ -43,7 +40,7 @@ void lwp_trace_empty(void)
             lwp_sampling_block(block, at);
         if (lwp_trace_open && block->values)
             lwp_values_ran(block->values, at, at[block->count]);
-        for (const ULong *next = at + lwp_trace_words(block); at < next; at++)
+        for (const ULong *next = at + lwp_trace_length(block); at < next; at++)
             *at = 0;
     }
 }
@@ -76,7 +73,7 @@ static void trace_set(void)
     lwp_trace_open = trace_window && trace_inside;
     if (!open && lwp_trace_open)
         lwp_values_window();
-    Long most = lwp_trace_all ? QUANTUM : lwp_trace_open ? 0 : LOOK;
+    Long most = lwp_trace_all ? LWP_TRACE_QUANTUM : lwp_trace_open ? 0 : LOOK;
     trace_quantum = lwp_trace_state.left = trace_inside && !lwp_trace_open && trace_phase < most ? trace_phase : most;
 }
 
@@ -102,9 +99,9 @@ void lwp_trace_region(bool inside)
 /* The superblock's words are still those of one outside of the window. */
 static void trace_take(const struct lwp_trace_block *block)
 {
-    lwp_trace_begin[0] = (ULong)block;
-    for (uint32_t i = 1; i <= lwp_trace_words(block); i++)
-        lwp_trace_begin[i] = 0;
+    lwp_trace_words[0] = (ULong)block;
+    for (uint32_t i = 1; i <= lwp_trace_length(block); i++)
+        lwp_trace_words[i] = 0;
     lwp_trace_pending = true;
 }
 
@@ -148,9 +145,8 @@ struct lwp_trace_block *lwp_trace_block_new(Addr ip, UInt accesses)
 
 void lwp_trace_start(void)
 {
-    lwp_trace_begin = VG_(calloc)("lwp.trace", WORDS, sizeof *lwp_trace_begin);
     lwp_trace_all = !lwp_exact_options.window_off;
-    lwp_trace_state.at = lwp_trace_all ? lwp_trace_begin : lwp_trace_begin + 1;
+    lwp_trace_state.at = lwp_trace_words;
     trace_window = lwp_exact_options.window_on > 0;
     trace_phase = lwp_trace_all ? (Long)1 << 62 : (Long)lwp_exact_options.window_on;
     trace_set();

@@ -16,7 +16,8 @@
 enum {
     LWP_TRACE_PER_INSTRUCTION = 8, /* words of the buffer, on average over a superblock; more are not traced */
     LWP_TRACE_ALIGNED = 4,         /* the words of a superblock are a multiple, apart from the one that says which it is */
-    LWP_TRACE_ACCESSES = LWP_TRACE_PER_INSTRUCTION * 100, /* of a superblock, which has that many instructions at most */
+    LWP_TRACE_INSTRUCTIONS = 100, /* of a superblock, at most (Valgrind's own limit) */
+    LWP_TRACE_ACCESSES = LWP_TRACE_PER_INSTRUCTION * LWP_TRACE_INSTRUCTIONS, /* of a superblock */
 };
 
 /* An access of a superblock, as translated. */
@@ -34,7 +35,7 @@ struct lwp_trace_block {
     struct lwp_trace_access access[];
 };
 
-static inline uint32_t lwp_trace_words(const struct lwp_trace_block *block)
+static inline uint32_t lwp_trace_length(const struct lwp_trace_block *block)
 {
     uint32_t words = block->count + (block->values != NULL);
     return (words + LWP_TRACE_ALIGNED - 1) / LWP_TRACE_ALIGNED * LWP_TRACE_ALIGNED;
@@ -43,7 +44,7 @@ static inline uint32_t lwp_trace_words(const struct lwp_trace_block *block)
 /* What translated code works with. */
 struct lwp_trace_state {
     Long left; /* instructions until lwp_trace_tick */
-    ULong *at; /* all is traced: next free word of the buffer; else always its second */
+    ULong *at; /* next free word of the buffer, if all is traced */
 };
 extern struct lwp_trace_state lwp_trace_state;
 extern bool lwp_trace_all;  /* no windows */
@@ -60,11 +61,15 @@ VG_REGPARM(1) void lwp_trace_tick(struct lwp_trace_block *block);
 
 /* Hands on what is in the buffer. Cheap when it is empty. */
 void lwp_trace_empty(void);
-extern ULong *lwp_trace_begin;  /* of the buffer */
+enum {
+    LWP_TRACE_QUANTUM = 2048, /* instructions between ticks when all is traced */
+    LWP_TRACE_WORDS = (LWP_TRACE_QUANTUM + 2 * LWP_TRACE_INSTRUCTIONS) * (LWP_TRACE_PER_INSTRUCTION + 1),
+};
+extern ULong lwp_trace_words[LWP_TRACE_WORDS];
 extern bool lwp_trace_pending; /* with windows: the buffer's first superblock is to be handed on */
 static inline void lwp_trace_drain(void)
 {
-    if (lwp_trace_all ? lwp_trace_state.at != lwp_trace_begin : lwp_trace_pending)
+    if (lwp_trace_all ? lwp_trace_state.at != lwp_trace_words : lwp_trace_pending)
         lwp_trace_empty();
 }
 
