@@ -11,6 +11,7 @@
 #include "analysis/type_flow.h"
 
 #include "analysis/decode.h"
+#include "analysis/stride.h"
 #include "analysis/type_cache.h"
 #include "analysis/type_callers.h"
 #include "analysis/type_die.h"
@@ -191,6 +192,23 @@ static bool flow_place_seeds(struct flow_run *run)
     return true;
 }
 
+/* What lies past the end of a header is of the array behind it, also where DWARF has lost the array's own pointer. */
+static void flow_look_behind(struct flow_run *run)
+{
+    for (size_t i = 0; i < run->answers->count; i++) {
+        struct flow_value *value = &run->answers->items[i].value;
+        for (uint32_t k = 0; k < run->behind_count; k++) {
+            const struct flow_behind *behind = &run->behind[k];
+            if (!flow_same_source(&run->answers->sources, value->source, behind->outer) || value->offset < behind->at)
+                continue;
+            *value =
+                (struct flow_value){FLOW_ADDRESS, behind->inner, value->offset - behind->at,
+                                    lwp_stride_gcd(value->modulus, run->answers->sources.items[behind->inner].bytes)};
+            break;
+        }
+    }
+}
+
 static struct code_flow_answers *flow_answers(struct code_module *module, struct code_range range)
 {
     struct code_flow_answers *answers = calloc(1, sizeof *answers);
@@ -213,6 +231,7 @@ static struct code_flow_answers *flow_answers(struct code_module *module, struct
                     struct flow_state state = run.in[b];
                     flow_block_run(&run, b, &state);
                 }
+            flow_look_behind(&run);
         }
     }
     free(run.seeds.items);

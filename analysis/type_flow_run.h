@@ -6,7 +6,7 @@
 #include "analysis/type_flow_values.h"
 #include "analysis/type_seeds.h"
 
-enum { FLOW_REGISTERS = 16, FLOW_SLOTS = 24, FLOW_ARGUMENTS = 6 };
+enum { FLOW_REGISTERS = 16, FLOW_SLOTS = 24, FLOW_ARGUMENTS = 6, FLOW_BEHIND = 8 };
 
 extern const int8_t flow_arguments[FLOW_ARGUMENTS]; /* the registers that hand over arguments */
 
@@ -54,6 +54,11 @@ struct flow_run {
     } * frames;
     size_t frame_count, frame_capacity;
     bool recording;
+    struct flow_behind { /* elements of `inner` follow an `outer`, from so many bytes after its start */
+        uint32_t outer, inner;
+        int64_t at;
+    } behind[FLOW_BEHIND];
+    uint32_t behind_count;
 };
 
 /* Takes the state at the block's start to its end; records what is found when run->recording. */

@@ -1,5 +1,6 @@
 /* What each instruction does to what is known of registers and spill slots. */
 #include "analysis/decode.h"
+#include "analysis/stride.h"
 #include "analysis/type_cache.h"
 #include "analysis/type_die.h"
 #include "analysis/type_flow_run.h"
@@ -147,6 +148,21 @@ static bool flow_in_scope(const struct flow_run *run, uint64_t pc, uint32_t scop
     return at == scope;
 }
 
+/* A header with an array behind it: a pointer past the end of what it is known to lead to has another type. */
+static void flow_note_behind(struct flow_run *run, const struct flow_value *value, uint32_t inner, int64_t inner_offset)
+{
+    const struct code_pointee *outer = &run->answers->sources.items[value->source];
+    int64_t at = value->offset - inner_offset;
+    if (outer->bytes == 0 || run->answers->sources.items[inner].bytes == 0 || value->modulus ||
+        at < (int64_t)outer->bytes)
+        return;
+    for (uint32_t i = 0; i < run->behind_count; i++)
+        if (run->behind[i].outer == value->source && run->behind[i].at == at)
+            return;
+    if (run->behind_count < FLOW_BEHIND)
+        run->behind[run->behind_count++] = (struct flow_behind){value->source, inner, at};
+}
+
 static void flow_apply_seed(struct flow_run *run, struct flow_value *value, const struct code_seed *seed,
                             uint32_t source)
 {
@@ -164,6 +180,8 @@ static void flow_apply_seed(struct flow_run *run, struct flow_value *value, cons
         if (flow_holds(known, value, own, seed->offset) ||
             (known->bytes > own->bytes && !flow_holds(own, &named, known, value->offset)))
             return;
+        if (run->recording)
+            flow_note_behind(run, value, source, seed->offset);
     }
     *value = named;
 }
