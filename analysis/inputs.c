@@ -116,6 +116,15 @@ static void input_add_seconds(json_t *run, const char *key, double seconds)
         json_object_set_new(run, key, json_real(input_seconds(run, key) + seconds));
 }
 
+static void input_add_notes(json_t *run, const json_t *one)
+{
+    json_t *notes = json_object_get(one, "notes");
+    if (!json_is_array(json_object_get(run, "notes")))
+        json_object_set_new(run, "notes", json_array());
+    if (json_is_array(notes))
+        json_array_extend(json_object_get(run, "notes"), notes);
+}
+
 /* One run.json for all ranks, and which folder was whose. */
 static json_t *input_ranks(const char *dir, json_t *ranks)
 {
@@ -137,6 +146,7 @@ static json_t *input_ranks(const char *dir, json_t *ranks)
             json_object_del(total, "wall_s");
         }
         if (one) {
+            input_add_notes(total, one);
             input_add_seconds(total, "cpu_s", input_seconds(one, "cpu_s"));
             if (input_seconds(one, "wall_s") > input_seconds(total, "wall_s"))
                 json_object_set(total, "wall_s", json_object_get(one, "wall_s"));
@@ -194,6 +204,11 @@ static void input_run(struct lwp_profile *profile, const char *dir, const char *
                                                    cpu ? json_deep_copy(cpu) : json_null(), "wall_s",
                                                    wall ? json_deep_copy(wall) : json_null()));
     free(shown);
+    size_t i;
+    json_t *note;
+    json_array_foreach(json_object_get(run, "notes"), i, note)
+        if (json_is_string(note))
+            lwp_profile_note(profile, "%s", json_string_value(note));
     if (!profile->run) {
         profile->run = run;
         input_machine(run, &profile->machine);

@@ -2,8 +2,10 @@
 #include "collector/exact/blocks.h"
 #include "collector/exact/calls.h"
 #include "collector/exact/contexts.h"
+#include "collector/exact/exec.h"
 #include "collector/exact/instrument.h"
 #include "collector/exact/keep.h"
+#include "collector/exact/last_words.h"
 #include "collector/exact/modules.h"
 #include "collector/exact/options.h"
 #include "collector/exact/pools.h"
@@ -109,27 +111,24 @@ static void main_in_child(ThreadId id)
 }
 
 /* An exec leaves nobody behind who could close the files. Should it fail, recording goes on in a new folder; but that it
- * fails for want of the file, as a search through PATH does, is known before. */
-static bool main_may_exec(UInt number, const UWord *arguments)
-{
-    const HChar *path = (const HChar *)arguments[0];
-    struct vg_stat st;
-    return number == __NR_execveat || (number == __NR_execve && VG_(am_is_valid_for_client)((Addr)path, 1, VKI_PROT_READ) &&
-                                       !sr_isError(VG_(stat)(path, &st)));
-}
-
+ * fails for want of the file is known before. */
 static void main_before_call(ThreadId id, UInt number, UWord *arguments, UInt count)
 {
     (void)id, (void)count;
     lwp_keep_before_call(number);
-    if (main_may_exec(number, arguments))
-        main_close();
+    if (!lwp_exec_is(number) || !lwp_exec_may_succeed(number, arguments))
+        return;
+    lwp_exec_before(number, arguments);
+    main_close();
 }
 
 static void main_after_call(ThreadId id, UInt number, UWord *arguments, UInt count, SysRes result)
 {
     (void)id, (void)arguments, (void)count, (void)result;
-    if ((number == __NR_execve || number == __NR_execveat) && main_recorded && !lwp_exact_process.active)
+    if (!lwp_exec_is(number))
+        return;
+    lwp_exec_after();
+    if (main_recorded && !lwp_exact_process.active)
         main_again();
 }
 
@@ -170,6 +169,7 @@ static void main_start(void)
     if (option_registers && !lwp_registers_start())
         lwp_exact_process_note("Values written to registers were not counted: there is not enough memory.");
     lwp_region_start(option_region);
+    lwp_last_words(main_close);
     VG_(atfork)(main_before_fork, NULL, main_in_child);
 }
 

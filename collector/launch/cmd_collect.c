@@ -6,6 +6,7 @@
 #include "collector/launch/closing.h"
 #include "collector/launch/engine.h"
 #include "collector/launch/exact.h"
+#include "collector/launch/exact_messages.h"
 #include "collector/launch/launch.h"
 #include "collector/launch/machine_file.h"
 #include "collector/launch/preload.h"
@@ -317,9 +318,10 @@ static int collect_into(const struct lwp_options *options, const struct collect_
         goto out;
     }
     err->text[0] = '\0';
+    bool failed = false;
     if (engine->exact)
-        lwp_exact_messages(place->absolute);
-    exit_status = lwp_launch_exit_status(ended.wait_status);
+        run.notes = lwp_exact_messages(place->absolute, ended.pid, &failed);
+    exit_status = failed ? EXIT_LWP : lwp_launch_exit_status(ended.wait_status);
 
     run.ended = true;
     clock_gettime(CLOCK_REALTIME, &run.end);
@@ -343,6 +345,7 @@ static int collect_into(const struct lwp_options *options, const struct collect_
         collect_say(options, place, &ended, &result);
 out:
     json_decref(run.options);
+    json_decref(run.notes);
     lwp_preload_environment_free((char **)launch.environment);
     if (engine->exact)
         lwp_exact_free((char **)launch.argv);
@@ -371,7 +374,7 @@ static int collect_run(int argc, char **argv, const struct lwp_command *self)
         lwp_engine_choose(lwp_options_text(&options, "engine"), lwp_options_text(&options, "event"),
                           lwp_options_text(&options, "period") != NULL, &engine, &err))
         goto out;
-    if (lwp_target_find(&target, *command, &err)) {
+    if (lwp_target_find(&target, *command, engine.exact, &err)) {
         exit_status = target.exit_status;
         goto out;
     }
@@ -419,7 +422,8 @@ const struct lwp_command lwp_cmd_collect = {
     .summary = "run a program, sample its memory accesses, write a result directory",
     .details =
         "APP runs as it is: same input, output, signals and exit status. It must be a dynamically linked 64-bit x86\n"
-        "program using glibc, or a script whose interpreter is one; debug information (-g) gives fields their names.\n"
+        "program using glibc (any 64-bit x86 program with -e exact), or a script whose interpreter is one; debug information\n"
+        "(-g) gives fields their names.\n"
         "The programs it starts are sampled too. Started by mpirun or srun (mpirun -n 4 lwp collect ./app), all ranks\n"
         "write one result; without -o it is lwp-<app>.<job>.\n\n"
         "--detect says what is looked for. layout: which data is hot, how it is laid out and used. redundancy: stores\n"

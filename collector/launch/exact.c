@@ -2,12 +2,10 @@
  * preload library are, and VALGRIND_LAUNCHER, which it executes for the program's children. The program sees both. */
 #include "collector/launch/exact.h"
 
-#include "base/log.h"
 #include "collector/launch/beside.h"
+#include "collector/launch/exact_messages.h"
 #include "collector/launch/preload.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +15,19 @@
 enum { WINDOW_ON = 20000, WINDOW_OFF = 2000000, OPTIONS_MAX = 26 };
 
 static const char tool_name[] = "lwp-amd64-linux";
-static const char log_prefix[] = "valgrind.";
+
+/* Of the files beside the tool some are links to where Valgrind's package was when lwp was built. */
+static bool exact_whole(const char *folder)
+{
+    static const char *const needed[] = {"launcher", "vgpreload_core-amd64-linux.so", "default.supp"};
+    bool whole = true;
+    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++) {
+        char path[PATH_MAX];
+        snprintf(path, sizeof path, "%s/%s", folder, needed[i]);
+        whole = whole && access(path, R_OK) == 0;
+    }
+    return whole;
+}
 
 char *lwp_exact_find(struct lwp_error *err)
 {
@@ -28,7 +38,11 @@ char *lwp_exact_find(struct lwp_error *err)
     char *tool = lwp_beside_find(here, places, sizeof places / sizeof *places, tool_name, X_OK);
     if (tool) {
         *strrchr(tool, '/') = '\0';
-        return tool;
+        if (exact_whole(tool))
+            return tool;
+        free(tool);
+        lwp_error_set(err, LWP_ERR_MISSING, "the exact engine needs Valgrind, which is not installed any more: apt install valgrind");
+        return NULL;
     }
     lwp_error_set(err, LWP_ERR_MISSING, "the exact engine was not built: it needs Valgrind (apt install valgrind, then "
                                         "./configure && make)");
@@ -136,7 +150,7 @@ char **lwp_exact_command(const struct lwp_exact *exact, const char *folder, char
         asprintf(&list[used++], "--lwp-redundancy=%s", exact->redundancy ? "yes" : "no") < 0 ||
         asprintf(&list[used++], "--lwp-sample=%s", exact->sample ? "yes" : "no") < 0 ||
         asprintf(&list[used++], "--trace-children=%s", exact->follow ? "yes" : "no") < 0 ||
-        asprintf(&list[used++], "--log-file=%s/%s%%p", exact->dir, log_prefix) < 0 || !(list[used++] = strdup("--")))
+        asprintf(&list[used++], "--log-file=%s/%s%%p", exact->dir, LWP_EXACT_LOG) < 0 || !(list[used++] = strdup("--")))
         goto memory;
     for (size_t i = 0; i < arguments; i++)
         if (!(list[used++] = strdup(command[i])))
@@ -165,44 +179,4 @@ char **lwp_exact_environment(char *const *from, const char *folder)
 void lwp_exact_free(char **list)
 {
     lwp_preload_environment_free(list);
-}
-
-/* One of Valgrind's lines, "==PID== text" or plain; returns whether it was worth saying. */
-static bool exact_message(const char *line)
-{
-    if (strstr(line, "unhandled instruction bytes")) {
-        lwp_log(LWP_LOG_WARNING, "the program executed an instruction that Valgrind does not know, mostly of AVX-512 (%s): "
-                                 "build it with -mno-avx512f, or use -e timer", line);
-        return true;
-    }
-    if (strncmp(line, "==", 2) == 0) {
-        const char *text = strstr(line + 2, "== ");
-        line = text ? text + 3 : line;
-    }
-    if (strstr(line, "valgrind:") || strstr(line, "cannot") || strstr(line, "out of memory") || strstr(line, "unhandled"))
-        lwp_log(LWP_LOG_WARNING, "Valgrind: %s", line);
-    return false;
-}
-
-void lwp_exact_messages(const char *dir)
-{
-    DIR *folder = opendir(dir);
-    if (!folder)
-        return;
-    bool said = false;
-    for (struct dirent *entry; (entry = readdir(folder));) {
-        char path[PATH_MAX], line[512];
-        if (strncmp(entry->d_name, log_prefix, strlen(log_prefix)) ||
-            (size_t)snprintf(path, sizeof path, "%s/%s", dir, entry->d_name) >= sizeof path)
-            continue;
-        FILE *log = fopen(path, "re");
-        while (log && fgets(line, sizeof line, log)) {
-            line[strcspn(line, "\n")] = '\0';
-            said = said || exact_message(line);
-        }
-        if (log)
-            fclose(log);
-        unlink(path);
-    }
-    closedir(folder);
 }

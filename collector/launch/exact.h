@@ -39,7 +39,4 @@ char **lwp_exact_command(const struct lwp_exact *exact, const char *folder, char
 char **lwp_exact_environment(char *const *from, const char *folder);
 void lwp_exact_free(char **list);
 
-/* Says in lwp's words what Valgrind had to say in files of `dir`, and takes them away. */
-void lwp_exact_messages(const char *dir);
-
 #endif

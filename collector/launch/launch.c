@@ -81,6 +81,7 @@ int lwp_launch_run(const struct lwp_launch *launch, struct lwp_ended *ended, str
     if (child == 0)
         launch_child(launch, report[1]);
     close(report[1]);
+    ended->pid = child;
     if (child < 0) {
         close(report[0]);
         return lwp_error_errno(err, "cannot start a process");

@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <sys/resource.h>
+#include <sys/types.h>
 
 struct lwp_launch {
     const char *path;         /* file to execute */
@@ -15,6 +16,7 @@ struct lwp_launch {
 };
 
 struct lwp_ended {
+    pid_t pid;
     int wait_status;     /* as of waitpid */
     struct rusage usage; /* of the program and the children it waited for */
     double wall_s;

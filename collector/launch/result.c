@@ -2,6 +2,7 @@
  * DIR/run.<RANK>.json, DIR/r<RANK>/{run.json,p<PID>[.<n>]}: nothing else is ever taken for lwp's. */
 #include "collector/launch/result.h"
 
+#include "collector/launch/exact_messages.h"
 #include "format/reader.h"
 #include "format/seal.h"
 
@@ -58,7 +59,7 @@ static bool result_is_top(const char *name)
             return true;
     const char *end = strncmp(name, "run.", 4) == 0 ? result_digits(name + 4) : NULL;
     return (end && (strcmp(end, ".json") == 0 || strcmp(end, ".json.new") == 0)) ||
-           strncmp(name, "analysis.json.", 14) == 0 || strncmp(name, "valgrind.", 9) == 0;
+           strncmp(name, "analysis.json.", 14) == 0 || strncmp(name, LWP_EXACT_LOG, strlen(LWP_EXACT_LOG)) == 0;
 }
 
 static DIR *result_open(int at, const char *name)

@@ -62,6 +62,8 @@ static json_t *run_json_build(const struct lwp_run *run)
                              lwp_run_json_text(run->host), "engine", run->engine, "event", run->event, "weight_unit",
                              run->weight_unit, "options", run->options, "machine", run_json_machine(&run->machine),
                              "started", run_json_time(&run->started));
+    if (root && json_array_size(run->notes))
+        json_object_set(root, "notes", run->notes);
     if (root && run->ranks)
         json_object_set_new(root, "ranks", json_integer(run->ranks));
     if (root && run->ranks && run->folders) {

@@ -1,5 +1,6 @@
-/* Which file a command name means, and whether LD_PRELOAD reaches it: not into static programs, not into those that
- * gain rights (setuid, setgid, file capabilities), not into other machines' or other C libraries' programs.
+/* Which file a command name means, and whether lwp reaches it. LD_PRELOAD does not reach into static programs, into those
+ * that gain rights (setuid, setgid, file capabilities), into other machines' or other C libraries' programs; Valgrind takes
+ * neither other machines' nor any that is marked to gain rights.
  * Programs started by the target are not checked here; the ones that cannot be entered are simply missing. */
 #include "collector/launch/target.h"
 
@@ -97,6 +98,15 @@ static const char *target_gains(int fd)
     return NULL;
 }
 
+/* Valgrind asks what the file is marked as, not whether this user gains anything. */
+static const char *target_marked(int fd)
+{
+    struct stat st;
+    if (fstat(fd, &st) == 0 && st.st_mode & (S_ISUID | S_ISGID))
+        return st.st_mode & S_ISUID ? "is setuid" : "is setgid";
+    return fgetxattr(fd, "security.capability", NULL, 0) > 0 ? "has file capabilities" : NULL;
+}
+
 static int target_refuse(struct lwp_target *target)
 {
     target->exit_status = EXIT_LWP;
@@ -119,6 +129,15 @@ static int target_check_elf(struct lwp_target *target, const char *path, int fd,
     bool interpreter = false, dynamic = false, musl = false;
     if (size < sizeof ehdr)
         goto broken;
+    const char *marked = target->traced ? target_marked(fd) : NULL;
+    if (marked) {
+        lwp_error_set(err, LWP_ERR_USAGE,
+                      "'%s' %s, and Valgrind runs no such program; profile a copy without that right (cp '%s' /tmp and run it "
+                      "from there)", path, marked, path);
+        return target_refuse(target);
+    }
+    if (target->traced)
+        return LWP_OK;
     memcpy(&ehdr, head, sizeof ehdr);
     if (ehdr.e_phentsize != sizeof(Elf64_Phdr) || ehdr.e_phnum == 0 || ehdr.e_phnum > TARGET_HEADERS_MAX)
         goto broken;
@@ -195,9 +214,9 @@ static int target_check(struct lwp_target *target, const char *path, int depth, 
     return status;
 }
 
-int lwp_target_find(struct lwp_target *target, const char *name, struct lwp_error *err)
+int lwp_target_find(struct lwp_target *target, const char *name, bool traced, struct lwp_error *err)
 {
-    *target = (struct lwp_target){.exit_status = EXIT_LWP};
+    *target = (struct lwp_target){.traced = traced, .exit_status = EXIT_LWP};
     int status = target_lookup(target, name, err);
     return status ? status : target_check(target, target->path, 0, err);
 }

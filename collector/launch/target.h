@@ -1,4 +1,4 @@
-/* The program to profile: where it is, and whether the preload library can enter it. */
+/* The program to profile: where it is, and whether lwp can profile it. */
 #ifndef LWP_LAUNCH_TARGET_H
 #define LWP_LAUNCH_TARGET_H
 
@@ -9,11 +9,12 @@
 struct lwp_target {
     char *path;      /* what to execute, found along PATH; owned */
     bool by_shell;   /* neither ELF nor "#!": a shell runs it, as from a shell */
+    bool traced;     /* by the exact engine, without a preload library */
     int exit_status; /* when lwp_target_find failed: 125, 126 or 127 */
 };
 
 /* Looks `name` up as a shell would and checks the file and, for a script, its interpreter. */
-int lwp_target_find(struct lwp_target *target, const char *name, struct lwp_error *err);
+int lwp_target_find(struct lwp_target *target, const char *name, bool traced, struct lwp_error *err);
 void lwp_target_fini(struct lwp_target *target);
 
 #endif

@@ -1,0 +1,98 @@
+#!/bin/bash
+# The exact engine and programs that end badly, or do what Valgrind cannot: a clear sentence, the program's own status, and
+# what was gathered is kept.
+set -u
+fail() { echo "FAILED: $*"; exit 1; }
+[ -x "$BUILD/exact/lwp-amd64-linux" ] || { echo "the exact engine was not built"; exit 77; }
+cd "$TMP" || exit 1
+ulimit -c 0
+$CC -O2 -g -pthread -o ends "$SRC/tests/programs/ends.c" || fail "compile"
+
+collect() { # STATUS NAME COMMAND...
+    local want=$1 name=$2
+    shift 2
+    "$LWP" collect -q --detect redundancy -e exact -o "$name" -- "$@" > out 2> err
+    local status=$?
+    [ $status = "$want" ] || { cat out err; fail "$name: exit status $status, not $want"; }
+}
+cat > wasted.py <<'PY'
+import json, sys
+name, function, least = sys.argv[1], sys.argv[2], (20 - 1) * (1 << 14) * 8
+d = json.load(open(name + "/analysis.json"))
+top = lambda c: d["contexts"][c]["frames"][0]["function"] if c is not None and d["contexts"][c]["frames"] else None
+got = sum(p["amount"] for p in d["redundancies"] if p["kind"] == "dead_store" and top(p["first"]) == top(p["second"]) == function)
+exact = len(sys.argv) < 4
+sys.exit(f"{name}: {got} bytes, not {least}" if got < least or (exact and got != least) else 0)
+PY
+kept() { # NAME FUNCTION [more]: the counts are there
+    "$LWP" analyze -q "$1" || fail "analyze $1"
+    /usr/bin/python3 wasted.py "$@" || fail "$1: counts"
+}
+noted() { # NAME WORDS: in the report
+    "$LWP" report "$1" | tr -s '\n ' ' ' | grep -q -- "$2" || { "$LWP" report "$1"; fail "the report of $1 does not say '$2'"; }
+}
+said() { grep -q -- "$1" err || { cat err; fail "no '$1'"; }; } # ... and at once
+
+if grep -qw avx2 /proc/cpuinfo; then
+    collect 0 avx2 ./ends avx2
+    kept avx2 work_avx2
+fi
+collect 132 avx512 ./ends avx512
+said 'AVX-512 instruction.*-mno-avx512f'
+kept avx512 work
+noted avx512 'AVX-512 instruction'
+collect 3 syscall ./ends syscall
+said 'does not know system call 999'
+collect 139 segv ./ends segv
+kept segv work
+noted segv 'ended by SIGSEGV in main (ends.c:'
+collect 139 overflow ./ends overflow
+noted overflow 'ended by SIGSEGV in deep (ends.c:'
+collect 7 leave ./ends _exit
+kept leave work
+collect 9 group ./ends group
+kept group work more
+
+# killed: all but the last moments
+"$LWP" collect -q --detect redundancy -e exact -o killed -- ./ends spin > out 2> err &
+lwp=$!
+for ((i = 0; i < 300; i++)); do
+    [ -s out ] && [ -n "$(find killed -name t0.lwps -newer out 2> /dev/null)" ] && break
+    sleep 0.1
+done
+kill -KILL "$(pgrep -P $lwp)"
+wait $lwp
+[ $? = 137 ] || fail "killed: $?"
+kept killed work more
+
+# no memory: for tracing, and for the program
+limited() { collect "$1" "memory$2" sh -c "ulimit -v ${2}000; exec ./ends memory"; }
+limited 125 150
+said 'no memory left for tracing'
+grep -q 'aspacem' err && fail "Valgrind's map of memory is on stderr"
+limited 4 1000
+
+# programs that Valgrind does not run: refused, or run as usual by those that are traced
+cp ends marked && chmod u+s marked || fail "chmod"
+collect 125 refused ./marked
+said 'is setuid, and Valgrind'
+[ ! -e refused ] || fail "a result was left"
+collect 0 gains ./ends exec ./marked
+[ "$(cat out)" = "$(printf 'worked\nworked')" ] || { cat out err; fail "a setuid program was not run"; }
+noted gains './marked, which the program started, is setuid'
+printf '.globl _start\n_start: mov $1, %%eax\n mov $42, %%ebx\n int $0x80\n' > old.S
+if $CC -m32 -nostdlib -static -o old old.S 2> /dev/null && (./old; [ $? = 42 ]); then
+    collect 42 older ./ends exec ./old
+    noted older './old, which the program started, is a 32-bit program'
+fi
+if $CC -O2 -g -pthread -static -o fixed "$SRC/tests/programs/ends.c" 2> /dev/null; then
+    collect 7 static ./fixed _exit
+    kept static work
+fi
+
+# Valgrind was there when lwp was built, and now it is not
+mkdir -p gone/exact && cp "$LWP" gone/lwp && cp "$BUILD/exact/lwp-amd64-linux" gone/exact || fail "cp"
+ln -s /nowhere/launcher /nowhere/vgpreload_core-amd64-linux.so /nowhere/default.supp gone/exact
+gone/lwp collect -e exact -o none ./ends > out 2> err
+[ $? = 125 ] && grep -q 'apt install valgrind' err || { cat err; fail "without Valgrind"; }
+exit 0
