@@ -9,7 +9,7 @@ struct lwp_input {
     const char *shown;  /* for notes: without what is the same for all */
     const char **files; /* names of its threads' files, in order */
     size_t file_count;
-    uint32_t threads;   /* of these files; t0.lwps is of none */
+    uint32_t threads;   /* of these files; t0.* are of none */
     uint32_t pid, number; /* number: of process.lwps among all files; its threads' follow */
     int32_t rank;         /* -1: not one of several */
 };
