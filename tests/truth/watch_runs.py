@@ -17,6 +17,7 @@ options.add_argument("--threads", default="1,4"), options.add_argument("--points
 options.add_argument("--options", default="")
 options.add_argument("cases", nargs="*", default=CASES)
 options = options.parse_args()
+os.makedirs(options.scratch, exist_ok=True)
 
 
 def line_of(analysis, context):
