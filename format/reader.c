@@ -27,7 +27,12 @@ struct reader {
     bool trailer;
 };
 
-/* ---- decoding: a cursor that remembers running out ---- */
+/* ---- decoding ---- */
+
+/* Numbers are taken without asking whether there are any left: none of the records' parts but strings reaches further
+ * than SLACK bytes from its start, so many can be read behind its end, and then it shows that it went beyond. */
+enum { SLACK = 512 };
+_Static_assert(SLACK >= 1 + 4 * 10 + LWPS_ACCESSES_MAX * (5 * 10 + 3), "the longest sample");
 
 struct cursor {
     const uint8_t *at, *end;
@@ -36,14 +41,10 @@ struct cursor {
 
 static inline uint8_t get_byte(struct cursor *from)
 {
-    if (from->at >= from->end) {
-        from->bad = true;
-        return 0;
-    }
     return *from->at++;
 }
 
-__attribute__((noinline)) static uint64_t get_varint_slowly(struct cursor *from)
+__attribute__((noinline)) static uint64_t get_varint_longest(struct cursor *from)
 {
     uint64_t value = 0;
     for (unsigned shift = 0; shift < 70; shift += 7) {
@@ -58,21 +59,35 @@ __attribute__((noinline)) static uint64_t get_varint_slowly(struct cursor *from)
     return 0;
 }
 
+/* Up to eight bytes at once: seven bits of each, moved together pair by pair. */
+static inline uint64_t get_varint_long(struct cursor *from)
+{
+    uint64_t word, ends;
+    memcpy(&word, from->at, sizeof word);
+    ends = ~word & 0x8080808080808080;
+    if (!ends)
+        return get_varint_longest(from);
+    unsigned last = (unsigned)__builtin_ctzll(ends); /* the last byte's highest bit */
+    from->at += last / 8 + 1;
+    word &= ((uint64_t)2 << last) - 1;
+    word = (word & 0x7f007f007f007f00) >> 1 | (word & 0x007f007f007f007f);
+    word = (word & 0x3fff00003fff0000) >> 2 | (word & 0x00003fff00003fff);
+    return (word & 0x0fffffff00000000) >> 4 | (word & 0x000000000fffffff);
+}
+
 static inline __attribute__((always_inline)) uint64_t get_varint(struct cursor *from)
 {
     /* Most numbers are differences of one or two bytes. */
-    if (from->end - from->at >= 2) {
-        uint8_t first = from->at[0], second = from->at[1];
-        if (!(first & 0x80)) {
-            from->at++;
-            return first;
-        }
-        if (!(second & 0x80)) {
-            from->at += 2;
-            return (uint64_t)(first & 0x7f) | (uint64_t)second << 7;
-        }
+    uint8_t first = from->at[0], second = from->at[1];
+    if (!(first & 0x80)) {
+        from->at++;
+        return first;
     }
-    return get_varint_slowly(from);
+    if (!(second & 0x80)) {
+        from->at += 2;
+        return (uint64_t)(first & 0x7f) | (uint64_t)second << 7;
+    }
+    return get_varint_long(from);
 }
 
 static inline __attribute__((always_inline)) uint64_t get_signed(struct cursor *from, uint64_t before)
@@ -88,7 +103,7 @@ static inline uint64_t get_address(struct cursor *from, uint64_t *before)
 static const uint8_t *get_bytes(struct cursor *from, uint64_t most, uint64_t *size)
 {
     *size = get_varint(from);
-    if (*size > most || *size > (uint64_t)(from->end - from->at)) {
+    if (*size > most || from->at > from->end || *size > (uint64_t)(from->end - from->at)) {
         from->bad = true;
         *size = 0;
     }
@@ -119,8 +134,10 @@ static uint32_t get_id(struct cursor *from, uint32_t *before)
 
 /* ---- records ---- */
 
-#define VISIT(member, record)                                                                      \
-    return from->bad ? LWP_ERR_FORMAT : reader->visitor->member ? reader->visitor->member(reader->to, &record) : LWP_OK
+#define VISIT(member, record)                                                                                          \
+    if (from->bad || from->at > from->end)                                                                             \
+        return LWP_ERR_FORMAT;                                                                                         \
+    return reader->visitor->member ? reader->visitor->member(reader->to, &record) : LWP_OK
 
 static int read_process(struct reader *reader, struct cursor *from)
 {
@@ -248,9 +265,8 @@ static int read_thread_end(struct reader *reader, struct cursor *from)
     VISIT(thread_end, record);
 }
 
-static void read_access(struct reader *reader, struct cursor *from, uint64_t ip, struct lwps_access *access)
+static inline void read_access(struct reader *reader, struct cursor *from, uint64_t ip, struct lwps_access *access)
 {
-    *access = (struct lwps_access){0};
     access->ip = get_signed(from, ip);
     access->flags = get_byte(from);
     uint8_t packed = get_byte(from);
@@ -261,6 +277,8 @@ static void read_access(struct reader *reader, struct cursor *from, uint64_t ip,
     access->bytes = (uint16_t)bytes;
     access->level = get_byte(from);
     from->bad |= bytes > UINT16_MAX || access->home > LWPS_HOME_STACK;
+    access->address = access->home_base = 0;
+    access->home_id = 0;
     if (!(access->flags & LWPS_ACCESS_KNOWN))
         return;
     if (access->home == LWPS_HOME_ADDRESS) {
@@ -370,8 +388,15 @@ static int (*const readers[])(struct reader *, struct cursor *) = {
 static int read_records(struct reader *reader, const uint8_t *bytes, size_t size, bool *stopped)
 {
     struct cursor from = {.at = bytes, .end = bytes + size};
+    uint8_t last[2 * SLACK]; /* the block's end, with something to read behind it */
     reader->delta = (struct lwps_delta){0};
     while (from.at < from.end) {
+        size_t left = (size_t)(from.end - from.at);
+        if (left < SLACK && from.end == bytes + size) {
+            memcpy(last, from.at, left);
+            memset(last + left, 0, SLACK);
+            from = (struct cursor){.at = last, .end = last + left};
+        }
         uint8_t tag = get_byte(&from);
         int status = LWP_OK;
         if (tag & LWPS_TAG_SAMPLE) {
@@ -382,12 +407,10 @@ static int read_records(struct reader *reader, const uint8_t *bytes, size_t size
             record.end = record.at + length;
             if (from.bad)
                 return LWP_ERR_FORMAT;
-            if (tag < sizeof readers / sizeof *readers && readers[tag]) {
+            if (tag < sizeof readers / sizeof *readers && readers[tag])
                 status = readers[tag](reader, &record);
-                from.bad |= record.bad;
-            }
         }
-        if (from.bad || (status == LWP_ERR_FORMAT))
+        if (status == LWP_ERR_FORMAT)
             return LWP_ERR_FORMAT;
         if (status) {
             *stopped = true;
