@@ -4,9 +4,7 @@
 #include "analysis/attribute.h"
 
 #include "analysis/batch.h"
-
-#include <stdlib.h>
-#include <string.h>
+#include "base/pages.h"
 
 struct lwp_attribution {
     struct lwp_resolver *resolver;
@@ -21,9 +19,7 @@ struct lwp_attribution {
 
 struct lwp_attribution *lwp_attribution_new(struct lwp_resolver *resolver, struct lwp_shard *shard, uint8_t weight_unit)
 {
-    struct lwp_attribution *self = calloc(1, sizeof *self);
-    if (!self)
-        abort();
+    struct lwp_attribution *self = lwp_pages_alloc(sizeof *self);
     self->resolver = resolver;
     self->shard = shard;
     self->weight_unit = weight_unit;
@@ -37,7 +33,7 @@ struct lwp_attribution *lwp_attribution_new(struct lwp_resolver *resolver, struc
 void lwp_attribution_free(struct lwp_attribution *self)
 {
     lwp_places_free(&self->places);
-    free(self);
+    lwp_pages_free(self, sizeof *self);
 }
 
 /* ---- the file ---- */
@@ -131,7 +127,7 @@ static void attribution_shared(struct lwp_attribution *self, const struct lwps_w
         lwp_shared_trial(&self->shard->shared, record);
         return;
     }
-    uint32_t object = lwp_owners_find(&self->owners, &record->second, record->end_time, LWP_NONE, &offset);
+    uint32_t object = lwp_owners_find(&self->owners, &record->second, record->end_time, &offset);
     lwp_shared_use(&self->shard->shared, record, object, offset,
                    attribution_access_context(self, &record->second, record->second_context, record->end_time));
 }
@@ -152,7 +148,7 @@ static int attribution_watch(void *to, const struct lwps_watch *record)
         if (record->end == LWPS_WATCH_DECIDED && record->overlap && record->second.flags & LWPS_ACCESS_LOAD &&
             record->first.flags & LWPS_ACCESS_STORE)
             lwp_watched_read_elsewhere(&self->shard->watched,
-                                       lwp_owners_find(&self->owners, &record->second, record->end_time, LWP_NONE, &offset));
+                                       lwp_owners_find(&self->owners, &record->second, record->end_time, &offset));
         return 0;
     }
     struct lwp_watched_verdict verdict = {
@@ -165,7 +161,7 @@ static int attribution_watch(void *to, const struct lwps_watch *record)
         .bytes = record->first.bytes};
     if (record->second.ip) {
         verdict.second = attribution_access_context(self, &record->second, record->second_context, record->end_time);
-        verdict.object = lwp_owners_find(&self->owners, &record->first, record->time, LWP_NONE, &offset);
+        verdict.object = lwp_owners_find(&self->owners, &record->first, record->time, &offset);
     }
     for (unsigned kind = 0; kind < LWP_WATCHED_KINDS; kind++) {
         if (!(record->verdicts & attribution_bits[kind]))
@@ -224,7 +220,7 @@ static int attribution_pair(void *to, const struct lwps_pair *record)
                                       .again = record->again,
                                       .bytes = record->first.bytes};
     if (record->second.ip)
-        count.object = lwp_owners_find(&self->owners, &record->first, record->time, LWP_NONE, &offset);
+        count.object = lwp_owners_find(&self->owners, &record->first, record->time, &offset);
     for (unsigned kind = 0; kind < LWP_WATCHED_KINDS; kind++) {
         count.kind = (enum lwp_watched_kind)kind;
         if (record->verdict == attribution_bits[kind])

@@ -13,17 +13,21 @@ void lwp_batch_begin(struct lwp_batch *batch, uint64_t seed)
 
 /* ---- samples in ---- */
 
-static inline void batch_expect_address(struct lwp_batch *batch, struct lwp_batch_access *to)
+/* Whose memory it went to, if that can be told without the search for its address. */
+static inline void batch_owner(struct lwp_batch *batch, struct lwp_batch_access *to, const struct lwps_access *access,
+                               uint64_t time)
 {
     enum { PAGE_BITS = 12 };
-    to->hint = LWP_NONE;
-    if (!(to->raw.flags & LWPS_ACCESS_KNOWN) || to->raw.home != LWPS_HOME_ADDRESS)
+    if (!(access->flags & LWPS_ACCESS_KNOWN) || access->home != LWPS_HOME_ADDRESS) {
+        to->object = lwp_owners_find(batch->owners, access, time, &to->offset);
         return;
-    if (batch->address_count && to->raw.address >> PAGE_BITS == batch->page)
+    }
+    to->object = to->hint = LWP_NONE;
+    if (batch->address_count && access->address >> PAGE_BITS == batch->page)
         return; /* in the same block, or it is searched for again */
-    batch->page = to->raw.address >> PAGE_BITS;
+    batch->page = access->address >> PAGE_BITS;
     to->hint = batch->address_count;
-    batch->addresses[batch->address_count++] = to->raw.address;
+    batch->addresses[batch->address_count++] = access->address;
 }
 
 static inline bool batch_is_fair(const struct lwps_access *access)
@@ -31,8 +35,8 @@ static inline bool batch_is_fair(const struct lwps_access *access)
     return lwp_stream_is_fair(access->source, access->flags);
 }
 
-static void batch_sums(struct lwp_batch *batch, const struct lwps_sample *sample, uint32_t part, bool weighted,
-                       bool known)
+static inline void batch_sums(struct lwp_batch *batch, const struct lwps_sample *sample, uint32_t part, bool weighted,
+                              bool known)
 {
     struct lwp_shard *shard = batch->shard;
     lwp_sum_add(&shard->total, sample->weight);
@@ -55,72 +59,97 @@ void lwp_batch_add(struct lwp_batch *batch, const struct lwps_sample *sample)
     struct lwp_places *places = batch->places;
     if (batch->code_reused)
         places->round++;
-    struct lwp_batch_sample *in = &batch->samples[batch->sample_count];
-    *in = (struct lwp_batch_sample){.time = sample->time,
-                                    .since_start = lwp_space_time(batch->owners->space, sample->time),
-                                    .weight = sample->weight,
-                                    .first = batch->access_count};
-    const struct lwp_spot *here = lwp_places_at(places, sample->context, sample->ip, sample->time)->spot;
-    uint32_t part = LWP_NONE;
-    bool weighted = false, first = false;
+    const uint32_t first = batch->access_count;
+    const uint32_t function = lwp_places_at(places, sample->context, sample->ip, sample->time)->spot->function_id;
+    struct lwp_batch_access *to = &batch->accesses[first];
+    uint32_t part = LWP_NONE, known = 0;
+    bool weighted = false, led = false;
     for (unsigned i = 0; i < count; i++) {
         const struct lwps_access *access = &sample->access[i];
         bool is_known = access->flags & LWPS_ACCESS_KNOWN;
         bool is_weighted = (access->flags & LWPS_ACCESS_WEIGHTED) && !weighted;
         if (!is_weighted && !is_known)
             continue;
-        struct lwp_batch_access *to = &batch->accesses[batch->access_count++];
         struct lwp_place_below *place = lwp_places_at(places, sample->context, access->ip, sample->time);
         to->spot = place->spot;
-        if (place->spot->function_id == here->function_id) {
+        if (place->spot->function_id == function) {
             lwp_places_below(places, place);
             to->functions = place->functions;
-            to->key.part = place->part;
+            to->part = place->part;
         } else { /* the context is that of the interrupted function; what the walk met elsewhere has another one */
             to->functions = lwp_places_path(places, sample->context, LWP_PATH_FUNCTIONS);
-            to->key.part = place->spot->part;
+            to->part = place->spot->part;
         }
-        to->raw = *access;
-        batch_expect_address(batch, to);
-        to->access = (struct lwp_stream_access){.rank = (uint32_t)lwp_hash_mix(batch->seed, batch->counter++),
-                                                .bytes = access->bytes,
-                                                .flags = access->flags,
-                                                .source = access->source};
-        to->sample = (uint16_t)batch->sample_count;
+        batch_owner(batch, to, access, sample->time);
+        to->address = access->address;
+        to->rank = (uint32_t)lwp_hash_mix(batch->seed, batch->counter++);
+        to->bytes = access->bytes;
+        to->flags = access->flags;
+        to->source = access->source;
+        to->sample = (uint8_t)batch->sample_count;
+        to->back = is_known && led ? (uint8_t)(to - &batch->accesses[first]) : 0;
         to->weighted = is_weighted;
         to->close = i > 0 && batch_is_fair(access) && batch_is_fair(&access[-1]);
-        to->apart = is_known && first;
-        to->distance = access->address > sample->access[0].address ? access->address - sample->access[0].address
-                                                                   : sample->access[0].address - access->address;
-        first |= i == 0;
-        in->known += is_known;
+        led |= i == 0;
+        known += is_known;
         if (is_weighted) {
             weighted = true;
-            part = to->key.part;
+            part = to->part;
         }
+        to++;
     }
-    in->count = batch->access_count - in->first;
-    batch->sample_count++;
+    batch->access_count = (uint32_t)(to - batch->accesses);
+    batch->samples[batch->sample_count++] =
+        (struct lwp_batch_sample){.time = sample->time,
+                                  .since_start = lwp_space_time(batch->owners->space, sample->time),
+                                  .weight = sample->weight,
+                                  .first = first,
+                                  .count = batch->access_count - first,
+                                  .known = known};
     if (!weighted)
         part = lwp_places_below(places, lwp_places_at(places, sample->context, sample->ip, sample->time))->part;
-    batch_sums(batch, sample, part, weighted, in->known);
+    batch_sums(batch, sample, part, weighted, known);
 }
 
 /* ---- and out ---- */
 
-static void batch_objects(struct lwp_batch *batch)
+static inline struct lwp_stream_key batch_key(const struct lwp_batch_access *access)
 {
-    const struct lwp_stream_table *streams = &batch->shard->streams;
+    return (struct lwp_stream_key){access->object, access->part, access->spot->id};
+}
+
+static void batch_objects(struct lwp_batch *batch, uint64_t *hashes)
+{
     uint32_t hints[LWP_BATCH_ACCESSES];
     lwp_space_hints(batch->owners->space, batch->addresses, batch->address_count, hints);
     for (uint32_t i = 0; i < batch->access_count; i++) {
         struct lwp_batch_access *access = &batch->accesses[i];
-        const struct lwp_batch_sample *sample = &batch->samples[access->sample];
-        uint32_t hint = access->hint == LWP_NONE ? LWP_NONE : hints[access->hint];
-        uint32_t object = lwp_owners_find(batch->owners, &access->raw, sample->time, hint, &access->access.offset);
-        lwp_stream_key(&access->key, object, access->key.part, access->spot->id);
-        lwp_stream_table_soon(streams, &access->key);
-        access->apart &= object == batch->accesses[sample->first].key.object;
+        if (access->object == LWP_NONE)
+            access->object = lwp_owners_of_address(batch->owners, access->address, batch->samples[access->sample].time,
+                                                   access->hint == LWP_NONE ? LWP_NONE : hints[access->hint],
+                                                   &access->offset);
+        struct lwp_stream_key key = batch_key(access);
+        hashes[i] = lwp_stream_hash(&key);
+        lwp_stream_table_soon(&batch->shard->streams, hashes[i]);
+    }
+}
+
+/* Distances are those within an object. */
+static inline bool batch_is_apart(const struct lwp_batch_access *access)
+{
+    return access->back && access->object == access[-access->back].object;
+}
+
+static void batch_streams(struct lwp_batch *batch, const uint64_t *hashes)
+{
+    const struct lwp_stream_table *streams = &batch->shard->streams;
+    for (uint32_t i = 0; i < batch->access_count; i++) {
+        struct lwp_batch_access *access = &batch->accesses[i];
+        bool fair = lwp_stream_is_fair(access->source, access->flags);
+        access->stream = lwp_stream_table_next(streams, hashes[i], fair);
+        uint32_t first = batch_is_apart(access) ? access[-access->back].stream : LWP_NONE;
+        if (first != LWP_NONE)
+            __builtin_prefetch(&streams->rests[first].distances);
     }
 }
 
@@ -133,25 +162,31 @@ static void batch_windows(struct lwp_batch *batch)
         int count = 0;
         for (uint32_t i = 0; i < sample->count && lwp_windows_wants(windows); i++) {
             const struct lwp_batch_access *access = &batch->accesses[sample->first + i];
-            if (access->raw.flags & LWPS_ACCESS_KNOWN)
-                walk[count++] = (struct lwp_walk_access){.object = access->key.object,
-                                                         .region = access->key.part,
+            if (access->flags & LWPS_ACCESS_KNOWN)
+                walk[count++] = (struct lwp_walk_access){.object = access->object,
+                                                         .region = access->part,
                                                          .code = access->spot->address,
-                                                         .offset = access->access.offset,
+                                                         .offset = access->offset,
                                                          .close = access->close};
         }
         lwp_windows_sample(windows, walk, (int)sample->known, sample->since_start);
     }
 }
 
-static inline void batch_count(struct lwp_batch *batch, struct lwp_batch_access *access)
+static inline void batch_count(struct lwp_batch *batch, struct lwp_batch_access *access, uint64_t hash)
 {
     struct lwp_stream_table *streams = &batch->shard->streams;
     const struct lwp_batch_sample *sample = &batch->samples[access->sample];
-    if (access->stream == LWP_NONE || !lwp_stream_is(&streams->counts[access->stream], &access->key))
-        access->stream = lwp_stream_table_at(streams, &access->key);
+    struct lwp_stream_key key = batch_key(access);
+    if (access->stream == LWP_NONE || !lwp_stream_is(&streams->counts[access->stream], &key))
+        access->stream = lwp_stream_table_at(streams, &key, hash);
     struct lwp_stream_count *count = &streams->counts[access->stream];
-    lwp_stream_table_count(streams, access->stream, &access->access);
+    lwp_stream_table_count(streams, access->stream,
+                           &(struct lwp_stream_access){.offset = access->offset,
+                                                       .rank = access->rank,
+                                                       .bytes = access->bytes,
+                                                       .flags = access->flags,
+                                                       .source = access->source});
     if (count->common == LWP_NONE)
         count->common = access->functions;
     else if (count->common != access->functions && count->common)
@@ -162,26 +197,28 @@ static inline void batch_count(struct lwp_batch *batch, struct lwp_batch_access 
         count->last_ns = sample->since_start;
     if (access->weighted)
         lwp_sum_add(&streams->rests[access->stream].sum, sample->weight);
-    if (access->apart)
-        lwp_stream_apart(&streams->rests[batch->accesses[sample->first].stream], access->distance);
+    if (batch_is_apart(access)) {
+        const struct lwp_batch_access *first = access - access->back;
+        lwp_stream_apart(&streams->rests[first->stream], access->address > first->address
+                                                             ? access->address - first->address
+                                                             : first->address - access->address);
+    }
 }
 
 void lwp_batch_flush(struct lwp_batch *batch)
 {
     struct lwp_stream_table *streams = &batch->shard->streams;
-    batch_objects(batch);
-    for (uint32_t i = 0; i < batch->access_count; i++) {
-        struct lwp_batch_access *access = &batch->accesses[i];
-        access->stream = lwp_stream_table_next(streams, &access->key, &access->access);
-        uint32_t first = access->apart ? batch->accesses[batch->samples[access->sample].first].stream : LWP_NONE;
-        if (first != LWP_NONE)
-            __builtin_prefetch(&streams->rests[first].distances);
-    }
+    uint64_t hashes[LWP_BATCH_ACCESSES];
+    batch_objects(batch, hashes);
+    batch_streams(batch, hashes);
     batch_windows(batch);
+    for (uint32_t i = 0; i < batch->access_count; i++) {
+        const struct lwp_batch_access *access = &batch->accesses[i];
+        if (access->stream != LWP_NONE)
+            lwp_stream_table_expect(streams, access->stream, access->rank,
+                                    lwp_stream_is_fair(access->source, access->flags));
+    }
     for (uint32_t i = 0; i < batch->access_count; i++)
-        if (batch->accesses[i].stream != LWP_NONE)
-            lwp_stream_table_expect(streams, batch->accesses[i].stream, &batch->accesses[i].access);
-    for (uint32_t i = 0; i < batch->access_count; i++)
-        batch_count(batch, &batch->accesses[i]);
+        batch_count(batch, &batch->accesses[i], hashes[i]);
     batch->sample_count = batch->access_count = batch->address_count = 0;
 }

@@ -14,19 +14,20 @@ struct lwp_batch_sample {
 };
 
 struct lwp_batch_access {
-    struct lwps_access raw;
-    struct lwp_stream_key key;
-    struct lwp_stream_access access;
+    uint64_t address, offset;
     const struct lwp_spot *spot;
-    uint64_t distance;   /* to the sample's first access */
-    uint32_t functions;  /* context of its function */
-    uint32_t hint;       /* which of the batch's addresses is its own, or LWP_NONE */
+    uint32_t object, part;
+    uint32_t functions; /* context of its function */
+    uint32_t hint;      /* object LWP_NONE: which of the batch's addresses is its own, or LWP_NONE */
+    uint32_t rank;      /* decides whether its offset is kept (reservoir.h) */
     uint32_t stream;
-    uint16_t sample;
+    uint16_t bytes;
+    uint8_t flags, source; /* as in struct lwps_access */
+    uint8_t sample;
+    uint8_t back;          /* so many accesses before is its sample's first; 0: it is that itself, or has none */
     bool weighted;
     bool close; /* follows the access before without a gap in the program */
-    bool apart; /* its distance is one within the object */
-};
+} __attribute__((aligned(64))); /* one cache line each */
 
 /* Start from zero but for the pointers. */
 struct lwp_batch {

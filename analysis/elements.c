@@ -10,16 +10,13 @@
 #include "analysis/element_size.h"
 #include "analysis/element_votes.h"
 #include "analysis/objects.h"
+#include "analysis/parallel.h"
 #include "analysis/streams.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { CANDIDATES_TRIED = 16 };
-
-/* Objects with less than this of all weight and all accesses are shown by nobody: with a hundred thousand of them,
- * their strides would take as long as reading the samples. */
-static const double stride_worth = 0.00001;
 
 static const double object_worth = 0.0005; /* share of weight or accesses below which no type is looked for */
 static const double fit_needed = 0.9, fit_agreed = 0.7, exact_rules = 0.3, mixed_limit = 0.15;
@@ -313,19 +310,23 @@ static void element_of_object(struct lwp_profile *profile, uint32_t index)
     lwp_element_evidence_free(&evidence);
 }
 
+static void element_strides(void *of, size_t first, size_t last)
+{
+    struct lwp_profile *profile = of;
+    uint64_t offsets[2 * LWP_RESERVOIR];
+    for (; first < last; first++) {
+        size_t count = lwp_streams_offsets(&profile->streams[first], offsets, 2 * LWP_RESERVOIR);
+        profile->streams[first].stride = lwp_stride_estimate(offsets, count);
+    }
+}
+
 void lwp_elements_find(struct lwp_profile *profile)
 {
-    uint64_t accesses = 0, offsets[2 * LWP_RESERVOIR];
+    enum { STREAMS_AT_ONCE = 256 };
+    uint64_t accesses = 0;
+    lwp_parallel(profile->jobs, profile->stream_count, STREAMS_AT_ONCE, element_strides, profile);
     for (size_t i = 0; i < profile->object_count; i++)
         accesses += profile->objects[i].accesses;
-    for (size_t i = 0; i < profile->stream_count; i++) {
-        const struct lwp_object *object = &profile->objects[profile->streams[i].object];
-        if (object->weight.weight < stride_worth * profile->total.weight &&
-            (double)object->accesses < stride_worth * (double)accesses)
-            continue;
-        size_t count = lwp_streams_offsets(&profile->streams[i], offsets, 2 * LWP_RESERVOIR);
-        profile->streams[i].stride = lwp_stride_estimate(offsets, count);
-    }
     for (size_t i = 0; i < profile->object_count; i++) {
         const struct lwp_object *object = &profile->objects[i];
         if (object->kind == LWP_OBJECT_UNKNOWN || !object->accessed)

@@ -12,10 +12,10 @@
 
 #include "analysis/attribute.h"
 #include "analysis/inputs.h"
+#include "analysis/parallel.h"
 #include "analysis/settle.h"
 #include "base/log.h"
 
-#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -360,16 +360,9 @@ static void *load_work(void *of)
     return NULL;
 }
 
-static unsigned load_cores(void)
-{
-    cpu_set_t set;
-    int count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-    return count > 0 ? (unsigned)count : 1;
-}
-
 static void load_all(struct load *load)
 {
-    load->jobs = load->profile->jobs ? load->profile->jobs : load_cores();
+    load->jobs = load->profile->jobs ? load->profile->jobs : lwp_parallel_cores();
     if (load->jobs > load->inputs.files)
         load->jobs = load->inputs.files;
     if (load->jobs > JOBS_MAX)

@@ -13,33 +13,41 @@ struct lwp_owners {
     struct lwp_extent last;         /* the block of the access before */
 };
 
-/* The object of an access, and the offset in its block, variable or frame (the address itself where there is none).
- * `hint`: lwp_space_hints of its address, or LWP_NONE. */
+/* The object at a known address that the collector knew no more of, and the offset in its block or variable. `hint`:
+ * lwp_space_hints of the address, or LWP_NONE. */
+static inline uint32_t lwp_owners_of_address(struct lwp_owners *owners, uint64_t address, uint64_t time, uint32_t hint,
+                                             uint64_t *offset)
+{
+    *offset = address;
+    if (lwp_extent_holds(&owners->last, address, time)) {
+        *offset -= owners->last.start;
+        return owners->last.object;
+    }
+    uint32_t object = lwp_resolver_data(owners->resolver, &owners->last, hint, address, time, offset);
+    if (object != LWP_NONE)
+        return object;
+    return address >= owners->stack_low && address < owners->stack_high ? lwp_resolver_other_stack(owners->resolver)
+                                                                        : lwp_resolver_unowned(owners->resolver);
+}
+
+/* The object of an access, and the offset in its block, variable or frame (the address itself where there is none). */
 static inline uint32_t lwp_owners_find(struct lwp_owners *owners, const struct lwps_access *access, uint64_t time,
-                                       uint32_t hint, uint64_t *offset)
+                                       uint64_t *offset)
 {
     *offset = access->address;
     if (!(access->flags & LWPS_ACCESS_KNOWN))
         return lwp_resolver_unknown(owners->resolver);
-    uint32_t object = LWP_NONE;
-    if (access->home == LWPS_HOME_ADDRESS) {
-        if (lwp_extent_holds(&owners->last, access->address, time)) {
-            *offset -= owners->last.start;
-            return owners->last.object;
-        }
-        object = lwp_resolver_data(owners->resolver, &owners->last, hint, access->address, time, offset);
-        if (object == LWP_NONE && access->address >= owners->stack_low && access->address < owners->stack_high)
-            return lwp_resolver_other_stack(owners->resolver);
-    } else if (access->home == LWPS_HOME_POOL) {
-        object = lwp_space_pool_object(owners->space, access->home_id);
+    if (access->home == LWPS_HOME_ADDRESS)
+        return lwp_owners_of_address(owners, access->address, time, LWP_NONE, offset);
+    if (access->home == LWPS_HOME_POOL) {
+        uint32_t object = lwp_space_pool_object(owners->space, access->home_id);
         *offset = access->address - access->home_base;
-    } else {
-        const struct lwp_spot *frame = lwp_places_frame(owners->places, access->home_id);
-        if (!frame)
-            return lwp_resolver_other_stack(owners->resolver);
-        return lwp_resolver_stack(owners->resolver, frame, access->address - access->home_base, offset);
+        return object == LWP_NONE ? lwp_resolver_unowned(owners->resolver) : object;
     }
-    return object == LWP_NONE ? lwp_resolver_unowned(owners->resolver) : object;
+    const struct lwp_spot *frame = lwp_places_frame(owners->places, access->home_id);
+    if (!frame)
+        return lwp_resolver_other_stack(owners->resolver);
+    return lwp_resolver_stack(owners->resolver, frame, access->address - access->home_base, offset);
 }
 
 #endif

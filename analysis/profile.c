@@ -33,7 +33,6 @@ void lwp_profile_fini(struct lwp_profile *profile)
     lwp_watched_free(&profile->watched);
     lwp_shared_free(&profile->shared);
     lwp_pages_free(profile->streams, profile->stream_room * sizeof *profile->streams);
-    lwp_reservoir_pool_free(&profile->offsets);
     lwp_stream_table_free(profile->stream_table);
     lwp_spots_free(profile->spots);
     pthread_mutex_destroy(&profile->lock);

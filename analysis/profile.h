@@ -142,7 +142,6 @@ struct lwp_profile {
 
     struct lwp_stream *streams;
     size_t stream_count, stream_room;
-    struct lwp_reservoir_pool offsets;     /* of streams, while they were counted */
     struct lwp_stream_table *stream_table; /* of streams added one by one */
     struct lwp_spots *spots;
 

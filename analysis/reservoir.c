@@ -1,82 +1,23 @@
 /* The k lowest of all ranks seen: merging is keeping the k lowest of both. Equal ranks are ordered by offset, so that
  * even then nothing depends on who came first. Where there are more than k, they are gathered up to 2 k and the higher
- * half is dropped: one selection for k offsets, not a search for the highest with each. */
+ * half is dropped: one selection for k offsets, not a search for the highest with each. A reservoir is a chain of pairs of
+ * cache lines, the last one first: an offset more is a write to one of them. */
 #include "analysis/reservoir.h"
 
-#include "base/arena.h"
 #include "base/pages.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-enum { CHUNK = 4 << 20, LINE = 64 };
-
-/* ---- memory ---- */
-
-/* What whole cache lines hold. */
-static const uint8_t reservoir_rooms[] = {5, 10, 21, 42, LWP_RESERVOIR, 2 * LWP_RESERVOIR};
-
-static int reservoir_size(uint8_t room)
-{
-    int size = 0;
-    while (reservoir_rooms[size] < room)
-        size++;
-    return size;
-}
-
-static void *reservoir_piece(struct lwp_reservoir_pool *pool, int size)
-{
-    size_t bytes = (reservoir_rooms[size] * sizeof(struct lwp_reservoir_item) + LINE - 1) & ~(size_t)(LINE - 1);
-    if (pool->unused[size]) {
-        void *piece = pool->unused[size];
-        memcpy(&pool->unused[size], piece, sizeof piece); /* the next one */
-        return piece;
-    }
-    if (!pool->count || pool->used + bytes > CHUNK) {
-        LWP_GROW(&pool->chunks, pool->count, &pool->room);
-        pool->chunks[pool->count++] = lwp_pages_alloc(CHUNK);
-        pool->used = 0;
-    }
-    void *piece = pool->chunks[pool->count - 1] + pool->used;
-    pool->used += bytes;
-    return piece;
-}
+_Static_assert(sizeof(struct lwp_reservoir_line) == 128, "two cache lines");
+_Static_assert(LWP_RESERVOIR_LINES * LWP_RESERVOIR_LINE >= 2 * LWP_RESERVOIR, "room to gather");
 
 void lwp_reservoir_pool_free(struct lwp_reservoir_pool *pool)
 {
-    for (size_t i = 0; i < pool->count; i++)
-        lwp_pages_free(pool->chunks[i], CHUNK);
-    free(pool->chunks);
+    lwp_pages_free(pool->lines, pool->room * sizeof *pool->lines);
     *pool = (struct lwp_reservoir_pool){0};
 }
 
-void lwp_reservoir_pool_take(struct lwp_reservoir_pool *into, struct lwp_reservoir_pool *from)
-{
-    /* The last chunk stays the one that is being filled. */
-    for (size_t i = 0; i < from->count; i++) {
-        LWP_GROW(&into->chunks, into->count, &into->room);
-        into->chunks[into->count++] = from->chunks[i];
-    }
-    if (from->count)
-        into->used = from->used;
-    free(from->chunks);
-    *from = (struct lwp_reservoir_pool){0};
-}
-
-static void reservoir_grow(struct lwp_reservoir_pool *pool, struct lwp_reservoir *reservoir)
-{
-    int size = reservoir->room ? reservoir_size(reservoir->room) + 1 : 0;
-    struct lwp_reservoir_item *items = reservoir_piece(pool, size);
-    if (reservoir->room) {
-        memcpy(items, reservoir->items, reservoir->count * sizeof *items);
-        memcpy(reservoir->items, &pool->unused[size - 1], sizeof(void *));
-        pool->unused[size - 1] = reservoir->items;
-    }
-    reservoir->items = items;
-    reservoir->room = reservoir_rooms[size];
-}
-
-/* ---- keeping ---- */
+/* ---- the lowest ranks ---- */
 
 static uint32_t reservoir_kth(uint32_t *ranks, uint32_t count, uint32_t k)
 {
@@ -102,11 +43,12 @@ static uint32_t reservoir_kth(uint32_t *ranks, uint32_t count, uint32_t k)
     return ranks[k];
 }
 
-/* Down to the items of the lowest ranks, if there are more. */
+/* Down to the items of the lowest ranks, if there are more; *limit: the highest of them then. */
 static uint32_t reservoir_cut(struct lwp_reservoir_item *items, uint32_t count, uint32_t *limit)
 {
-    uint32_t ranks[2 * LWP_RESERVOIR], kept = 0, equal_count = 0;
-    struct lwp_reservoir_item equal[2 * LWP_RESERVOIR]; /* to the highest rank that is kept: hardly ever two */
+    enum { MOST = sizeof((struct lwp_reservoir_items *)NULL)->items / sizeof *items };
+    uint32_t ranks[MOST], kept = 0, equal_count = 0;
+    struct lwp_reservoir_item equal[MOST]; /* to the highest rank that is kept: hardly ever two */
     if (count <= LWP_RESERVOIR)
         return count;
     for (uint32_t i = 0; i < count; i++)
@@ -127,42 +69,96 @@ static uint32_t reservoir_cut(struct lwp_reservoir_item *items, uint32_t count, 
     return kept;
 }
 
-void lwp_reservoir_make_room(struct lwp_reservoir_pool *pool, struct lwp_reservoir *reservoir)
-{
-    if (reservoir->room < 2 * LWP_RESERVOIR)
-        reservoir_grow(pool, reservoir);
-    else
-        reservoir->count = (uint8_t)reservoir_cut(reservoir->items, reservoir->count, &reservoir->limit);
-}
+/* ---- lines ---- */
 
-void lwp_reservoir_merge(struct lwp_reservoir_pool *pool, struct lwp_reservoir *into, const struct lwp_reservoir *from)
+static uint32_t reservoir_line(struct lwp_reservoir_pool *pool)
 {
-    for (uint32_t i = 0; i < from->count; i++)
-        lwp_reservoir_add(pool, into, from->items[i].rank, from->items[i].offset);
-}
-
-uint32_t lwp_reservoir_offsets(const struct lwp_reservoir *reservoir, uint64_t *offsets)
-{
-    struct lwp_reservoir_item items[2 * LWP_RESERVOIR];
-    uint64_t order[LWP_RESERVOIR]; /* rank and place in one number: quick to compare and to move */
-    uint32_t limit, count = reservoir->count;
-    if (!count)
-        return 0;
-    memcpy(items, reservoir->items, count * sizeof *items);
-    count = reservoir_cut(items, count, &limit);
-    for (uint32_t i = 0; i < count; i++) {
-        uint64_t one = (uint64_t)items[i].rank << 32 | i;
-        uint32_t j = i;
-        for (; j && order[j - 1] > one; j--)
-            order[j] = order[j - 1];
-        order[j] = one;
+    if (pool->unused_count) {
+        uint32_t line = pool->unused;
+        pool->unused = pool->lines[line].before;
+        pool->unused_count--;
+        return line;
     }
-    for (uint32_t i = 0; i < count; i++) {
-        uint64_t offset = items[(uint32_t)order[i]].offset;
-        uint32_t j = i; /* equal ranks by offset: hardly ever */
-        for (; j && order[j - 1] >> 32 == order[i] >> 32 && offsets[j - 1] > offset; j--)
-            offsets[j] = offsets[j - 1];
-        offsets[j] = offset;
+    LWP_PAGES_GROW(&pool->lines, pool->count, &pool->room);
+    return (uint32_t)pool->count++;
+}
+
+/* Copies what a reservoir holds, line by line from the last one; behind it there must be room for the rest of a line. */
+static uint32_t reservoir_copy(const struct lwp_reservoir_pool *pool, const struct lwp_reservoir *reservoir,
+                               struct lwp_reservoir_item *items)
+{
+    uint32_t count = 0, used = reservoir->used, line = reservoir->last;
+    for (uint32_t i = 0; i < reservoir->lines; i++) {
+        memcpy(items + count, pool->lines[line].items, sizeof pool->lines[line].items);
+        count += used;
+        used = LWP_RESERVOIR_LINE;
+        line = pool->lines[line].before;
     }
     return count;
+}
+
+/* Keeps the lowest ranks in as few lines. */
+static void reservoir_shrink(struct lwp_reservoir_pool *pool, struct lwp_reservoir *reservoir)
+{
+    struct lwp_reservoir_item items[(LWP_RESERVOIR_LINES + 1) * LWP_RESERVOIR_LINE];
+    uint32_t count = reservoir_cut(items, reservoir_copy(pool, reservoir, items), &reservoir->limit);
+    uint32_t lines = (count + LWP_RESERVOIR_LINE - 1) / LWP_RESERVOIR_LINE;
+    while (reservoir->lines > lines) {
+        uint32_t line = reservoir->last;
+        reservoir->last = pool->lines[line].before;
+        reservoir->lines--;
+        pool->lines[line].before = pool->unused;
+        pool->unused = line;
+        pool->unused_count++;
+    }
+    reservoir->used = (uint8_t)(count - (lines - 1) * LWP_RESERVOIR_LINE);
+    for (uint32_t at = 0, used = reservoir->used, line = reservoir->last; at < count; line = pool->lines[line].before) {
+        memcpy(pool->lines[line].items, items + at, sizeof pool->lines[line].items);
+        at += used;
+        used = LWP_RESERVOIR_LINE;
+    }
+}
+
+void lwp_reservoir_make_room(struct lwp_reservoir_pool *pool, struct lwp_reservoir *reservoir)
+{
+    if (reservoir->lines == LWP_RESERVOIR_LINES)
+        reservoir_shrink(pool, reservoir);
+    if (reservoir->used < LWP_RESERVOIR_LINE)
+        return;
+    uint32_t line = reservoir_line(pool);
+    pool->lines[line].before = reservoir->last;
+    reservoir->last = line;
+    reservoir->lines++;
+    reservoir->used = 0;
+}
+
+/* ---- out ---- */
+
+void lwp_reservoir_gather(struct lwp_reservoir_items *items, const struct lwp_reservoir_pool *pool,
+                          const struct lwp_reservoir *reservoir)
+{
+    uint32_t limit;
+    items->count = reservoir_cut(
+        items->items, items->count + reservoir_copy(pool, reservoir, items->items + items->count), &limit);
+}
+
+static int reservoir_compare(const struct lwp_reservoir_item *a, const struct lwp_reservoir_item *b)
+{
+    if (a->rank != b->rank)
+        return a->rank < b->rank ? -1 : 1;
+    return (a->offset > b->offset) - (a->offset < b->offset);
+}
+
+uint32_t lwp_reservoir_offsets(struct lwp_reservoir_items *items, uint64_t *offsets)
+{
+    for (uint32_t i = 0; i < items->count; i++) {
+        struct lwp_reservoir_item item = items->items[i];
+        uint32_t j = i;
+        for (; j && reservoir_compare(&items->items[j - 1], &item) > 0; j--)
+            items->items[j] = items->items[j - 1];
+        items->items[j] = item;
+    }
+    for (uint32_t i = 0; i < items->count; i++)
+        offsets[i] = items->items[i].offset;
+    return items->count;
 }

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { LWP_RESERVOIR = 64 };
+enum { LWP_RESERVOIR = 64, LWP_RESERVOIR_LINE = 10, LWP_RESERVOIR_LINES = 13 };
 
 /* Twelve bytes: there are many. */
 struct lwp_reservoir_item {
@@ -14,30 +14,35 @@ struct lwp_reservoir_item {
     uint64_t offset;
 } __attribute__((packed, aligned(4)));
 
-/* Where they are kept: many small pieces that are freed together. Start from zero. */
+/* Two cache lines of them, which processors fetch together. */
+struct lwp_reservoir_line {
+    uint32_t before; /* the reservoir's line before this one, or the next unused one */
+    struct lwp_reservoir_item items[LWP_RESERVOIR_LINE];
+} __attribute__((aligned(128)));
+
+/* Where the lines of many are. Start from zero. */
 struct lwp_reservoir_pool {
-    char **chunks;
-    size_t count, room, used; /* used: of the last chunk */
-    void *unused[6];          /* pieces that were outgrown, by size */
+    struct lwp_reservoir_line *lines;
+    size_t count, room;
+    uint32_t unused, unused_count;
 };
 
 void lwp_reservoir_pool_free(struct lwp_reservoir_pool *pool);
-/* Moves what is in `from`, which is empty then. */
-void lwp_reservoir_pool_take(struct lwp_reservoir_pool *into, struct lwp_reservoir_pool *from);
 
-/* Holds up to twice as many as it keeps in the end: those too many go all at once. Start from LWP_RESERVOIR_EMPTY. */
+/* Holds up to twice as many as are kept in the end: those too many go all at once. Start from LWP_RESERVOIR_EMPTY. */
 struct lwp_reservoir {
-    struct lwp_reservoir_item *items;
+    uint32_t last;  /* its last line */
     uint32_t limit; /* a higher rank is not among the lowest */
-    uint8_t count, room;
+    uint8_t lines, used; /* used: items of the last line */
 };
 
 #define LWP_RESERVOIR_EMPTY                                                                                            \
     (struct lwp_reservoir)                                                                                             \
     {                                                                                                                  \
-        .limit = UINT32_MAX                                                                                            \
+        .limit = UINT32_MAX, .used = LWP_RESERVOIR_LINE                                                                \
     }
 
+/* Another line, when the last one is full. */
 void lwp_reservoir_make_room(struct lwp_reservoir_pool *pool, struct lwp_reservoir *reservoir);
 
 static inline void lwp_reservoir_add(struct lwp_reservoir_pool *pool, struct lwp_reservoir *reservoir, uint32_t rank,
@@ -45,22 +50,30 @@ static inline void lwp_reservoir_add(struct lwp_reservoir_pool *pool, struct lwp
 {
     if (rank > reservoir->limit)
         return;
-    if (reservoir->count == reservoir->room)
+    if (reservoir->used == LWP_RESERVOIR_LINE)
         lwp_reservoir_make_room(pool, reservoir);
-    reservoir->items[reservoir->count++] = (struct lwp_reservoir_item){rank, offset};
+    pool->lines[reservoir->last].items[reservoir->used++] = (struct lwp_reservoir_item){rank, offset};
 }
 
 /* For a reservoir that is added to soon. */
-static inline void lwp_reservoir_prefetch(const struct lwp_reservoir *reservoir, uint32_t rank)
+static inline void lwp_reservoir_prefetch(const struct lwp_reservoir_pool *pool, const struct lwp_reservoir *reservoir,
+                                          uint32_t rank)
 {
-    if (rank <= reservoir->limit && reservoir->room)
-        __builtin_prefetch(&reservoir->items[reservoir->count]);
+    if (rank <= reservoir->limit && reservoir->used < LWP_RESERVOIR_LINE)
+        __builtin_prefetch(&pool->lines[reservoir->last].items[reservoir->used]);
 }
 
-void lwp_reservoir_merge(struct lwp_reservoir_pool *pool, struct lwp_reservoir *into, const struct lwp_reservoir *from);
+/* What several reservoirs hold together. Start with count 0. */
+struct lwp_reservoir_items {
+    struct lwp_reservoir_item items[LWP_RESERVOIR + (LWP_RESERVOIR_LINES + 1) * LWP_RESERVOIR_LINE];
+    uint32_t count;
+};
+
+void lwp_reservoir_gather(struct lwp_reservoir_items *items, const struct lwp_reservoir_pool *pool,
+                          const struct lwp_reservoir *reservoir);
 
 /* Writes the offsets kept, at most LWP_RESERVOIR, in order of their ranks: a random order that is always the same.
- * `offsets` may be the memory of the items. Returns their number. */
-uint32_t lwp_reservoir_offsets(const struct lwp_reservoir *reservoir, uint64_t *offsets);
+ * Returns their number. */
+uint32_t lwp_reservoir_offsets(struct lwp_reservoir_items *items, uint64_t *offsets);
 
 #endif

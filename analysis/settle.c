@@ -7,6 +7,7 @@
 
 #include "analysis/contexts.h"
 #include "analysis/objects.h"
+#include "analysis/parallel.h"
 #include "analysis/spots.h"
 #include "base/pages.h"
 
@@ -80,16 +81,16 @@ struct settle {
     size_t table_count;
     struct settle_key *keys; /* object by object */
     size_t *ends;            /* of each object's keys */
+    struct lwp_sum total;    /* of all samples */
+    uint64_t accesses;       /* all */
+    bool unowned;            /* some are to be given to pools yet (lwp_streams_adopt) */
 };
 
-/* The objects [first, last) of one thread. */
+/* The objects [first, last), which one thread at a time works on. */
 struct settle_part {
     const struct settle *settle;
     size_t first, last;
     size_t start, kept; /* its streams in the profile, once equal ones are joined */
-    struct lwp_reservoir_pool offsets;
-    pthread_t thread;
-    bool started;
 };
 
 static int settle_key_compare(const void *a, const void *b)
@@ -118,6 +119,7 @@ static void settle_keys(struct settle *settle, const uint32_t *contexts, const u
             if (stream->common != LWP_NONE)
                 stream->common = contexts[stream->common];
             ends[stream->object]++;
+            settle->accesses += stream->accesses + settle->tables[t]->rests[i].accesses;
             count++;
         }
     for (size_t i = 0; i < settle->profile->object_count; i++) {
@@ -137,11 +139,19 @@ static void settle_keys(struct settle *settle, const uint32_t *contexts, const u
         }
 }
 
+static bool settle_unowned(const struct settle *settle)
+{
+    for (size_t i = 0; i < settle->profile->object_count; i++)
+        if (settle->profile->objects[i].kind == LWP_OBJECT_UNKNOWN &&
+            settle->ends[i] > (i ? settle->ends[i - 1] : 0))
+            return true;
+    return false;
+}
+
 /* Sorts the keys of each object and counts those that are different: threads met the same streams, and loops of one
  * source loop are one region now. */
-static void *settle_sort(void *of)
+static void settle_sort(struct settle_part *part)
 {
-    struct settle_part *part = of;
     const struct settle *settle = part->settle;
     for (size_t object = part->first; object < part->last; object++) {
         size_t first = object ? settle->ends[object - 1] : 0, count = settle->ends[object] - first;
@@ -151,107 +161,143 @@ static void *settle_sort(void *of)
         for (size_t i = 0; i < count; i++)
             part->kept += i == 0 || settle_key_compare(&keys[i], &keys[i - 1]) != 0;
     }
-    return NULL;
+}
+
+/* So many keys are of one stream. */
+static size_t settle_equal(const struct settle_key *keys, size_t count)
+{
+    size_t equal = 1;
+    while (equal < count && settle_key_compare(&keys[equal], &keys[0]) == 0)
+        equal++;
+    return equal;
 }
 
 /* The stream of some equal keys. */
-static void settle_stream(struct settle_part *part, const struct settle_key *keys, size_t count,
+static void settle_stream(const struct settle *settle, const struct settle_key *keys, size_t count,
                           struct lwp_stream *stream, struct lwp_sum *sum, struct lwp_object *object)
 {
-    const struct settle *settle = part->settle;
     struct lwp_stream_table *table = settle->tables[keys[0].table];
     struct lwp_stream_count *counts = &table->counts[keys[0].stream];
     struct lwp_stream_rest *rest = &table->rests[keys[0].stream];
     for (size_t i = 1; i < count; i++) {
         const struct lwp_stream_table *other = settle->tables[keys[i].table];
         counts->common = lwp_contexts_shared(settle->profile, counts->common, other->counts[keys[i].stream].common);
-        lwp_stream_join(&part->offsets, counts, rest, &other->counts[keys[i].stream], &other->rests[keys[i].stream]);
+        lwp_stream_join(counts, rest, &other->counts[keys[i].stream], &other->rests[keys[i].stream]);
     }
-    *stream = (struct lwp_stream){.module = keys[0].module,
-                                  .address = keys[0].address,
-                                  .fair.offsets = (uint64_t *)counts->fair.items,
-                                  .biased.offsets = (uint64_t *)rest->biased.items};
+    *stream = (struct lwp_stream){.module = keys[0].module, .address = keys[0].address};
     lwp_stream_finish(counts, rest, stream);
     lwp_sum_merge(sum, &rest->sum);
     if (counts->first_ns < object->first_ns)
         object->first_ns = counts->first_ns;
     if (counts->last_ns > object->last_ns)
         object->last_ns = counts->last_ns;
+    object->accesses += stream->accesses;
+    object->loads += stream->loads;
+    object->stores += stream->stores;
+    object->common =
+        object->accessed ? lwp_contexts_shared(settle->profile, object->common, stream->common) : stream->common;
+    object->accessed = true;
 }
 
-static void *settle_join(void *of)
+static void settle_kept(const struct settle *settle, struct lwp_reservoir_items *items, struct lwp_offsets *kept)
 {
-    struct settle_part *part = of;
+    pthread_mutex_lock(&settle->profile->lock);
+    kept->offsets = lwp_arena_alloc(settle->profile->arena, items->count + 1, sizeof *kept->offsets);
+    pthread_mutex_unlock(&settle->profile->lock);
+    kept->count = lwp_reservoir_offsets(items, kept->offsets);
+}
+
+static void settle_offsets(const struct settle *settle, const struct settle_key *keys, size_t count,
+                           struct lwp_stream *stream)
+{
+    struct lwp_reservoir_items fair = {.count = 0}, biased = {.count = 0};
+    for (size_t i = 0; i < count; i++) {
+        const struct lwp_stream_table *table = settle->tables[keys[i].table];
+        lwp_reservoir_gather(&fair, &table->offsets, &table->counts[keys[i].stream].fair);
+        lwp_reservoir_gather(&biased, &table->offsets, &table->rests[keys[i].stream].biased);
+    }
+    settle_kept(settle, &fair, &stream->fair);
+    settle_kept(settle, &biased, &stream->biased);
+}
+
+/* Objects with less than this of all weight and all accesses are shown by nobody: with a hundred thousand of them, what
+ * their offsets say would take as long as reading the samples. */
+static bool settle_is_worth(const struct settle *settle, const struct lwp_object *object)
+{
+    static const double worth = 0.00001;
+    return object->weight.weight >= worth * (double)settle->total.weight ||
+           (double)object->accesses >= worth * (double)settle->accesses ||
+           (settle->unowned && object->pool_size);
+}
+
+static void settle_join(struct settle_part *part)
+{
     const struct settle *settle = part->settle;
-    struct lwp_stream *stream = settle->profile->streams + part->start;
+    struct lwp_stream *streams = settle->profile->streams + part->start;
     for (size_t i = part->first; i < part->last; i++) {
         struct lwp_object *object = &settle->profile->objects[i];
         struct lwp_sum sum = {0};
-        size_t at = i ? settle->ends[i - 1] : 0, next;
-        for (; at < settle->ends[i]; at = next, stream++) {
-            for (next = at + 1;
-                 next < settle->ends[i] && settle_key_compare(&settle->keys[next], &settle->keys[at]) == 0; next++)
-                ;
-            settle_stream(part, &settle->keys[at], next - at, stream, &sum, object);
-            object->accesses += stream->accesses;
-            object->loads += stream->loads;
-            object->stores += stream->stores;
-            object->common = object->accessed ? lwp_contexts_shared(settle->profile, object->common, stream->common)
-                                              : stream->common;
-            object->accessed = true;
+        size_t first = i ? settle->ends[i - 1] : 0, last = settle->ends[i], equal, count = 0;
+        for (size_t at = first; at < last; at += equal) {
+            equal = settle_equal(&settle->keys[at], last - at);
+            settle_stream(settle, &settle->keys[at], equal, &streams[count++], &sum, object);
         }
         if (object->accessed)
             object->weight = lwp_sum_tally(&sum);
+        for (size_t at = first; at < last && settle_is_worth(settle, object); at += equal) {
+            equal = settle_equal(&settle->keys[at], last - at);
+            settle_offsets(settle, &settle->keys[at], equal, streams++);
+            count--;
+        }
+        streams += count;
     }
-    return NULL;
 }
 
-/* Side by side, or one after the other where no thread can be had. */
-static void settle_parts(struct settle_part *parts, size_t count, void *(*work)(void *))
+static void settle_sort_parts(void *parts, size_t first, size_t last)
 {
-    for (size_t i = 1; i < count; i++)
-        parts[i].started = pthread_create(&parts[i].thread, NULL, work, &parts[i]) == 0;
-    for (size_t i = 0; i < count; i++)
-        if (!parts[i].started)
-            work(&parts[i]);
-    for (size_t i = 1; i < count; i++)
-        if (parts[i].started)
-            pthread_join(parts[i].thread, NULL);
+    for (; first < last; first++)
+        settle_sort((struct settle_part *)parts + first);
+}
+
+static void settle_join_parts(void *parts, size_t first, size_t last)
+{
+    for (; first < last; first++)
+        settle_join((struct settle_part *)parts + first);
 }
 
 static void settle_streams(struct settle *settle)
 {
+    enum { PARTS_PER_TABLE = 8 };
     struct lwp_profile *profile = settle->profile;
-    struct settle_part *parts = settle_array(settle->table_count, sizeof *parts);
+    size_t count = settle->table_count * PARTS_PER_TABLE;
+    struct settle_part *parts = settle_array(count, sizeof *parts);
     size_t all = profile->object_count ? settle->ends[profile->object_count - 1] : 0, object = 0;
-    for (size_t i = 0; i < settle->table_count; i++) { /* with nearly equal numbers of streams */
+    for (size_t i = 0; i < count; i++) { /* with nearly equal numbers of streams */
         parts[i] = (struct settle_part){.settle = settle, .first = object};
-        while (object < profile->object_count && settle->ends[object] <= all / settle->table_count * (i + 1))
+        while (object < profile->object_count && settle->ends[object] <= all / count * (i + 1))
             object++;
-        if (i + 1 == settle->table_count)
+        if (i + 1 == count)
             object = profile->object_count;
         parts[i].last = object;
     }
-    settle_parts(parts, settle->table_count, settle_sort);
-    for (size_t i = 0; i < settle->table_count; i++) {
+    lwp_parallel((unsigned)settle->table_count, count, 1, settle_sort_parts, parts);
+    for (size_t i = 0; i < count; i++) {
         parts[i].start = profile->stream_count;
         profile->stream_count += parts[i].kept;
     }
     profile->stream_room = profile->stream_count;
     profile->streams = lwp_pages_alloc(profile->stream_room * sizeof *profile->streams);
-    settle_parts(parts, settle->table_count, settle_join);
-    for (size_t i = 0; i < settle->table_count; i++) {
-        lwp_reservoir_pool_take(&profile->offsets, &parts[i].offsets);
-        lwp_reservoir_pool_take(&profile->offsets, &settle->tables[i]->offsets);
+    lwp_parallel((unsigned)settle->table_count, count, 1, settle_join_parts, parts);
+    for (size_t i = 0; i < settle->table_count; i++)
         lwp_stream_table_free(settle->tables[i]);
-    }
     free(parts);
 }
 
 void lwp_settle(struct lwp_profile *profile, struct lwp_shard *shard, struct lwp_stream_table *const *tables,
                 size_t table_count)
 {
-    struct settle settle = {.profile = profile, .tables = tables, .table_count = table_count};
+    struct settle settle = {
+        .profile = profile, .tables = tables, .table_count = table_count, .total = shard->total};
     uint32_t *contexts = settle_contexts(profile);
     uint32_t *regions = settle_regions(profile, shard, (const struct lwp_stream_table *const *)tables, table_count);
     uint32_t *objects = settle_objects(profile);
@@ -265,6 +311,7 @@ void lwp_settle(struct lwp_profile *profile, struct lwp_shard *shard, struct lwp
     lwp_shared_settle(&profile->shared, contexts, objects);
     settle.ends = settle_array(profile->object_count, sizeof *settle.ends);
     settle_keys(&settle, contexts, objects, regions);
+    settle.unowned = settle_unowned(&settle);
     settle_streams(&settle);
     free(settle.keys);
     free(settle.ends);

@@ -11,8 +11,6 @@ enum { STREAMS_MAX = 1 << 21, SLOTS_FIRST = 1 << 10 };
 
 _Static_assert(sizeof(struct lwp_stream_count) == 64, "one cache line");
 
-static const uint32_t counted_max = 1u << 31; /* then it is moved to where there is more room */
-
 void lwp_stream_table_free(struct lwp_stream_table *table)
 {
     lwp_pages_free(table->counts, table->count_room * sizeof *table->counts);
@@ -44,13 +42,12 @@ static void table_grow(struct lwp_stream_table *table)
     table->slots = lwp_pages_alloc(table->slot_count * sizeof *table->slots);
     for (size_t i = 0; i < table->count; i++) {
         const struct lwp_stream_count *count = &table->counts[i];
-        struct lwp_stream_key key;
-        lwp_stream_key(&key, count->object, count->part, count->spot);
-        *table_empty_slot(table, key.hash) = (struct lwp_stream_slot){lwp_stream_tag(key.hash), (uint32_t)i + 1};
+        uint64_t hash = lwp_stream_hash(&(struct lwp_stream_key){count->object, count->part, count->spot});
+        *table_empty_slot(table, hash) = (struct lwp_stream_slot){lwp_stream_tag(hash), (uint32_t)i + 1};
     }
 }
 
-static uint32_t table_add(struct lwp_stream_table *table, const struct lwp_stream_key *key)
+static uint32_t table_add(struct lwp_stream_table *table, const struct lwp_stream_key *key, uint64_t hash)
 {
     LWP_PAGES_GROW(&table->counts, table->count, &table->count_room);
     LWP_PAGES_GROW(&table->rests, table->count, &table->rest_room);
@@ -61,56 +58,38 @@ static uint32_t table_add(struct lwp_stream_table *table, const struct lwp_strea
                                                             .first_ns = UINT64_MAX,
                                                             .fair = LWP_RESERVOIR_EMPTY};
     table->rests[table->count].biased = LWP_RESERVOIR_EMPTY;
-    *table_empty_slot(table, key->hash) =
-        (struct lwp_stream_slot){lwp_stream_tag(key->hash), (uint32_t)table->count + 1};
+    *table_empty_slot(table, hash) = (struct lwp_stream_slot){lwp_stream_tag(hash), (uint32_t)table->count + 1};
     return (uint32_t)table->count++;
 }
 
-uint32_t lwp_stream_table_at(struct lwp_stream_table *table, const struct lwp_stream_key *key)
+uint32_t lwp_stream_table_at(struct lwp_stream_table *table, const struct lwp_stream_key *key, uint64_t hash)
 {
     if (2 * table->count >= table->slot_count)
         table_grow(table);
-    struct lwp_stream_slot *slot = lwp_stream_table_slot(table, key->hash);
+    struct lwp_stream_slot *slot = lwp_stream_table_slot(table, hash);
     for (; slot->stream_1; slot = table_slot_after(table, slot))
-        if (slot->tag == lwp_stream_tag(key->hash) && lwp_stream_is(&table->counts[slot->stream_1 - 1], key))
+        if (slot->tag == lwp_stream_tag(hash) && lwp_stream_is(&table->counts[slot->stream_1 - 1], key))
             return slot->stream_1 - 1;
     if (table->count < STREAMS_MAX || key->spot == LWP_NONE)
-        return table_add(table, key);
-    struct lwp_stream_key whole;
-    lwp_stream_key(&whole, key->object, LWP_NONE, LWP_NONE);
+        return table_add(table, key, hash);
+    const struct lwp_stream_key whole = {key->object, LWP_NONE, LWP_NONE};
     table->refused++;
-    return lwp_stream_table_at(table, &whole);
+    return lwp_stream_table_at(table, &whole, lwp_stream_hash(&whole));
 }
 
 /* ---- counting ---- */
 
-static void table_spill(struct lwp_stream_count *count, struct lwp_stream_rest *rest)
+void lwp_stream_table_spill(struct lwp_stream_table *table, uint32_t stream)
 {
+    struct lwp_stream_count *count = &table->counts[stream];
+    struct lwp_stream_rest *rest = &table->rests[stream];
     rest->accesses += count->accesses;
     rest->loads += count->loads;
     rest->stores += count->stores;
     count->accesses = count->loads = count->stores = 0;
 }
 
-void lwp_stream_table_count(struct lwp_stream_table *table, uint32_t stream, const struct lwp_stream_access *access)
-{
-    struct lwp_stream_count *count = &table->counts[stream];
-    if (access->bytes > count->bytes)
-        count->bytes = access->bytes;
-    count->vector |= (access->flags & LWPS_ACCESS_VECTOR) != 0;
-    count->loads += (access->flags & LWPS_ACCESS_LOAD) != 0;
-    count->stores += (access->flags & LWPS_ACCESS_STORE) != 0;
-    if (++count->accesses == counted_max)
-        table_spill(count, &table->rests[stream]);
-    if (lwp_stream_is_fair(access->source, access->flags)) {
-        lwp_reservoir_add(&table->offsets, &count->fair, access->rank, access->offset);
-    } else {
-        table->rests[stream].biased_seen++;
-        lwp_reservoir_add(&table->offsets, &table->rests[stream].biased, access->rank, access->offset);
-    }
-}
-
-void lwp_stream_join(struct lwp_reservoir_pool *pool, struct lwp_stream_count *count, struct lwp_stream_rest *rest,
+void lwp_stream_join(struct lwp_stream_count *count, struct lwp_stream_rest *rest,
                      const struct lwp_stream_count *other_count, const struct lwp_stream_rest *other_rest)
 {
     if (other_count->bytes > count->bytes)
@@ -125,8 +104,6 @@ void lwp_stream_join(struct lwp_reservoir_pool *pool, struct lwp_stream_count *c
         count->last_ns = other_count->last_ns;
     lwp_sum_merge(&rest->sum, &other_rest->sum);
     rest->biased_seen += other_rest->biased_seen;
-    lwp_reservoir_merge(pool, &count->fair, &other_count->fair);
-    lwp_reservoir_merge(pool, &rest->biased, &other_rest->biased);
     for (int i = 0; i < LWP_DISTANCES; i++) {
         unsigned sum = (unsigned)rest->distances[i] + other_rest->distances[i];
         rest->distances[i] = (uint16_t)(sum < UINT16_MAX ? sum : UINT16_MAX);
@@ -147,8 +124,6 @@ void lwp_stream_finish(const struct lwp_stream_count *count, const struct lwp_st
     stream->weight = lwp_sum_tally(&rest->sum);
     stream->biased.seen = rest->biased_seen;
     stream->fair.seen = stream->accesses - rest->biased_seen;
-    stream->fair.count = lwp_reservoir_offsets(&count->fair, stream->fair.offsets);
-    stream->biased.count = lwp_reservoir_offsets(&rest->biased, stream->biased.offsets);
     for (int i = 0; i < LWP_DISTANCES; i++)
         stream->distances[i] = rest->distances[i];
     stream->next_of_object = LWP_NONE;

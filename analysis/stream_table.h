@@ -22,7 +22,7 @@ struct lwp_stream_rest {
     struct lwp_reservoir biased; /* of stalled ones */
     uint64_t biased_seen;
     uint16_t distances[LWP_DISTANCES] __attribute__((aligned(64)));
-    uint64_t accesses, loads, stores;
+    uint64_t accesses, loads, stores; /* what was spilled */
 } __attribute__((aligned(64)));
 
 /* Where a stream is found. */
@@ -43,19 +43,16 @@ struct lwp_stream_table {
 
 void lwp_stream_table_free(struct lwp_stream_table *table);
 
-/* What an access is of, and a hash of that. */
+/* What an access is of. */
 struct lwp_stream_key {
     uint32_t object, part, spot;
-    uint64_t hash;
 };
 
-static inline void lwp_stream_key(struct lwp_stream_key *key, uint32_t object, uint32_t part, uint32_t spot)
+static inline uint64_t lwp_stream_hash(const struct lwp_stream_key *key)
 {
-    uint64_t x = ((uint64_t)object << 32 | spot) * 0x9e3779b97f4a7c15u ^ (uint64_t)part * 0xd6e8feb86659fd93u;
-    key->object = object;
-    key->part = part;
-    key->spot = spot;
-    key->hash = (x ^ x >> 32) * 0x94d049bb133111ebu;
+    uint64_t x = ((uint64_t)key->object << 32 | key->spot) * 0x9e3779b97f4a7c15u ^
+                 (uint64_t)key->part * 0xd6e8feb86659fd93u;
+    return (x ^ x >> 32) * 0x94d049bb133111ebu;
 }
 
 /* The part of the hash that does not choose the slot. */
@@ -70,7 +67,7 @@ static inline bool lwp_stream_is(const struct lwp_stream_count *count, const str
 }
 
 /* The stream, made when there is none; one without instruction and part when there are too many. */
-uint32_t lwp_stream_table_at(struct lwp_stream_table *table, const struct lwp_stream_key *key);
+uint32_t lwp_stream_table_at(struct lwp_stream_table *table, const struct lwp_stream_key *key, uint64_t hash);
 
 /* An access without its weight. `rank` decides whether its offset is kept (reservoir.h). */
 struct lwp_stream_access {
@@ -93,37 +90,57 @@ static inline struct lwp_stream_slot *lwp_stream_table_slot(const struct lwp_str
     return &table->slots[hash & (table->slot_count - 1)];
 }
 
-static inline void lwp_stream_table_soon(const struct lwp_stream_table *table, const struct lwp_stream_key *key)
+static inline void lwp_stream_table_soon(const struct lwp_stream_table *table, uint64_t hash)
 {
     if (table->slot_count)
-        __builtin_prefetch(lwp_stream_table_slot(table, key->hash));
+        __builtin_prefetch(lwp_stream_table_slot(table, hash));
 }
 
 /* Returns the stream it probably is, not to be looked at yet, or LWP_NONE. */
-static inline uint32_t lwp_stream_table_next(const struct lwp_stream_table *table, const struct lwp_stream_key *key,
-                                             const struct lwp_stream_access *access)
+static inline uint32_t lwp_stream_table_next(const struct lwp_stream_table *table, uint64_t hash, bool fair)
 {
     if (!table->slot_count)
         return LWP_NONE;
-    const struct lwp_stream_slot *slot = lwp_stream_table_slot(table, key->hash);
-    while (slot->stream_1 && slot->tag != lwp_stream_tag(key->hash))
+    const struct lwp_stream_slot *slot = lwp_stream_table_slot(table, hash);
+    while (slot->stream_1 && slot->tag != lwp_stream_tag(hash))
         slot = slot + 1 < table->slots + table->slot_count ? slot + 1 : table->slots;
     if (!slot->stream_1)
         return LWP_NONE;
     __builtin_prefetch(&table->counts[slot->stream_1 - 1]);
-    if (!lwp_stream_is_fair(access->source, access->flags))
+    if (!fair)
         __builtin_prefetch(&table->rests[slot->stream_1 - 1]);
     return slot->stream_1 - 1;
 }
 
-static inline void lwp_stream_table_expect(const struct lwp_stream_table *table, uint32_t stream,
-                                           const struct lwp_stream_access *access)
+static inline void lwp_stream_table_expect(const struct lwp_stream_table *table, uint32_t stream, uint32_t rank,
+                                           bool fair)
 {
-    lwp_reservoir_prefetch(
-        lwp_stream_is_fair(access->source, access->flags) ? &table->counts[stream].fair : &table->rests[stream].biased, access->rank);
+    lwp_reservoir_prefetch(&table->offsets, fair ? &table->counts[stream].fair : &table->rests[stream].biased, rank);
 }
 
-void lwp_stream_table_count(struct lwp_stream_table *table, uint32_t stream, const struct lwp_stream_access *access);
+/* Moves the counts to where there is more room. */
+void lwp_stream_table_spill(struct lwp_stream_table *table, uint32_t stream);
+
+static inline void lwp_stream_table_count(struct lwp_stream_table *table, uint32_t stream,
+                                          const struct lwp_stream_access *access)
+{
+    static const uint32_t counted_max = 1u << 31;
+    struct lwp_stream_count *count = &table->counts[stream];
+    if (access->bytes > count->bytes)
+        count->bytes = access->bytes;
+    count->vector |= (access->flags & LWPS_ACCESS_VECTOR) != 0;
+    count->loads += (access->flags & LWPS_ACCESS_LOAD) != 0;
+    count->stores += (access->flags & LWPS_ACCESS_STORE) != 0;
+    if (++count->accesses == counted_max)
+        lwp_stream_table_spill(table, stream);
+    if (lwp_stream_is_fair(access->source, access->flags)) {
+        lwp_reservoir_add(&table->offsets, &count->fair, access->rank, access->offset);
+    } else {
+        struct lwp_stream_rest *rest = &table->rests[stream];
+        rest->biased_seen++;
+        lwp_reservoir_add(&table->offsets, &rest->biased, access->rank, access->offset);
+    }
+}
 
 /* Two accesses of one sample to one object lay this far apart. */
 static inline void lwp_stream_apart(struct lwp_stream_rest *rest, uint64_t distance)
@@ -135,12 +152,11 @@ static inline void lwp_stream_apart(struct lwp_stream_rest *rest, uint64_t dista
         rest->distances[bucket]++;
 }
 
-/* Adds another stream, but for the common context. */
-void lwp_stream_join(struct lwp_reservoir_pool *pool, struct lwp_stream_count *count, struct lwp_stream_rest *rest,
+/* Adds another stream, but for the common context and the offsets. */
+void lwp_stream_join(struct lwp_stream_count *count, struct lwp_stream_rest *rest,
                      const struct lwp_stream_count *other_count, const struct lwp_stream_rest *other_rest);
 
-/* All that was counted, with numbers as they are; stream->fair.offsets and stream->biased.offsets are the caller's
- * room for LWP_RESERVOIR offsets each, or where the reservoirs have theirs. */
+/* All that was counted, with numbers as they are, but for the offsets. */
 void lwp_stream_finish(const struct lwp_stream_count *count, const struct lwp_stream_rest *rest,
                        struct lwp_stream *stream);
 

@@ -14,9 +14,8 @@ uint32_t lwp_streams_add(struct lwp_profile *profile, uint32_t object, uint32_t 
                          uint64_t address, const struct lwps_access *access, uint64_t offset, double weight)
 {
     struct lwp_stream_table *table = profile->stream_table;
-    struct lwp_stream_key key;
-    lwp_stream_key(&key, object, region, lwp_spots_at(profile, module, address)->id);
-    uint32_t at = lwp_stream_table_at(table, &key);
+    const struct lwp_stream_key key = {object, region, lwp_spots_at(profile, module, address)->id};
+    uint32_t at = lwp_stream_table_at(table, &key, lwp_stream_hash(&key));
     const struct lwp_stream_count *count = &table->counts[at];
     lwp_stream_table_count(
         table, at,
@@ -39,6 +38,12 @@ uint32_t lwp_streams_add(struct lwp_profile *profile, uint32_t object, uint32_t 
         lwp_tally_add(&sum, weight);
     lwp_stream_finish(count, &table->rests[at], stream);
     stream->weight = sum;
+    struct lwp_reservoir_items items = {.count = 0};
+    lwp_reservoir_gather(&items, &table->offsets, &count->fair);
+    stream->fair.count = lwp_reservoir_offsets(&items, stream->fair.offsets);
+    items.count = 0;
+    lwp_reservoir_gather(&items, &table->offsets, &table->rests[at].biased);
+    stream->biased.count = lwp_reservoir_offsets(&items, stream->biased.offsets);
     return at;
 }
 

@@ -145,7 +145,8 @@ static void stride_subsets(const uint64_t *sorted, size_t n, uint64_t plain, str
             uint64_t pick = sorted[(random >> 33) % n];
             if (i == 0)
                 anchor = pick;
-            g = lwp_stride_gcd(pick > anchor ? pick - anchor : anchor - pick, g);
+            if (g != plain) /* it cannot become less than that */
+                g = lwp_stride_gcd(pick > anchor ? pick - anchor : anchor - pick, g);
         }
         if (g <= plain)
             continue;

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { PAGES_LARGE = 2 << 20, PAGES_LINE = 64, PAGES_FIRST = 16 };
+enum { PAGES_LARGE = 2 << 20, PAGES_LINE = 128, PAGES_FIRST = 16 };
 
 static void pages_die(void)
 {

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-/* Zeroed, aligned to a cache line. */
+/* Zeroed, aligned to a pair of cache lines. */
 void *lwp_pages_alloc(size_t bytes);
 void lwp_pages_free(void *memory, size_t bytes); /* as many as were asked for; NULL is fine */
 

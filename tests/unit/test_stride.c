@@ -180,6 +180,7 @@ static void test_merged_threads(void **state)
         struct lwp_reservoir parts[THREADS], all = LWP_RESERVOIR_EMPTY;
         uint64_t merged[LWP_RESERVOIR], at_once[LWP_RESERVOIR];
         struct lwp_reservoir_pool pool = {0};
+        struct lwp_reservoir_items of_parts = {.count = 0}, of_all = {.count = 0};
         for (int thread = 0; thread < THREADS; thread++)
             parts[thread] = LWP_RESERVOIR_EMPTY;
         for (int i = 0; i < 4000; i++) { /* the last thread takes twice as many samples */
@@ -189,10 +190,11 @@ static void test_merged_threads(void **state)
             lwp_reservoir_add(&pool, &parts[thread], rank, offset);
             lwp_reservoir_add(&pool, &all, rank, offset);
         }
-        for (int thread = 1; thread < THREADS; thread++)
-            lwp_reservoir_merge(&pool, &parts[0], &parts[thread]);
-        assert_int_equal(lwp_reservoir_offsets(&parts[0], merged), LWP_RESERVOIR);
-        assert_int_equal(lwp_reservoir_offsets(&all, at_once), LWP_RESERVOIR);
+        for (int thread = 0; thread < THREADS; thread++)
+            lwp_reservoir_gather(&of_parts, &pool, &parts[thread]);
+        lwp_reservoir_gather(&of_all, &pool, &all);
+        assert_int_equal(lwp_reservoir_offsets(&of_parts, merged), LWP_RESERVOIR);
+        assert_int_equal(lwp_reservoir_offsets(&of_all, at_once), LWP_RESERVOIR);
         assert_memory_equal(merged, at_once, sizeof merged);
         for (uint32_t i = 0; i < LWP_RESERVOIR; i++)
             kept[merged[i] / (size * quarter)]++;
