@@ -196,7 +196,7 @@ static inline void batch_count(struct lwp_batch *batch, struct lwp_batch_access 
     if (sample->since_start > count->last_ns)
         count->last_ns = sample->since_start;
     if (access->weighted)
-        lwp_sum_add(&streams->rests[access->stream].sum, sample->weight);
+        lwp_sum_add(&streams->stalls[access->stream].sum, sample->weight);
     if (batch_is_apart(access)) {
         const struct lwp_batch_access *first = access - access->back;
         lwp_stream_apart(&streams->rests[first->stream], access->address > first->address

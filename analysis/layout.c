@@ -300,7 +300,7 @@ static void layout_stream(struct lwp_profile *profile, struct lwp_layout *layout
     if (stream->stride.bytes > loop->stride || loop->stride == 0)
         loop->stride = stream->stride.bytes;
     uint64_t near_limit = layout->element_bytes * 128;
-    for (int i = 0; i < LWP_DISTANCES; i++) {
+    for (int i = 0; i < LWP_DISTANCES && stream->distances; i++) {
         uint64_t below = (uint64_t)1 << i; /* this bucket holds distances below it and from half of it */
         if (below <= layout->element_bytes)
             continue; /* the same element says nothing */

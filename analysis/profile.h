@@ -56,7 +56,7 @@ struct lwp_object {
 
 enum { LWP_DISTANCES = 40 };
 
-/* Some of the offsets seen, in a random order that is always the same. */
+/* Some of the offsets seen, in a random order that is always the same; none where nobody is shown the object. */
 struct lwp_offsets {
     uint64_t seen; /* of how many */
     uint64_t *offsets;
@@ -76,7 +76,7 @@ struct lwp_stream {
     struct lwp_offsets fair;   /* of dithered accesses: no bias to line starts */
     struct lwp_offsets biased; /* of stalled ones, which sit at the starts of lines more often than they should */
     struct lwp_tally weight;
-    uint16_t distances[LWP_DISTANCES]; /* log2 of the distance to another access of the same sample on the object */
+    uint16_t *distances; /* LWP_DISTANCES: log2 of that to another access of the same sample on the object; NULL: none */
     struct lwp_stride stride;          /* elements.c */
 };
 

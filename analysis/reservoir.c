@@ -79,7 +79,10 @@ static uint32_t reservoir_line(struct lwp_reservoir_pool *pool)
         pool->unused_count--;
         return line;
     }
+    enum { AHEAD = 8 };
     LWP_PAGES_GROW(&pool->lines, pool->count, &pool->room);
+    if (pool->count + AHEAD < pool->room)
+        __builtin_prefetch(&pool->lines[pool->count + AHEAD]);
     return (uint32_t)pool->count++;
 }
 

@@ -172,25 +172,28 @@ static size_t settle_equal(const struct settle_key *keys, size_t count)
     return equal;
 }
 
-/* The stream of some equal keys. */
+static struct lwp_stream_part settle_part_of(const struct settle *settle, const struct settle_key *key)
+{
+    return lwp_stream_part(settle->tables[key->table], key->stream);
+}
+
+/* The stream of some equal keys: what is joined is in the first's part then. */
 static void settle_stream(const struct settle *settle, const struct settle_key *keys, size_t count,
                           struct lwp_stream *stream, struct lwp_sum *sum, struct lwp_object *object)
 {
-    struct lwp_stream_table *table = settle->tables[keys[0].table];
-    struct lwp_stream_count *counts = &table->counts[keys[0].stream];
-    struct lwp_stream_rest *rest = &table->rests[keys[0].stream];
+    const struct lwp_stream_part part = settle_part_of(settle, keys);
     for (size_t i = 1; i < count; i++) {
-        const struct lwp_stream_table *other = settle->tables[keys[i].table];
-        counts->common = lwp_contexts_shared(settle->profile, counts->common, other->counts[keys[i].stream].common);
-        lwp_stream_join(counts, rest, &other->counts[keys[i].stream], &other->rests[keys[i].stream]);
+        const struct lwp_stream_part other = settle_part_of(settle, &keys[i]);
+        part.count->common = lwp_contexts_shared(settle->profile, part.count->common, other.count->common);
+        lwp_stream_join(&part, &other);
     }
     *stream = (struct lwp_stream){.module = keys[0].module, .address = keys[0].address};
-    lwp_stream_finish(counts, rest, stream);
-    lwp_sum_merge(sum, &rest->sum);
-    if (counts->first_ns < object->first_ns)
-        object->first_ns = counts->first_ns;
-    if (counts->last_ns > object->last_ns)
-        object->last_ns = counts->last_ns;
+    lwp_stream_finish(&part, stream);
+    lwp_sum_merge(sum, &part.stall->sum);
+    if (part.count->first_ns < object->first_ns)
+        object->first_ns = part.count->first_ns;
+    if (part.count->last_ns > object->last_ns)
+        object->last_ns = part.count->last_ns;
     object->accesses += stream->accesses;
     object->loads += stream->loads;
     object->stores += stream->stores;
@@ -199,25 +202,35 @@ static void settle_stream(const struct settle *settle, const struct settle_key *
     object->accessed = true;
 }
 
-static void settle_kept(const struct settle *settle, struct lwp_reservoir_items *items, struct lwp_offsets *kept)
+static void *settle_alloc(const struct settle *settle, size_t count, size_t size)
 {
     pthread_mutex_lock(&settle->profile->lock);
-    kept->offsets = lwp_arena_alloc(settle->profile->arena, items->count + 1, sizeof *kept->offsets);
+    void *items = lwp_arena_alloc(settle->profile->arena, count, size);
     pthread_mutex_unlock(&settle->profile->lock);
+    return items;
+}
+
+static void settle_kept(const struct settle *settle, struct lwp_reservoir_items *items, struct lwp_offsets *kept)
+{
+    kept->offsets = settle_alloc(settle, items->count + 1, sizeof *kept->offsets);
     kept->count = lwp_reservoir_offsets(items, kept->offsets);
 }
 
-static void settle_offsets(const struct settle *settle, const struct settle_key *keys, size_t count,
+/* What is asked of streams of objects that are shown. */
+static void settle_details(const struct settle *settle, const struct settle_key *keys, size_t count,
                            struct lwp_stream *stream)
 {
     struct lwp_reservoir_items fair = {.count = 0}, biased = {.count = 0};
+    const struct lwp_stream_part part = settle_part_of(settle, keys);
     for (size_t i = 0; i < count; i++) {
-        const struct lwp_stream_table *table = settle->tables[keys[i].table];
-        lwp_reservoir_gather(&fair, &table->offsets, &table->counts[keys[i].stream].fair);
-        lwp_reservoir_gather(&biased, &table->offsets, &table->rests[keys[i].stream].biased);
+        const struct lwp_stream_part one = settle_part_of(settle, &keys[i]);
+        lwp_reservoir_gather(&fair, &settle->tables[keys[i].table]->offsets, &one.count->fair);
+        lwp_reservoir_gather(&biased, &settle->tables[keys[i].table]->offsets, &one.stall->biased);
     }
     settle_kept(settle, &fair, &stream->fair);
     settle_kept(settle, &biased, &stream->biased);
+    stream->distances = settle_alloc(settle, LWP_DISTANCES, sizeof *stream->distances);
+    memcpy(stream->distances, part.rest->distances, sizeof part.rest->distances);
 }
 
 /* Objects with less than this of all weight and all accesses are shown by nobody: with a hundred thousand of them, what
@@ -246,7 +259,7 @@ static void settle_join(struct settle_part *part)
             object->weight = lwp_sum_tally(&sum);
         for (size_t at = first; at < last && settle_is_worth(settle, object); at += equal) {
             equal = settle_equal(&settle->keys[at], last - at);
-            settle_offsets(settle, &settle->keys[at], equal, streams++);
+            settle_details(settle, &settle->keys[at], equal, streams++);
             count--;
         }
         streams += count;

@@ -14,6 +14,7 @@ _Static_assert(sizeof(struct lwp_stream_count) == 64, "one cache line");
 void lwp_stream_table_free(struct lwp_stream_table *table)
 {
     lwp_pages_free(table->counts, table->count_room * sizeof *table->counts);
+    lwp_pages_free(table->stalls, table->stall_room * sizeof *table->stalls);
     lwp_pages_free(table->rests, table->rest_room * sizeof *table->rests);
     lwp_pages_free(table->slots, table->slot_count * sizeof *table->slots);
     lwp_reservoir_pool_free(&table->offsets);
@@ -50,6 +51,7 @@ static void table_grow(struct lwp_stream_table *table)
 static uint32_t table_add(struct lwp_stream_table *table, const struct lwp_stream_key *key, uint64_t hash)
 {
     LWP_PAGES_GROW(&table->counts, table->count, &table->count_room);
+    LWP_PAGES_GROW(&table->stalls, table->count, &table->stall_room);
     LWP_PAGES_GROW(&table->rests, table->count, &table->rest_room);
     table->counts[table->count] = (struct lwp_stream_count){.object = key->object,
                                                             .part = key->part,
@@ -57,7 +59,7 @@ static uint32_t table_add(struct lwp_stream_table *table, const struct lwp_strea
                                                             .common = LWP_NONE,
                                                             .first_ns = UINT64_MAX,
                                                             .fair = LWP_RESERVOIR_EMPTY};
-    table->rests[table->count].biased = LWP_RESERVOIR_EMPTY;
+    table->stalls[table->count].biased = LWP_RESERVOIR_EMPTY;
     *table_empty_slot(table, hash) = (struct lwp_stream_slot){lwp_stream_tag(hash), (uint32_t)table->count + 1};
     return (uint32_t)table->count++;
 }
@@ -89,42 +91,41 @@ void lwp_stream_table_spill(struct lwp_stream_table *table, uint32_t stream)
     count->accesses = count->loads = count->stores = 0;
 }
 
-void lwp_stream_join(struct lwp_stream_count *count, struct lwp_stream_rest *rest,
-                     const struct lwp_stream_count *other_count, const struct lwp_stream_rest *other_rest)
+void lwp_stream_join(const struct lwp_stream_part *into, const struct lwp_stream_part *other)
 {
-    if (other_count->bytes > count->bytes)
-        count->bytes = other_count->bytes;
-    count->vector |= other_count->vector;
-    rest->accesses += other_count->accesses + other_rest->accesses;
-    rest->loads += other_count->loads + other_rest->loads;
-    rest->stores += other_count->stores + other_rest->stores;
-    if (other_count->first_ns < count->first_ns)
-        count->first_ns = other_count->first_ns;
-    if (other_count->last_ns > count->last_ns)
-        count->last_ns = other_count->last_ns;
-    lwp_sum_merge(&rest->sum, &other_rest->sum);
-    rest->biased_seen += other_rest->biased_seen;
+    struct lwp_stream_count *count = into->count;
+    struct lwp_stream_rest *rest = into->rest;
+    if (other->count->bytes > count->bytes)
+        count->bytes = other->count->bytes;
+    count->vector |= other->count->vector;
+    rest->accesses += other->count->accesses + other->rest->accesses;
+    rest->loads += other->count->loads + other->rest->loads;
+    rest->stores += other->count->stores + other->rest->stores;
+    if (other->count->first_ns < count->first_ns)
+        count->first_ns = other->count->first_ns;
+    if (other->count->last_ns > count->last_ns)
+        count->last_ns = other->count->last_ns;
+    lwp_sum_merge(&into->stall->sum, &other->stall->sum);
+    into->stall->biased_seen += other->stall->biased_seen;
     for (int i = 0; i < LWP_DISTANCES; i++) {
-        unsigned sum = (unsigned)rest->distances[i] + other_rest->distances[i];
+        unsigned sum = (unsigned)rest->distances[i] + other->rest->distances[i];
         rest->distances[i] = (uint16_t)(sum < UINT16_MAX ? sum : UINT16_MAX);
     }
 }
 
-void lwp_stream_finish(const struct lwp_stream_count *count, const struct lwp_stream_rest *rest,
-                       struct lwp_stream *stream)
+void lwp_stream_finish(const struct lwp_stream_part *part, struct lwp_stream *stream)
 {
+    const struct lwp_stream_count *count = part->count;
     stream->object = count->object;
     stream->region = count->part;
     stream->common = count->common;
     stream->bytes = count->bytes;
     stream->vector = count->vector;
-    stream->accesses = count->accesses + rest->accesses;
-    stream->loads = count->loads + rest->loads;
-    stream->stores = count->stores + rest->stores;
-    stream->weight = lwp_sum_tally(&rest->sum);
-    stream->biased.seen = rest->biased_seen;
-    stream->fair.seen = stream->accesses - rest->biased_seen;
-    for (int i = 0; i < LWP_DISTANCES; i++)
-        stream->distances[i] = rest->distances[i];
+    stream->accesses = count->accesses + part->rest->accesses;
+    stream->loads = count->loads + part->rest->loads;
+    stream->stores = count->stores + part->rest->stores;
+    stream->weight = lwp_sum_tally(&part->stall->sum);
+    stream->biased.seen = part->stall->biased_seen;
+    stream->fair.seen = stream->accesses - part->stall->biased_seen;
     stream->next_of_object = LWP_NONE;
 }

@@ -16,12 +16,16 @@ struct lwp_stream_count {
     struct lwp_reservoir fair; /* offsets of dithered accesses: no bias to line starts */
 } __attribute__((aligned(64)));
 
-/* ... and others with what some need. */
-struct lwp_stream_rest {
+/* ... another with what stalled accesses need ... */
+struct lwp_stream_stall {
     struct lwp_sum sum;
-    struct lwp_reservoir biased; /* of stalled ones */
+    struct lwp_reservoir biased;
     uint64_t biased_seen;
-    uint16_t distances[LWP_DISTANCES] __attribute__((aligned(64)));
+} __attribute__((aligned(64)));
+
+/* ... and others that many never touch. */
+struct lwp_stream_rest {
+    uint16_t distances[LWP_DISTANCES];
     uint64_t accesses, loads, stores; /* what was spilled */
 } __attribute__((aligned(64)));
 
@@ -33,8 +37,9 @@ struct lwp_stream_slot {
 /* Start from zero. */
 struct lwp_stream_table {
     struct lwp_stream_count *counts;
+    struct lwp_stream_stall *stalls;
     struct lwp_stream_rest *rests;
-    size_t count, count_room, rest_room;
+    size_t count, count_room, stall_room, rest_room;
     struct lwp_stream_slot *slots; /* by a hash of what a stream is of */
     size_t slot_count;             /* a power of two, or 0 */
     struct lwp_reservoir_pool offsets;
@@ -108,14 +113,14 @@ static inline uint32_t lwp_stream_table_next(const struct lwp_stream_table *tabl
         return LWP_NONE;
     __builtin_prefetch(&table->counts[slot->stream_1 - 1]);
     if (!fair)
-        __builtin_prefetch(&table->rests[slot->stream_1 - 1]);
+        __builtin_prefetch(&table->stalls[slot->stream_1 - 1]);
     return slot->stream_1 - 1;
 }
 
 static inline void lwp_stream_table_expect(const struct lwp_stream_table *table, uint32_t stream, uint32_t rank,
                                            bool fair)
 {
-    lwp_reservoir_prefetch(&table->offsets, fair ? &table->counts[stream].fair : &table->rests[stream].biased, rank);
+    lwp_reservoir_prefetch(&table->offsets, fair ? &table->counts[stream].fair : &table->stalls[stream].biased, rank);
 }
 
 /* Moves the counts to where there is more room. */
@@ -136,9 +141,9 @@ static inline void lwp_stream_table_count(struct lwp_stream_table *table, uint32
     if (lwp_stream_is_fair(access->source, access->flags)) {
         lwp_reservoir_add(&table->offsets, &count->fair, access->rank, access->offset);
     } else {
-        struct lwp_stream_rest *rest = &table->rests[stream];
-        rest->biased_seen++;
-        lwp_reservoir_add(&table->offsets, &rest->biased, access->rank, access->offset);
+        struct lwp_stream_stall *stall = &table->stalls[stream];
+        stall->biased_seen++;
+        lwp_reservoir_add(&table->offsets, &stall->biased, access->rank, access->offset);
     }
 }
 
@@ -152,12 +157,22 @@ static inline void lwp_stream_apart(struct lwp_stream_rest *rest, uint64_t dista
         rest->distances[bucket]++;
 }
 
-/* Adds another stream, but for the common context and the offsets. */
-void lwp_stream_join(struct lwp_stream_count *count, struct lwp_stream_rest *rest,
-                     const struct lwp_stream_count *other_count, const struct lwp_stream_rest *other_rest);
+/* One of the streams. */
+struct lwp_stream_part {
+    struct lwp_stream_count *count;
+    struct lwp_stream_stall *stall;
+    struct lwp_stream_rest *rest;
+};
 
-/* All that was counted, with numbers as they are, but for the offsets. */
-void lwp_stream_finish(const struct lwp_stream_count *count, const struct lwp_stream_rest *rest,
-                       struct lwp_stream *stream);
+static inline struct lwp_stream_part lwp_stream_part(const struct lwp_stream_table *table, uint32_t stream)
+{
+    return (struct lwp_stream_part){&table->counts[stream], &table->stalls[stream], &table->rests[stream]};
+}
+
+/* Adds another one, but for the common context and the offsets. */
+void lwp_stream_join(const struct lwp_stream_part *into, const struct lwp_stream_part *other);
+
+/* All that was counted, with numbers as they are, but for offsets and distances. */
+void lwp_stream_finish(const struct lwp_stream_part *part, struct lwp_stream *stream);
 
 #endif

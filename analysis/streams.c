@@ -16,11 +16,11 @@ uint32_t lwp_streams_add(struct lwp_profile *profile, uint32_t object, uint32_t 
     struct lwp_stream_table *table = profile->stream_table;
     const struct lwp_stream_key key = {object, region, lwp_spots_at(profile, module, address)->id};
     uint32_t at = lwp_stream_table_at(table, &key, lwp_stream_hash(&key));
-    const struct lwp_stream_count *count = &table->counts[at];
+    const struct lwp_stream_part part = lwp_stream_part(table, at);
     lwp_stream_table_count(
         table, at,
         &(struct lwp_stream_access){.offset = offset,
-                                    .rank = (uint32_t)lwp_hash_mix(lwp_hash_mix(object, address), count->accesses),
+                                    .rank = (uint32_t)lwp_hash_mix(lwp_hash_mix(object, address), part.count->accesses),
                                     .bytes = access->bytes,
                                     .flags = access->flags,
                                     .source = access->source});
@@ -30,19 +30,20 @@ uint32_t lwp_streams_add(struct lwp_profile *profile, uint32_t object, uint32_t 
             (struct lwp_stream){.module = module,
                                 .address = address,
                                 .fair.offsets = lwp_arena_alloc(profile->arena, LWP_RESERVOIR, sizeof(uint64_t)),
-                                .biased.offsets = lwp_arena_alloc(profile->arena, LWP_RESERVOIR, sizeof(uint64_t))};
+                                .biased.offsets = lwp_arena_alloc(profile->arena, LWP_RESERVOIR, sizeof(uint64_t)),
+                                .distances = lwp_arena_alloc(profile->arena, LWP_DISTANCES, sizeof(uint16_t))};
     }
     struct lwp_stream *stream = &profile->streams[at];
     struct lwp_tally sum = stream->weight;
     if (access->flags & LWPS_ACCESS_WEIGHTED)
         lwp_tally_add(&sum, weight);
-    lwp_stream_finish(count, &table->rests[at], stream);
+    lwp_stream_finish(&part, stream);
     stream->weight = sum;
     struct lwp_reservoir_items items = {.count = 0};
-    lwp_reservoir_gather(&items, &table->offsets, &count->fair);
+    lwp_reservoir_gather(&items, &table->offsets, &part.count->fair);
     stream->fair.count = lwp_reservoir_offsets(&items, stream->fair.offsets);
     items.count = 0;
-    lwp_reservoir_gather(&items, &table->offsets, &table->rests[at].biased);
+    lwp_reservoir_gather(&items, &table->offsets, &part.stall->biased);
     stream->biased.count = lwp_reservoir_offsets(&items, stream->biased.offsets);
     return at;
 }
