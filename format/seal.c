@@ -14,7 +14,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
-enum { SEAL_LEVEL = 9, SEAL_LEVEL_SMALL = 19, SEAL_SMALL = 256 * 1024 }; /* a small file takes no time at any level */
+enum { SEAL_LEVEL = 9, SEAL_LEVEL_SMALL = 19, SEAL_SMALL = 64 * 1024 }; /* a small file takes no time at any level */
 
 /* Length of the whole blocks at the start of `bytes`, at most `room`: what one pack takes. Zero: no more. A damaged block
  * among them is kept as it is: the reader counts it. */

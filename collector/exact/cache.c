@@ -110,6 +110,8 @@ static bool cache_goes_on(struct lwp_cache_streams *streams, unsigned at, uint32
 static bool cache_is_ahead(struct lwp_cache_streams *streams, uint32_t line)
 {
     unsigned recent = streams->recent;
+    if ((uint32_t)(line - streams->line[recent] + STREAM_REACH) <= 2 * STREAM_REACH && cache_goes_on(streams, recent, line))
+        return streams->length[recent] >= STREAM_SURE;
     uint32_t near = cache_near(streams, line);
     for (near = near >> recent | near << (-recent & 31); near; near &= near - 1) {
         unsigned at = (recent + (unsigned)__builtin_ctz(near)) % LWP_CACHE_STREAMS;

@@ -15,10 +15,10 @@
 enum {
     HALVES = 2,           /* of a cycle: the unit below */
     PERIOD_FIRST = 16 * HALVES,
-    SAMPLES_EACH = 1 << 14, /* until the period doubles */
+    SAMPLES_EACH = 1 << 12, /* until the period doubles */
     KEEP = 3,
     PASS_MOST = 48,
-    FAR_CYCLES = 4, /* of an access on average, and the program works on much data */
+    FAR_EACH = 32, /* accesses of which one misses much, and the program jumps about in much data */
     FAR_AGE = 10,
 };
 
@@ -26,7 +26,7 @@ static struct lwp_cache cache;
 static uint64_t sampling_period = PERIOD_FIRST, sampling_next = PERIOD_FIRST; /* half cycles until the next sample */
 static uint64_t sampling_since;  /* half cycles since the last one */
 static uint32_t sampling_count;
-static int64_t sampling_far;     /* above 0: many of the last accesses missed */
+static int64_t sampling_far;     /* above 0: many of the last accesses missed and were not expected */
 static uint32_t sampling_random = 0x9e3779b9;
 
 static struct lwps_sample sample; /* under way, of the running thread */
@@ -168,6 +168,7 @@ static uint64_t sampling_misses(const struct lwp_trace_block *block, const ULong
         }
         miss->access = i;
         miss->cycles = (uint16_t)lwp_cache_access(&cache, addresses[i], site->bytes, &miss->level);
+        sampling_far += miss->cycles > LWP_CACHE_AHEAD_CYCLES ? FAR_EACH : 0;
         cycles += miss++->cycles;
     }
     miss->access = UINT32_MAX;
@@ -204,7 +205,7 @@ void lwp_sampling_block(const struct lwp_trace_block *block, const ULong *addres
     misses[0].access = UINT32_MAX;
     if (!all_hit)
         cycles = sampling_misses(block, addresses, misses);
-    sampling_far += (int64_t)cycles - FAR_CYCLES * (int64_t)happened - (sampling_far >> FAR_AGE);
+    sampling_far -= happened + (sampling_far >> FAR_AGE);
     uint64_t halves = block->instructions + cycles * HALVES;
     if (halves >= sampling_next || (sample_open && happened > sample_pass)) {
         sampling_walk(block, addresses, misses);
