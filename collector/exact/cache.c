@@ -42,40 +42,39 @@ size_t lwp_cache_tag_bytes(const struct lwp_cache_level *level)
     return (size_t)level->sets * level->ways * sizeof *level->tags;
 }
 
-/* The way that has the tag, `ways`: none. */
-static uint32_t cache_way(const uint32_t *set, uint32_t ways, uint32_t tag)
+/* The tag is the set's first afterwards, and those before it are a way further; false: it was not there, and the last is gone. */
+static bool cache_to_front(uint32_t *set, uint32_t ways, uint32_t tag)
 {
+    __m128i wanted = _mm_set1_epi32((int)tag), before = _mm_cvtsi32_si128((int)tag);
     uint32_t way = 0;
-    __m128i wanted = _mm_set1_epi32((int)tag);
     for (; way + 4 <= ways; way += 4) {
-        unsigned equal = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi32(_mm_loadu_si128((const __m128i *)(set + way)), wanted));
-        if (equal)
-            return way + (unsigned)__builtin_ctz(equal) / 4;
+        __m128i here = _mm_loadu_si128((const __m128i *)(set + way)), equal = _mm_cmpeq_epi32(here, wanted);
+        __m128i moved = _mm_or_si128(_mm_slli_si128(here, 4), before);
+        if (_mm_movemask_epi8(equal)) {
+            __m128i behind = _mm_or_si128(_mm_slli_si128(equal, 4), _mm_or_si128(_mm_slli_si128(equal, 8), _mm_slli_si128(equal, 12)));
+            moved = _mm_or_si128(_mm_and_si128(behind, here), _mm_andnot_si128(behind, moved));
+            _mm_storeu_si128((__m128i *)(set + way), moved);
+            return true;
+        }
+        _mm_storeu_si128((__m128i *)(set + way), moved);
+        before = _mm_srli_si128(here, 12);
     }
-    while (way < ways && set[way] != tag)
-        way++;
-    return way;
-}
-
-/* The first `count` entries go up by one. */
-static void cache_age(uint32_t *set, uint32_t count)
-{
-    for (; count >= 4; count -= 4)
-        _mm_storeu_si128((__m128i *)(set + count - 3), _mm_loadu_si128((const __m128i *)(set + count - 4)));
-    for (; count; count--)
-        set[count] = set[count - 1];
+    uint32_t last = (uint32_t)_mm_cvtsi128_si32(before);
+    for (; way < ways; way++) {
+        uint32_t here = set[way];
+        set[way] = last;
+        if (here == tag)
+            return true;
+        last = here;
+    }
+    return false;
 }
 
 /* Whether the line is there; it is afterwards, as the most recent one. */
 static bool cache_touch(struct lwp_cache_level *level, uint64_t line)
 {
     uint32_t *set = lwp_cache_set(level, line), tag = lwp_cache_tag(line);
-    if (set[0] == tag)
-        return true;
-    uint32_t way = cache_way(set, level->ways, tag);
-    cache_age(set, way < level->ways ? way : level->ways - 1);
-    set[0] = tag;
-    return way < level->ways;
+    return set[0] == tag || cache_to_front(set, level->ways, tag);
 }
 
 /* Bit by stream: those that are up to STREAM_REACH lines away. */
