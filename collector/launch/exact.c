@@ -6,13 +6,14 @@
 #include "collector/launch/exact_messages.h"
 #include "collector/launch/preload.h"
 
+#include <assert.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { WINDOW_ON = 20000, WINDOW_OFF = 2000000, OPTIONS_MAX = 26 };
+enum { WINDOW_ON = 20000, WINDOW_OFF = 2000000, OPTIONS_MAX = 40 };
 
 static const char tool_name[] = "lwp-amd64-linux";
 
@@ -152,6 +153,7 @@ char **lwp_exact_command(const struct lwp_exact *exact, const char *folder, char
         asprintf(&list[used++], "--trace-children=%s", exact->follow ? "yes" : "no") < 0 ||
         asprintf(&list[used++], "--log-file=%s/%s%%p", exact->dir, LWP_EXACT_LOG) < 0 || !(list[used++] = strdup("--")))
         goto memory;
+    assert(used <= OPTIONS_MAX);
     for (size_t i = 0; i < arguments; i++)
         if (!(list[used++] = strdup(command[i])))
             goto memory;
