@@ -249,8 +249,8 @@ static const char *finding_redundancy_title(struct lwp_profile *profile, const s
         return lwp_arena_printf(profile->arena, "%.0f %% of all bytes written to registers are in %s what is there already",
                                 percent, second);
     case LWP_WATCHED_SPATIAL:
-        return lwp_arena_printf(profile->arena, "%.0f %% of all array elements looked at are stored in %s as their neighbours are",
-                                percent, second);
+        return lwp_arena_printf(profile->arena, "%.0f %% of the elements of %s that %s stores equal the one before", 100 * item->own,
+                                item->pair->object == LWP_NONE ? "an array" : profile->objects[item->pair->object].name, second);
     default:
         return lwp_arena_printf(profile->arena, "%.0f %% of all stores write in %s what is there already", percent, second);
     }

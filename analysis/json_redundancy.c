@@ -33,7 +33,7 @@ static json_t *json_others(struct lwp_json_tables *tables, const struct lwp_redu
 static json_t *json_redundancy(struct lwp_json_tables *tables, const struct lwp_redundancy *item)
 {
     const struct lwp_watched_pair *pair = item->pair;
-    return json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:{s:o,s:o},s:s,s:s,s:s}", "kind",
+    json_t *json = json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:{s:o,s:o},s:s,s:s,s:s}", "kind",
                      lwp_redundancy_kind(item->kind), "approximate", lwp_json_share(item->close), "share",
                      lwp_json_share(item->share.value), "share_ci", lwp_json_interval(&item->share), "amount",
                      json_real(round(item->amount)), "samples", lwp_json_count(item->samples), "first",
@@ -42,6 +42,9 @@ static json_t *json_redundancy(struct lwp_json_tables *tables, const struct lwp_
                      lwp_json_known(pair->bytes), "places", "again", lwp_json_count(item->again), "moved",
                      lwp_json_count(item->moved), "cause", item->cause, "meaning", item->meaning, "remedy",
                      item->remedy);
+    if (json && item->kind == LWP_WATCHED_SPATIAL)
+        json_object_set_new(json, "own_share", lwp_json_share(item->own));
+    return json;
 }
 
 /* RedSpy's R of registers and loads, precise and approximate, and the instructions that write such values (thesis, 3.4.1). */

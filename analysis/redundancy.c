@@ -22,7 +22,7 @@
 
 enum { PAIRS_LISTED = 200 };
 
-static const double share_listed = 0.002;
+static const double share_listed = 0.002, spatial_listed = 0.2; /* RedSpy's threshold */
 
 const char *lwp_redundancy_kind(enum lwp_watched_kind kind)
 {
@@ -205,7 +205,7 @@ static struct lwp_redundancy redundancy_item(struct lwp_profile *profile, const 
                                   .first = parts->first,
                                   .second = parts->second};
     struct estimate share = {0};
-    double waste = 0, close = 0;
+    double waste = 0, close = 0, decided = 0;
     for (size_t i = 0; i < count; i++) {
         const struct lwp_watched_pair *pair = parts[i].pair;
         double all = parts[i].stratum->weight / weight, amount = part_amount(&parts[i]), r = amount / weight / all;
@@ -217,10 +217,12 @@ static struct lwp_redundancy redundancy_item(struct lwp_profile *profile, const 
         item.moved += pair->moved;
         estimate_add(&share, all, r, parts[i].stratum->observations);
         waste += parts[i].waste;
+        decided += parts[i].waste + (double)pair->use.weight;
         close += (double)pair->close.weight;
     }
     item.share = estimate_share(&share, n);
     item.close = close / waste;
+    item.own = waste / decided;
     return item;
 }
 
@@ -304,7 +306,8 @@ static void redundancy_kind(struct lwp_profile *profile, struct places *places, 
     for (size_t i = 0, end; i < part_count; i = end) {
         for (end = i + 1; end < part_count && part_compare_alike(&parts[i], &parts[end]) == 0; end++)
             ;
-        found->items[found->count++] = redundancy_item(profile, parts + i, end - i, weight, n);
+        found->items[found->count] = redundancy_item(profile, parts + i, end - i, weight, n);
+        found->count += kind != LWP_WATCHED_SPATIAL || found->items[found->count].own >= spatial_listed;
     }
     qsort(found->items + first, found->count - first, sizeof *found->items, redundancy_compare);
     size_t kept = first;

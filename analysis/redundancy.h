@@ -30,6 +30,7 @@ struct lwp_redundancy {
     struct lwp_share share; /* of all decided accesses of the kind */
     double amount;          /* wasted, in the weight's unit */
     double close;           /* share of it where values are only about the same */
+    double own;             /* part of what its first contexts did of this kind: RedSpy's S of neighbours (3.4.2) */
     uint64_t samples;       /* decided as waste */
     uint64_t again, moved;  /* of them, where the thread's last one was, and elsewhere */
     const char *cause, *meaning, *remedy;

@@ -79,6 +79,8 @@ void lwp_report_redundancy(const struct lwp_report *report, const json_t *pair)
                                           lwp_report_text(pair, "kind", ""));
     size_t others = json_array_size(json_object_get(pair, "others"));
     char cause[64];
+    if (json_object_get(pair, "own_share"))
+        lwp_report_say(report, "   equal       %.1f %% of the elements looked at here\n", 100 * lwp_report_number(pair, "own_share"));
     lwp_report_say(report, "   share       %.1f %% of all %s (", 100 * lwp_report_number(pair, "share"),
                    kind->of);
     if (json_is_true(json_object_get(total, "exact")))
@@ -146,6 +148,12 @@ static void report_pairs(const struct lwp_report *report, const char *kind)
             return;
         report_access_at(report, json_object_get(pair, "first"), first, sizeof first);
         report_access_at(report, json_object_get(pair, "second"), second, sizeof second);
+        if (json_object_get(pair, "own_share")) {
+            const json_t *object = lwp_report_at(report, "objects", json_object_get(pair, "object"));
+            lwp_report_say(report, "      %5.1f %%  of %s, stored in %s\n", 100 * lwp_report_number(pair, "own_share"),
+                           lwp_report_text(object, "name", "unknown data"), first);
+            continue;
+        }
         lwp_report_say(report, "      %5.1f %%  %s%s%s\n               %s\n", 100 * lwp_report_number(pair, "share"),
                        first, strcmp(first, second) ? ", then " : "", strcmp(first, second) ? second : "",
                        report_cause(pair, cause, sizeof cause));

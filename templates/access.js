@@ -167,6 +167,7 @@ function viewRedundancy(index) {
     el('p.lead', null, prose(pair.meaning)),
     tiles([
       [`Share of all ${of}`, percent(pair.share), redundantExact(pair.kind) ? `exact: ${bytes(pair.amount)}` : `95 % interval ${interval(pair.share_ci)}`, what],
+      isNumber(pair.own_share) && ['Equal to the one before', percent(pair.own_share), 'of the elements looked at here'],
       [redundantExact(pair.kind) ? 'Times' : 'Pairs seen', count(pair.samples), `${data.run.engine || 'unknown'} engine`],
       placesTile(pair.places),
       ['Data', object ? clip(objectName(object), 40) : 'unknown', isNumber(pair.bytes) ? `${bytes(pair.bytes)} at a time` : null, object && el('a', {href: '#object/' + pair.object}, 'all about it')],

@@ -9,6 +9,7 @@
 #include "collector/exact/contexts.h"
 #include "collector/exact/options.h"
 #include "collector/exact/redundancy.h"
+#include "collector/exact/spatial.h"
 #include "collector/exact/threads.h"
 #include "collector/exact/trace.h"
 #include "format/record.h"
@@ -65,12 +66,21 @@ static void heap_forget(Addr block, struct lwp_heap_call *call)
     call->had = block && lwp_block_remove(block, &call->old);
 }
 
+/* What a block holds is looked at before it is freed. */
+static void heap_look(Addr address)
+{
+    const struct lwp_block *block = lwp_spatial_runs && address ? lwp_block_at(address) : NULL;
+    if (block && block->start == address)
+        lwp_spatial_gone(block->start, block->size);
+}
+
 void lwp_heap_entered(ULong function, Addr sp, ULong a, ULong b, ULong c)
 {
     struct lwp_heap_call *call = &lwp_thread_now->heap_call;
     if (call->slot > sp) /* inside of another */
         return;
     lwp_trace_drain();
+    heap_look(function == LWP_HEAP_MUNMAP ? 0 : a);
     if (function == LWP_HEAP_FREE) {
         struct lwp_heap_call gone;
         heap_forget(a, &gone);
@@ -79,6 +89,7 @@ void lwp_heap_entered(ULong function, Addr sp, ULong a, ULong b, ULong c)
         return;
     }
     if (function == LWP_HEAP_MUNMAP) {
+        lwp_spatial_gone(a, b);
         lwp_blocks_unmap(a, b);
         return;
     }

@@ -14,6 +14,8 @@
 #include "collector/exact/redundancy.h"
 #include "collector/exact/region.h"
 #include "collector/exact/registers.h"
+#include "collector/exact/spatial.h"
+#include "collector/exact/store_element.h"
 #include "collector/exact/trace.h"
 #include "collector/exact/values.h"
 #include "format/record.h"
@@ -59,6 +61,19 @@ static Short *translation_accesses(Int statements)
     return accesses;
 }
 
+static struct lwp_trace_access translation_site(const IRSB *in, const struct lwp_ir_access *access, UInt instructions)
+{
+    struct lwp_trace_access site = {access->ip, access->bytes, access->flags, (uint8_t)(instructions - 1), 0};
+    if (!lwp_spatial_runs || !(access->flags & LWPS_ACCESS_STORE))
+        return site;
+    site.element = (uint8_t)lwp_store_element(in, access);
+    if (site.element)
+        site.flags |= LWPS_ACCESS_FLOAT;
+    else
+        site.element = (uint8_t)lwp_store_lane(in, access);
+    return site;
+}
+
 /* Describes the superblock for the trace, which has to be known before its first instruction is emitted. */
 static void translation_survey(struct translation *now)
 {
@@ -93,7 +108,7 @@ static void translation_survey(struct translation *now)
             addresses[count] = access.address;
             accesses[i] = (Short)count;
             now->block->access[count++] =
-                (struct lwp_trace_access){ip, access.bytes, access.flags, (uint8_t)(instructions - 1)};
+                translation_site(in, &access, instructions);
         }
     }
     now->block->count = count;

@@ -4,6 +4,7 @@
 #include "collector/exact/process.h"
 #include "collector/exact/redundancy.h"
 #include "collector/exact/register_counts.h"
+#include "collector/exact/spatial_counts.h"
 #include "collector/exact/tool.h"
 #include "collector/exact/values.h"
 
@@ -27,6 +28,7 @@ static void keep_write(uint64_t now)
     lwp_redundancy_keep();
     lwp_values_keep();
     lwp_register_counts_keep();
+    lwp_spatial_keep();
     if (now >= keep_totals) {
         lwp_pools_write();
         lwp_exact_process_totals();

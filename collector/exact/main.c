@@ -16,6 +16,8 @@
 #include "collector/exact/registers.h"
 #include "collector/exact/requests.h"
 #include "collector/exact/sampling.h"
+#include "collector/exact/spatial.h"
+#include "collector/exact/spatial_counts.h"
 #include "collector/exact/threads.h"
 #include "collector/exact/tool.h"
 #include "collector/exact/trace.h"
@@ -26,7 +28,7 @@ extern UWord *VG_(client_auxv); /* of Valgrind's core, not in the headers for to
 
 static Long option_threshold = 65536, option_on = 20000, option_off = 2000000;
 static Long option_values = 0;
-static Bool option_sample = True, option_follow = True, option_redundancy = False, option_registers = False, option_grow = False;
+static Bool option_sample = True, option_follow = True, option_redundancy = False, option_registers = False, option_spatial = False, option_grow = False;
 static const HChar *option_region;
 static bool main_recorded; /* when the files were last closed, there were some */
 
@@ -45,6 +47,7 @@ static Bool main_option(const HChar *argument)
     else if VG_BOOL_CLO(argument, "--lwp-sample", option_sample) {}
     else if VG_BINT_CLO(argument, "--lwp-values", option_values, 0, 1 << 16) {}
     else if VG_BOOL_CLO(argument, "--lwp-registers", option_registers) {}
+    else if VG_BOOL_CLO(argument, "--lwp-spatial", option_spatial) {}
     else return False;
     return True;
 }
@@ -67,6 +70,9 @@ static void main_close(void)
     lwp_values_anew();
     lwp_register_counts_keep();
     lwp_register_counts_anew();
+    lwp_spatial_look();
+    lwp_spatial_keep();
+    lwp_spatial_anew();
     lwp_threads_finish();
     lwp_region_finish();
     main_recorded = lwp_exact_process.active;
@@ -106,6 +112,7 @@ static void main_in_child(ThreadId id)
     lwp_redundancy_anew();
     lwp_values_anew();
     lwp_register_counts_anew();
+    lwp_spatial_anew();
     if (lwp_exact_options.follow)
         main_again();
 }
@@ -160,7 +167,7 @@ static void main_start(void)
     lwp_contexts_start();
     lwp_blocks_start();
     lwp_trace_start();
-    lwp_calls_lazy = !lwp_trace_all && !option_redundancy; /* only windows and allocations ask for it */
+    lwp_calls_lazy = !lwp_trace_all && !option_redundancy && !option_registers; /* only windows and allocations ask for it */
     lwp_exact_process_start();
     if (option_redundancy && !lwp_redundancy_start())
         lwp_exact_process_note("Redundant accesses were not counted: there is not enough memory.");
@@ -168,6 +175,7 @@ static void main_start(void)
         lwp_exact_process_note("Redundant computations were not counted: there is not enough memory.");
     if (option_registers && !lwp_registers_start())
         lwp_exact_process_note("Values written to registers were not counted: there is not enough memory.");
+    lwp_spatial_runs = option_spatial;
     lwp_region_start(option_region);
     lwp_last_words(main_close);
     VG_(atfork)(main_before_fork, NULL, main_in_child);

@@ -105,7 +105,9 @@ static UInt general_bytes(IRType type, const IRExpr *data)
         return (UInt)sizeofIRType(type);
     if (data->tag == Iex_Const)
         return data->Iex.Const.con->Ico.U64 >> 32 ? 8 : 4;
-    const IRExpr *by = made[data->Iex.RdTmp.tmp];
+    const IRExpr *by = data;
+    while (by && by->tag == Iex_RdTmp)
+        by = made[by->Iex.RdTmp.tmp];
     if (!by || by->tag != Iex_Unop)
         return 8;
     switch (by->Iex.Unop.op) {
@@ -147,19 +149,17 @@ static IRExpr *emit_writer(IRSB *out, Int offset)
     return emit_unary(out, Iop_32Uto64, emit_get(out, shadow_of(offset), Ity_I32));
 }
 
-/* A new write of the instruction: its site; -1: there are too many. */
-static Int block_write(struct lwp_registers_block *block, UInt bytes, bool load, bool is_float, bool vector)
+/* The number of a write of the instruction, from the superblock's first. */
+static UInt block_write(struct lwp_registers_block *block, UInt bytes, bool load, bool is_float, bool vector)
 {
-    if (block->next >= block->site->count)
-        return -1;
-    block->site->access[block->next] = (struct lwp_numbered_access){
+    const struct lwp_numbered_access write = {
         block->ip, (UShort)bytes,
         (UChar)((load ? LWPS_ACCESS_LOAD : 0) | (is_float ? LWPS_ACCESS_FLOAT : 0) | (vector ? LWPS_ACCESS_VECTOR : 0))};
     block->bytes[load][is_float] += bytes;
-    return (Int)block->next++;
+    return lwp_numbers_index(block->site, &write);
 }
 
-static IRExpr *emit_what(struct lwp_registers_block *block, Int index, UInt bytes, UInt element)
+static IRExpr *emit_what(struct lwp_registers_block *block, UInt index, UInt bytes, UInt element)
 {
     ULong counts = !block->counted;
     block->counted = true;
@@ -169,7 +169,7 @@ static IRExpr *emit_what(struct lwp_registers_block *block, Int index, UInt byte
 }
 
 /* The write's number in both halves. */
-static IRExpr *emit_twice(struct lwp_registers_block *block, Int index)
+static IRExpr *emit_twice(struct lwp_registers_block *block, UInt index)
 {
     return emit_binary(block->out, Iop_Add64, block->twice, emit_word((ULong)index << 32 | (ULong)index));
 }
@@ -182,7 +182,7 @@ static IRExpr *emit_equal(IRSB *out, IRType type, IRExpr *a, IRExpr *b)
 
 /* One floating point number of 4 or 8 bytes, as an I64 before and after. It is only called for where the bits are so near
  * that the numbers may be: within as many steps as --approx is at most (value.c). */
-static void emit_number(struct lwp_registers_block *block, Int index, UInt element, IRExpr *writer, IRExpr *before,
+static void emit_number(struct lwp_registers_block *block, UInt index, UInt element, IRExpr *writer, IRExpr *before,
                         IRExpr *after)
 {
     IRSB *out = block->out;
@@ -199,9 +199,7 @@ static void emit_general(struct lwp_registers_block *block, Int offset, IRExpr *
     if (made_by_tag(data, Iex_ITE))
         return;
     UInt bytes = general_bytes(type, data);
-    Int index = block_write(block, bytes, made_by_tag(data, Iex_Load), false, false);
-    if (index < 0)
-        return;
+    UInt index = block_write(block, bytes, made_by_tag(data, Iex_Load), false, false);
     Int whole = offset & ~7, writer = offset == whole ? whole : whole + 4; /* ah has a writer of its own */
     EMIT_CALL(out, emit_equal(out, type, emit_get(out, offset, type), data), 2, lwp_register_same,
               mkIRExprVec_2(emit_what(block, index, bytes, 0), emit_writer(out, writer)));
@@ -215,9 +213,7 @@ static void emit_general(struct lwp_registers_block *block, Int offset, IRExpr *
 static void emit_x87(struct lwp_registers_block *block, const IRPutI *put)
 {
     IRSB *out = block->out;
-    Int index = block_write(block, LANE, made_by_tag(put->data, Iex_Load), true, false);
-    if (index < 0)
-        return;
+    UInt index = block_write(block, LANE, made_by_tag(put->data, Iex_Load), true, false);
     IRRegArray *writers = mkIRRegArray(shadow_of(put->descr->base), Ity_I64, NUMBERS_X87);
     IRExpr *before = emit_unary(out, Iop_ReinterpF64asI64, emit_value(out, IRExpr_GetI(put->descr, put->ix, put->bias)));
     IRExpr *writer = emit_value(out, IRExpr_GetI(writers, put->ix, put->bias));
@@ -274,7 +270,7 @@ static IRExpr *vector_single(IRSB *out, IRExpr *eight, Int at)
                      : emit_unary(out, Iop_32Uto64, emit_unary(out, Iop_64to32, eight));
 }
 
-static void vector_numbers(struct lwp_registers_block *block, const struct lwp_registers_pending *pending, Int index, UInt element)
+static void vector_numbers(struct lwp_registers_block *block, const struct lwp_registers_pending *pending, UInt index, UInt element)
 {
     IRSB *out = block->out;
     for (Int at = pending->low; at < pending->high; at += (Int)element) {
@@ -289,7 +285,7 @@ static void vector_numbers(struct lwp_registers_block *block, const struct lwp_r
 }
 
 /* All of it must be the same. */
-static void vector_whole(struct lwp_registers_block *block, const struct lwp_registers_pending *pending, Int index, UInt bytes)
+static void vector_whole(struct lwp_registers_block *block, const struct lwp_registers_pending *pending, UInt index, UInt bytes)
 {
     IRSB *out = block->out;
     IRExpr *differ = NULL;
@@ -314,9 +310,7 @@ static void vector_finish(struct lwp_registers_block *block, struct lwp_register
     UInt bytes = (UInt)(pending->high - pending->low);
     if (element && bytes % element)
         element = 0;
-    Int index = block_write(block, bytes, made_by_tag(pending->data, Iex_Load), element != 0, bytes > LANE);
-    if (index < 0)
-        return;
+    UInt index = block_write(block, bytes, made_by_tag(pending->data, Iex_Load), element != 0, bytes > LANE);
     if (element)
         vector_numbers(block, pending, index, element);
     else

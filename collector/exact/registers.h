@@ -23,7 +23,6 @@ struct lwp_registers_block {
     const IRSB *in;
     struct lwp_numbered_block *site; /* NULL: it writes to no register that is looked at */
     IRExpr *base, *twice;            /* I64: number of its first write on the path it runs on; the same in both halves */
-    UInt next;                       /* write */
     Addr ip;
     struct lwp_float_class class;
     bool counted;                    /* the instruction has written one value already */

@@ -1,19 +1,23 @@
 #include "collector/exact/requests.h"
 
 #include "collector/exact/region.h"
+#include "collector/exact/spatial.h"
 #include "collector/exact/tool.h"
 #include "collector/exact/trace.h"
 #include "collector/lwp.h"
 
 static Bool requests_take(ThreadId id, UWord *arguments, UWord *result)
 {
-    (void)id;
     lwp_trace_drain();
     *result = 0;
     switch (arguments[0]) {
     case LWP_REQUEST_BEGIN:
     case LWP_REQUEST_END:
         lwp_region_mark(arguments[0] == LWP_REQUEST_BEGIN);
+        return True;
+    case LWP_REQUEST_ARRAY:
+        if (lwp_region_inside)
+            lwp_spatial_array(VG_(get_IP)(id), arguments[1], arguments[2], arguments[3], arguments[4] != 0);
         return True;
     default:
         return False;

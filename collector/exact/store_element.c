@@ -19,17 +19,39 @@ static UInt element_of_operation(IROp operation)
     }
 }
 
-/* Of the operation that made a value in this superblock. */
-static UInt element_of_value(const IRSB *block, const IRExpr *value)
+static UInt lane_of_operation(IROp operation)
 {
-    for (Int i = 0; value && value->tag == Iex_RdTmp && i < block->stmts_used; i++) {
+    switch (operation) {
+    case Iop_Add64x2: case Iop_Sub64x2: case Iop_Add64x4: case Iop_Sub64x4: case Iop_InterleaveLO64x2:
+    case Iop_InterleaveHI64x2:
+        return 8;
+    case Iop_Add32x4: case Iop_Sub32x4: case Iop_Mul32x4: case Iop_ShlN32x4: case Iop_ShrN32x4: case Iop_SarN32x4:
+    case Iop_Add32x8: case Iop_Sub32x8: case Iop_Mul32x8: case Iop_ShlN32x8: case Iop_ShrN32x8: case Iop_SarN32x8:
+        return 4;
+    case Iop_Add16x8: case Iop_Sub16x8: case Iop_Mul16x8: case Iop_Add16x16: case Iop_Sub16x16: case Iop_Mul16x16:
+        return 2;
+    case Iop_Add8x16: case Iop_Sub8x16: case Iop_Add8x32: case Iop_Sub8x32:
+        return 1;
+    default:
+        return 0;
+    }
+}
+
+/* Of the operation that made a value in this superblock, which may have been copied since. */
+static UInt element_of_value(const IRSB *block, const IRExpr *value, UInt (*of_operation)(IROp))
+{
+    for (Int i = block->stmts_used - 1; value && value->tag == Iex_RdTmp && i >= 0; i--) {
         const IRStmt *statement = block->stmts[i];
         if (statement->tag != Ist_WrTmp || statement->Ist.WrTmp.tmp != value->Iex.RdTmp.tmp)
             continue;
         const IRExpr *made = statement->Ist.WrTmp.data;
-        return made->tag == Iex_Triop   ? element_of_operation(made->Iex.Triop.details->op)
-               : made->tag == Iex_Binop ? element_of_operation(made->Iex.Binop.op)
-               : made->tag == Iex_Unop  ? element_of_operation(made->Iex.Unop.op)
+        if (made->tag == Iex_RdTmp) {
+            value = made;
+            continue;
+        }
+        return made->tag == Iex_Triop   ? of_operation(made->Iex.Triop.details->op)
+               : made->tag == Iex_Binop ? of_operation(made->Iex.Binop.op)
+               : made->tag == Iex_Unop  ? of_operation(made->Iex.Unop.op)
                                         : 0;
     }
     return 0;
@@ -40,7 +62,7 @@ UInt lwp_value_element(const IRSB *block, const IRExpr *value, struct lwp_float_
     IRType type = value ? typeOfIRExpr(block->tyenv, value) : Ity_INVALID;
     if (type == Ity_F32 || type == Ity_F64)
         return type == Ity_F32 ? 4 : 8;
-    return class.any ? element_of_value(block, value) : class.element;
+    return class.any ? element_of_value(block, value, element_of_operation) : class.element;
 }
 
 UInt lwp_store_element(const IRSB *block, const struct lwp_ir_access *access)
@@ -49,4 +71,9 @@ UInt lwp_store_element(const IRSB *block, const struct lwp_ir_access *access)
     if (!class.stores)
         class = (struct lwp_float_class){0};
     return lwp_value_element(block, access->data, class);
+}
+
+UInt lwp_store_lane(const IRSB *block, const struct lwp_ir_access *access)
+{
+    return access->bytes <= 8 ? access->bytes : element_of_value(block, access->data, lane_of_operation);
 }

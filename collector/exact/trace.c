@@ -4,6 +4,7 @@
 #include "collector/exact/keep.h"
 #include "collector/exact/options.h"
 #include "collector/exact/sampling.h"
+#include "collector/exact/spatial.h"
 #include "collector/exact/values.h"
 
 enum {
@@ -38,6 +39,8 @@ void lwp_trace_empty(void)
             ahead = lwp_sampling_expect(ahead);
         if (lwp_trace_open && lwp_exact_options.sample)
             lwp_sampling_block(block, at);
+        if (lwp_trace_open && lwp_spatial_runs)
+            lwp_spatial_block(block, at);
         if (lwp_trace_open && block->values)
             lwp_values_ran(block->values, at, at[block->count]);
         for (const ULong *next = at + lwp_trace_length(block); at < next; at++)
@@ -73,6 +76,8 @@ static void trace_set(void)
     lwp_trace_open = trace_window && trace_inside;
     if (!open && lwp_trace_open)
         lwp_values_window();
+    if (open && !lwp_trace_open)
+        lwp_spatial_look();
     Long most = lwp_trace_all ? LWP_TRACE_QUANTUM : lwp_trace_open ? 0 : LOOK;
     trace_quantum = lwp_trace_state.left = trace_inside && !lwp_trace_open && trace_phase < most ? trace_phase : most;
 }

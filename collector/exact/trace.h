@@ -26,6 +26,7 @@ struct lwp_trace_access {
     uint16_t bytes;
     uint8_t flags;       /* enum lwps_access_flag */
     uint8_t instruction; /* number of instructions of the superblock before its own */
+    uint8_t element;     /* of a store: bytes of each value, where --detect spatial needs it; 0: not known */
 };
 
 struct lwp_trace_block {

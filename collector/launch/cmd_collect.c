@@ -42,7 +42,7 @@ static const struct lwp_option collect_options[] = {
     {.name = "heap-threshold", .kind = LWP_OPT_NUMBER, .argument = "BYTES", .min = 0, .max = 65536,
      .help = "heap blocks below are told apart by call path and size only; 65536 if not given"},
     {.name = "detect", .kind = LWP_OPT_TEXT, .argument = "LIST", .initial = "layout,redundancy,sharing,communication",
-     .help = "what to look for, separated by commas: layout, redundancy, sharing, communication; of the exact engine also values, registers"},
+     .help = "what to look for, separated by commas: layout, redundancy, sharing, communication; of the exact engine also values, registers, spatial"},
     {.name = "value-history", .kind = LWP_OPT_NUMBER, .argument = "N", .min = 1, .max = 65536, .initial = "4",
      .help = "computations of each instruction that --detect values compares later ones with"},
     {.name = "follow-fork", .kind = LWP_OPT_FLAG, .help = "sample child processes too (this is the default)"},
@@ -66,7 +66,7 @@ static const struct lwp_option collect_options[] = {
 
 static int collect_check_list(const char *list, struct lwp_error *err)
 {
-    static const char *const known[] = {"layout", "redundancy", "sharing", "communication", "values", "registers", "locality", NULL};
+    static const char *const known[] = {"layout", "redundancy", "sharing", "communication", "values", "registers", "spatial", "locality", NULL};
     for (const char *at = list;;) {
         char word[64];
         size_t length = strcspn(at, ",");
@@ -78,10 +78,10 @@ static int collect_check_list(const char *list, struct lwp_error *err)
         if (near)
             return lwp_error_set(err, LWP_ERR_USAGE, "collect: --detect knows no '%s'; did you mean '%s'?", word, near);
         if (!known[i])
-            return lwp_error_set(err, LWP_ERR_USAGE, "collect: --detect knows no '%s'; it takes layout, redundancy, sharing, communication, values and registers", word);
-        if (i > 5)
+            return lwp_error_set(err, LWP_ERR_USAGE, "collect: --detect knows no '%s'; it takes layout, redundancy, sharing, communication, values, registers and spatial", word);
+        if (i > 6)
             return lwp_error_set(err, LWP_ERR_USAGE,
-                                 "collect: --detect %s is not in this version; it takes layout, redundancy, sharing, communication, values and registers", word);
+                                 "collect: --detect %s is not in this version; it takes layout, redundancy, sharing, communication, values, registers and spatial", word);
         if (at[length] == '\0')
             return LWP_OK;
         at += length + 1;
@@ -106,7 +106,7 @@ static int collect_check(const struct lwp_options *options, struct lwp_error *er
         if (lwp_options_text(options, traced_only[i]))
             return lwp_error_set(err, LWP_ERR_USAGE, "collect: --%s belongs to the exact engine; add -e exact, or leave it out",
                                  traced_only[i]);
-    static const char *const detected_only[] = {"values", "registers"};
+    static const char *const detected_only[] = {"values", "registers", "spatial"};
     for (size_t i = 0; !exact && i < sizeof detected_only / sizeof *detected_only; i++)
         if (strstr(lwp_options_text(options, "detect"), detected_only[i]))
             return lwp_error_set(err, LWP_ERR_USAGE, "collect: --detect %s belongs to the exact engine; add -e exact, or leave it out",
@@ -257,6 +257,7 @@ static int collect_under_exact(const struct lwp_options *options, const char *di
                               .redundancy = strstr(detect, "redundancy") != NULL,
                               .values = strstr(detect, "values") ? (unsigned)lwp_options_number(options, "value-history") : 0,
                               .registers = strstr(detect, "registers") != NULL,
+                              .spatial = strstr(detect, "spatial") != NULL,
                               .region = lwp_options_text(options, "region"),
                               .machine = machine};
     if (lwp_exact_window(lwp_options_text(options, "window"), &exact, err) ||
@@ -433,7 +434,8 @@ const struct lwp_command lwp_cmd_collect = {
         "processor's debug registers and share --max-overhead with it; what is left out leaves more for the others.\n"
         "values, with -e exact: computations that were made before, of the same values, as pairs of call paths; in\n"
         "windows, or with --window all in the whole run, without samples then unless layout is asked for, too.\n"
-        "registers, with -e exact: values that are written to a register where they are already.\n\n"
+        "registers, with -e exact: values that are written to a register where they are already. spatial, with -e exact:\n"
+        "elements of arrays that are stored in a window and equal the one before.\n\n"
         "The exit status is APP's, 128+n when signal n ended it; 125 when lwp itself failed, 126 when APP cannot be\n"
         "executed, 127 when it was not found.",
     .options = collect_options,

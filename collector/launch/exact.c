@@ -147,6 +147,7 @@ char **lwp_exact_command(const struct lwp_exact *exact, const char *folder, char
         asprintf(&list[used++], "--lwp-grow=%s", exact->grows ? "yes" : "no") < 0 ||
         asprintf(&list[used++], "--lwp-close=%.6f", exact->approx) < 0 ||
         (exact->region && asprintf(&list[used++], "--lwp-region=%s", exact->region) < 0) ||
+        asprintf(&list[used++], "--lwp-spatial=%s", exact->spatial ? "yes" : "no") < 0 ||
         asprintf(&list[used++], "--lwp-registers=%s", exact->registers ? "yes" : "no") < 0 ||
         asprintf(&list[used++], "--lwp-redundancy=%s", exact->redundancy ? "yes" : "no") < 0 ||
         asprintf(&list[used++], "--lwp-sample=%s", exact->sample ? "yes" : "no") < 0 ||

@@ -21,6 +21,7 @@ struct lwp_exact {
     bool sample;             /* what is traced is weighted and sampled, too */
     unsigned values;         /* redundant computations are counted, with so many kept of each instruction; 0: they are not */
     bool registers;          /* values written to registers that have them are counted */
+    bool spatial;            /* elements stored in windows are compared with their neighbours */
     const struct lwp_machine *machine;
 };
 

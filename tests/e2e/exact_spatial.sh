@@ -1,0 +1,57 @@
+#!/bin/bash
+# Elements that equal their neighbours, found by the exact engine at window ends and where the program asks: the thesis'
+# listing 3.3, hotspot and particlefilter, in heap and static data and in a field of structures; gone where they are mended.
+set -u
+fail() { echo "FAILED: $*"; exit 1; }
+[ -x "$BUILD/exact/lwp-amd64-linux" ] || { echo "the exact engine was not built"; exit 77; }
+cd "$TMP" || exit 1
+$CC -O2 -g -Wall -Wextra -I "$SRC/collector" -o neighbours "$SRC/tests/programs/neighbours.c" || fail "compile"
+run() { # NAME CASE OPTION...
+    local name=$1 case=$2; shift 2
+    "$LWP" collect -q -e exact "$@" -o "$name" -- ./neighbours "$case" > out 2> err || { cat err; fail "$name"; }
+    "$LWP" analyze -q "$name" || fail "analyze $name"
+}
+run all bad --window all --detect spatial
+run windows bad --window 20k:50k --detect layout,spatial
+run off bad --window all --detect spatial --approx off
+run fixed fixed --window all --detect spatial
+run asked asked --detect layout
+cat > check.py <<'PY'
+import json
+def load(name): return json.load(open(name + "/analysis.json"))
+def found(name):
+    d, all = load(name), {}
+    for p in d["redundancies"] or []:
+        frame = next((f for f in d["contexts"][p["second"]]["frames"][:2] if (f.get("file") or "").endswith("/neighbours.c")), None)
+        assert p["kind"] == "spatial" and p["first"] == p["second"]
+        if frame:
+            name = d["objects"][p["object"]]["name"] if p["object"] is not None else None
+            best = all.get(frame["function"])
+            if best is None or p["amount"] > best[3]:
+                all[frame["function"]] = p["own_share"], p["approximate"], name, p["amount"]
+    return all, d
+for name in "all", "windows":
+    spots, d = found(name)
+    share, close, object, amount = spots["pairs"]
+    assert 0.49 < share <= 0.5 and close == 0 and object, (name, spots)
+    share, close, object, amount = spots["hotspot"]
+    assert share > 0.9 and close > 0.8 and object == "result", (name, spots)
+    share, close, object, amount = spots["particlefilter"]
+    assert share > 0.9 and close == 0 and object, (name, spots)
+spots, d = found("all")
+assert spots["pairs"][3] == 5 * 20000 // 2 * 4, spots   # of all rounds, all bytes
+total = d["redundancy_totals"]["spatial"]
+assert total["exact"] and total["unit"] == "bytes", total
+spots, d = found("off")
+assert "hotspot" not in spots and 0.49 < spots["pairs"][0], spots
+spots, d = found("fixed")
+assert set(spots) <= {"main"}, spots  # where temperatures are made
+spots, d = found("asked")
+assert 0.49 < spots["main"][0] and len([p for p in d["redundancies"]]) == 2, spots
+titles = [f["title"] for f in load("all")["findings"] if f["id"].startswith("spatial")]
+assert any("result" in t for t in titles), titles
+PY
+/usr/bin/python3 check.py || fail "what was found"
+"$LWP" report all > report || fail "report"
+grep -q '50.0 %  of .*stored in pairs' report || { cat report; fail "the report"; }
+exit 0
