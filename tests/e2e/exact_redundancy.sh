@@ -38,14 +38,23 @@ for want in open(name + ".truth"):
 for kind, total in d["redundancy_totals"].items():
     assert total is None or (total["exact"] and total["unit"] == "bytes" and total["share_ci"] == [total["share"]] * 2), total
 if top:
-    kind, _, first, second = open(name + ".truth").readline().split()
-    best = next(p for p in d["redundancies"] if p["kind"] == kind)
-    assert (line(best["first"]), line(best["second"])) == (int(first), int(second)), best
-    assert d["findings"][0]["kind"] == "redundancy", d["findings"]
+    wanted = collections.defaultdict(list)
+    for want in open(name + ".truth"):
+        kind, amount, *lines = want.split()
+        wanted[kind].append((int(amount), tuple(map(int, lines))))
+    for kind, rows in wanted.items():
+        best = next(p for p in d["redundancies"] if p["kind"] == kind)
+        at = line(best["first"]), line(best["second"])
+        assert at in [lines for amount, lines in rows if amount == max(rows)[0]], (kind, at, rows)
+    assert set(wanted) == {"silent_load"} or d["findings"][0]["kind"] == "redundancy", d["findings"]
 sys.exit("\n".join(bad) or 0)
 PY
 for name in all fixed; do /usr/bin/python3 check.py $name || fail "$name"; done
-/usr/bin/python3 check.py zeroed top || fail "zeroed"
+# each example alone: its largest pair is the first that is shown
+for name in zeroed last_set twice mixed pooling same_value identity aliases by_pointer adjust; do
+    [ $name = zeroed ] || run $name $name
+    /usr/bin/python3 check.py $name top || fail "$name"
+done
 "$LWP" report zeroed > report || fail "report"
 grep -q 'Redundant accesses (exact' report && grep -q 'exact: [0-9]* bytes' report || { cat report; fail "the report does not say that it is exact"; }
 
