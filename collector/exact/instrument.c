@@ -148,6 +148,13 @@ static void translation_heap(struct translation *now)
     EMIT_CALL(out, NULL, 0, lwp_heap_entered, mkIRExprVec_5(emit_word(function), sp, first, second, third));
 }
 
+/* Where a word of the superblock's in the trace is. */
+static IRExpr *translation_word(const struct translation *now, UInt index)
+{
+    return lwp_trace_all ? emit_binary(now->out, Iop_Add64, now->at, emit_word(index * sizeof(ULong)))
+                         : emit_pointer(&lwp_trace_words[1 + index]);
+}
+
 /* The accesses come in the order of the survey; one that is not the next there was merged or left out. */
 static void translation_access(struct translation *now, const struct lwp_ir_access *access)
 {
@@ -159,10 +166,7 @@ static void translation_access(struct translation *now, const struct lwp_ir_acce
     IRExpr *address = access->address;
     if (access->guard)
         address = emit_value(out, IRExpr_ITE(access->guard, address, emit_word(0)));
-    UInt index = now->traced++;
-    IRExpr *to = lwp_trace_all ? emit_binary(out, Iop_Add64, now->at, emit_word(index * sizeof(ULong)))
-                               : emit_pointer(&lwp_trace_words[1 + index]);
-    addStmtToIRSB(out, IRStmt_Store(Iend_LE, to, address));
+    addStmtToIRSB(out, IRStmt_Store(Iend_LE, translation_word(now, now->traced++), address));
 }
 
 /* It was not taken. */
@@ -170,9 +174,8 @@ static void translation_exit(struct translation *now)
 {
     if (!now->block->values)
         return;
-    IRSB *out = now->out;
-    IRExpr *to = emit_binary(out, Iop_Add64, now->at, emit_word(now->block->count * sizeof(ULong)));
-    addStmtToIRSB(out, IRStmt_Store(Iend_LE, to, emit_word(++now->exits)));
+    IRExpr *to = translation_word(now, now->block->count);
+    addStmtToIRSB(now->out, IRStmt_Store(Iend_LE, to, emit_word(++now->exits)));
 }
 
 static void translation_end(struct translation *now)

@@ -18,6 +18,7 @@
 #include "collector/exact/sampling.h"
 #include "collector/exact/spatial.h"
 #include "collector/exact/spatial_counts.h"
+#include "collector/exact/spatial_registers.h"
 #include "collector/exact/threads.h"
 #include "collector/exact/tool.h"
 #include "collector/exact/trace.h"
@@ -72,7 +73,9 @@ static void main_close(void)
     lwp_register_counts_anew();
     lwp_spatial_look();
     lwp_spatial_keep();
+    lwp_spatial_registers_finish();
     lwp_spatial_anew();
+    lwp_spatial_registers_anew();
     lwp_threads_finish();
     lwp_region_finish();
     main_recorded = lwp_exact_process.active;
@@ -113,6 +116,7 @@ static void main_in_child(ThreadId id)
     lwp_values_anew();
     lwp_register_counts_anew();
     lwp_spatial_anew();
+    lwp_spatial_registers_anew();
     if (lwp_exact_options.follow)
         main_again();
 }

@@ -7,16 +7,16 @@
 #include "collector/value.h"
 #include "format/record.h"
 
-enum { ROOM = 4096 }; /* sums; what comes later is in the totals only */
+enum { ROOM_BITS = 13, ROOM = 1 << ROOM_BITS, SUMS_MOST = ROOM / 2 }; /* what comes later is in the totals only */
 
-/* Of one instruction on one call path and the data it stores to; bytes. */
+/* Of one instruction on one call path and the data it stores to; bytes. ip 0: free. */
 static struct sum {
     Addr ip, object;
     uint32_t node;
     uint64_t same, close, other, times;
     struct lwps_access access; /* the first element looked at */
     uint64_t time;
-} sums[ROOM];
+} sums[ROOM], rest;
 static uint32_t sum_count;
 
 static struct lwps_writer file;
@@ -26,12 +26,15 @@ static struct sum *spatial_sum(const struct lwp_spatial_elements *elements)
 {
     const struct lwp_block *block = lwp_block_at(elements->low);
     Addr object = !block ? 0 : block->pool ? block->pool : block->start;
-    for (uint32_t i = 0; i < sum_count; i++)
-        if (sums[i].ip == elements->ip && sums[i].node == elements->node && sums[i].object == object)
-            return &sums[i];
-    if (sum_count == ROOM - 1) /* the last one is of nobody */
-        return &sums[ROOM - 1];
-    struct sum *sum = &sums[sum_count++];
+    uint64_t hash = (elements->ip ^ object << 20 ^ (uint64_t)elements->node << 44) * 0x9e3779b97f4a7c15u;
+    struct sum *sum = &sums[hash >> (64 - ROOM_BITS)];
+    while (sum->ip && (sum->ip != elements->ip || sum->node != elements->node || sum->object != object))
+        sum = sum == sums + ROOM - 1 ? sums : sum + 1;
+    if (sum->ip)
+        return sum;
+    if (sum_count == SUMS_MOST)
+        return &rest;
+    sum_count++;
     *sum = (struct sum){.ip = elements->ip, .object = object, .node = elements->node, .time = lwp_trace_time()};
     sum->access = (struct lwps_access){.ip = elements->ip, .address = elements->low, .bytes = (uint16_t)elements->size,
                                        .source = LWPS_SOURCE_TRACE,
@@ -66,20 +69,24 @@ void lwp_spatial_count(const struct lwp_spatial_elements *elements)
     }
 }
 
+static void spatial_put(const struct sum *sum)
+{
+    struct lwps_pair record = {.verdict = LWPS_VERDICT_SPATIAL, .use = sum->other, .waste = sum->same, .close = sum->close,
+                               .times = sum->times, .time = sum->time, .first = sum->access};
+    record.first_context = sum->ip ? lwp_context_in_file(&contexts, &file, sum->node) : 0;
+    record.second_context = record.first_context;
+    record.second = record.first;
+    if (sum->other)
+        lwps_put_pair(&file, &record);
+}
+
 void lwp_spatial_keep(void)
 {
-    if ((!sum_count && !sums[ROOM - 1].other) || !lwp_exact_process_rewrite(&file, "t0.3"))
+    if (!sum_count || !lwp_exact_process_rewrite(&file, "t0.3"))
         return;
-    for (uint32_t i = 0; i < ROOM; i++) {
-        const struct sum *sum = &sums[i];
-        struct lwps_pair record = {.verdict = LWPS_VERDICT_SPATIAL, .use = sum->other, .waste = sum->same, .close = sum->close,
-                                   .times = sum->times, .time = sum->time, .first = sum->access};
-        record.first_context = sum->ip ? lwp_context_in_file(&contexts, &file, sum->node) : 0;
-        record.second_context = record.first_context;
-        record.second = record.first;
-        if (sum->other)
-            lwps_put_pair(&file, &record);
-    }
+    for (uint32_t i = 0; i < ROOM; i++)
+        spatial_put(&sums[i]);
+    spatial_put(&rest);
     lwp_exact_process_rewritten(&file, "t0.3");
     lwp_context_map_clear(&contexts);
 }
@@ -87,5 +94,6 @@ void lwp_spatial_keep(void)
 void lwp_spatial_anew(void)
 {
     sum_count = 0;
-    sums[ROOM - 1] = (struct sum){0};
+    VG_(memset)(sums, 0, sizeof sums);
+    rest = (struct sum){0};
 }

@@ -5,6 +5,7 @@
 #include "collector/exact/options.h"
 #include "collector/exact/sampling.h"
 #include "collector/exact/spatial.h"
+#include "collector/exact/spatial_registers.h"
 #include "collector/exact/values.h"
 
 enum {
@@ -115,6 +116,8 @@ VG_REGPARM(1) void lwp_trace_tick(struct lwp_trace_block *block)
     trace_pass();
     if (trace_phase <= 0 && !lwp_trace_all) {
         trace_window = !trace_window;
+        if (lwp_spatial_runs && trace_inside && !trace_window)
+            lwp_spatial_registers_look();
         trace_phase = trace_window ? (Long)lwp_exact_options.window_on : trace_gap();
         lwp_sampling_flush();
     }

@@ -48,10 +48,21 @@ spots, d = found("fixed")
 assert set(spots) <= {"main"}, spots  # where temperatures are made
 spots, d = found("asked")
 assert 0.49 < spots["main"][0] and len([p for p in d["redundancies"]]) == 2, spots
+notes = [n for n in load("windows")["run"]["notes"] if "% of the general registers" in n]
+assert len(notes) == 1 and 0 < int(notes[0].split(" %")[0].split()[-1]) < 100, notes
 titles = [f["title"] for f in load("all")["findings"] if f["id"].startswith("spatial")]
 assert any("result" in t for t in titles), titles
 PY
 /usr/bin/python3 check.py || fail "what was found"
+# and beside all the rest
+run everything bad --detect layout,redundancy,values,registers,spatial
+/usr/bin/python3 - <<'PY' || fail "everything"
+import json
+d = json.load(open("everything/analysis.json"))
+assert None not in d["redundancy_totals"].values(), d["redundancy_totals"]
+assert d["run"]["samples"] > 100
+PY
+/usr/bin/python3 -c 'import jsonschema' 2> /dev/null && { /usr/bin/python3 -m jsonschema -i everything/analysis.json "$SRC/docs/analysis.schema.json" || fail "schema"; }
 "$LWP" report all > report || fail "report"
 grep -q '50.0 %  of .*stored in pairs' report || { cat report; fail "the report"; }
 exit 0
