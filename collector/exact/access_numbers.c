@@ -3,7 +3,7 @@
 #include "collector/exact/contexts.h"
 #include "collector/exact/shadow_pairs.h"
 
-enum { PATHS_FIRST = 1 << 12, NEAR = 64 };
+enum { PATHS_FIRST = 1 << 12, NEAR = 64, TOGETHER = 16 };
 
 /* The numbers of a superblock on one call path, from `base` on. */
 struct path {
@@ -49,10 +49,11 @@ UInt lwp_numbers_index(struct lwp_numbered_block *block, const struct lwp_number
     return block->count++;
 }
 
+/* Superblocks that were translated one after the other run one after the other, so their slots are side by side. */
 static struct slot *numbers_slot(const struct lwp_numbered_block *block, uint32_t node)
 {
-    uint64_t hash = ((uint64_t)block->id << 32 | node) * 0x9e3779b97f4a7c15u;
-    uint32_t mask = slot_room - 1, at = (uint32_t)(hash >> 32) & mask;
+    uint64_t hash = ((uint64_t)(block->id / TOGETHER) << 32 | node) * 0x9e3779b97f4a7c15u;
+    uint32_t mask = slot_room - 1, at = ((uint32_t)(hash >> 32) * TOGETHER + block->id % TOGETHER) & mask;
     while (slots[at].base && (slots[at].block != block->id || slots[at].node != node))
         at = (at + 1) & mask;
     return &slots[at];
