@@ -1,7 +1,7 @@
 /* A model of the data caches, for what an access costs: up to three levels, set-associative, least recently used out
- * first, filled on loads and stores alike; lines that follow each other are fetched ahead. One processor: what others
- * take from it is not modelled, nor are address translation and accesses that wait for each other or do not.
- * Freestanding. */
+ * first, filled on loads and stores alike, each asked only for what the one before has not; lines that follow each
+ * other are fetched ahead. One processor: what others take from it is not modelled, nor are address translation and
+ * accesses that wait for each other or do not. Freestanding. */
 #ifndef LWP_EXACT_CACHE_H
 #define LWP_EXACT_CACHE_H
 
