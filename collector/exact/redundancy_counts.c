@@ -74,6 +74,8 @@ static uint64_t counts_place(uint64_t address)
     struct sight *free = VG_(indexXA)(sights, (Word)place);
     sights_free = free->address;
     *free = sight;
+    if (sights_free)
+        __builtin_prefetch(VG_(indexXA)(sights, (Word)(sights_free - 1)), 1); /* for the next one */
     return place;
 }
 

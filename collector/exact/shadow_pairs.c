@@ -140,6 +140,7 @@ static struct lwp_shadow_pair *pairs_to_front(struct lwp_shadow_pairs *pairs, si
 /* Three quarters are used at most; of the rest one entry of each kind may be taken by what finds no room. */
 struct lwp_shadow_pair *lwp_shadow_pairs_add(struct lwp_shadow_pairs *pairs, uint64_t key, uint64_t address)
 {
+    __builtin_prefetch(&pairs->places[lwp_shadow_pairs_place(pairs, key)], 1);
     size_t at = pairs_find(pairs, key);
     if (pairs->entries[at].key)
         return pairs_to_front(pairs, at);
