@@ -9,6 +9,7 @@ printf 'int main(void) { volatile unsigned n = 0; while (++n < 300000000u); }\n'
 $CC -O1 -g -o "$TMP/app" "$TMP/app.c" || exit 1
 cd "$TMP" && "$root/bin/lwp" collect -o result ./app 2> err || { cat err; fail "collect when installed"; }
 "$root/bin/lwp" export result > out 2>&1 || { cat out; fail "export when installed"; }
+[ -s "$root/include/lwp.h" ] || fail "no lwp.h"
 for command in collect analyze report serve export doctor dump; do
     "$root/bin/lwp" help | grep -q "^  $command " || fail "help without $command"
     "$root/bin/lwp" help $command > by-help || fail "help $command"
