@@ -44,7 +44,6 @@ static const uint64_t lwp_number_first = 0x9e3779b97f4a7c15u, lwp_number_second 
 static inline uint64_t lwp_number_mix(uint64_t x)
 {
     x = (x ^ x >> 32) * 0xff51afd7ed558ccdu;
-    x = (x ^ x >> 29) * 0xc4ceb9fe1a85ec53u;
     return x ^ x >> 32;
 }
 

@@ -25,8 +25,10 @@ void lwp_values_fini(struct lwp_values *values)
 
 void lwp_values_lose(struct lwp_values *values, unsigned first, unsigned count)
 {
-    for (unsigned i = first; i < first + count; i++)
-        values->slot[i] = (struct lwp_number){lwp_number_new(&values->numbering), 0};
+    for (unsigned i = first; i < first + count; i++) {
+        values->low[i] = lwp_number_new(&values->numbering);
+        values->high[i] = 0;
+    }
 }
 
 void lwp_values_begin(struct lwp_values *values)
@@ -51,89 +53,113 @@ static void values_computed(struct lwp_values *values, uint64_t number, uint64_t
     lwp_shadow_pairs_at(&values->pairs, LWP_SHADOW_VALUES, first, context, 0)->same++;
 }
 
+/* What an operator makes of a step's operands, before it is mixed. */
+static inline __attribute__((always_inline)) uint64_t step_hash(const struct lwp_value_step *step, const uint64_t *low,
+                                                                const uint64_t *high, bool wide, bool two, bool either)
+{
+    uint64_t a = wide ? lwp_number_whole((struct lwp_number){low[step->a], high[step->a]}) : lwp_number_operand(low[step->a]);
+    if (!two)
+        return step->key + a * lwp_number_first;
+    uint64_t b = wide ? lwp_number_whole((struct lwp_number){low[step->b], high[step->b]}) : lwp_number_operand(low[step->b]);
+    return step->key + (either ? (a + b) * lwp_number_first : a * lwp_number_first + b * lwp_number_second);
+}
+
+#define OPERATOR(code, wide, two, either)                                                                      \
+    case code:                                                                                                 \
+        hash = step_hash(step, low, high, wide, two, either);                                                  \
+        low[step->to] = lwp_number_stamp(lwp_number_mix(hash), epoch) | step->width;                           \
+        high[step->to] = step->narrow ? zero : 0;                                                              \
+        continue
+
+#define LOAD(bytes)                                                                                            \
+    case LWP_VALUE_LOAD_##bytes: {                                                                             \
+        struct lwp_number loaded = {lwp_number_stamp(0, epoch), bytes == 8 ? 0 : zero};                        \
+        if (__builtin_expect(addresses[step->b] != 0, 1))                                                      \
+            loaded = lwp_value_load(&values->memory, addresses[step->b] + step->key, bytes);                   \
+        else                                                                                                   \
+            loaded.low = lwp_number_new(&values->numbering) | step->width;                                     \
+        low[step->to] = loaded.low;                                                                            \
+        high[step->to] = loaded.high;                                                                          \
+        continue;                                                                                              \
+    }
+
+#define STORE(bytes)                                                                                           \
+    case LWP_VALUE_STORE_##bytes:                                                                              \
+        if (__builtin_expect(addresses[step->b] != 0, 1))                                                      \
+            lwp_value_store(&values->memory, addresses[step->b] + step->key, bytes,                            \
+                            (struct lwp_number){low[step->a], high[step->a]});                                 \
+        continue
+
 void lwp_values_run(struct lwp_values *values, const struct lwp_value_steps *steps, const uint64_t *addresses,
                     uint32_t passed, uint32_t context)
 {
-    struct lwp_number *slot = values->slot;
+    uint64_t *low = values->low, *high = values->high, hash;
     const struct lwp_value_step *end = steps->step + steps->ends[passed < steps->exits ? passed : steps->exits];
     const uint64_t epoch = values->numbering.epoch, zero = lwp_number_constant(0) | epoch;
     for (const struct lwp_value_step *step = steps->step; step < end; step++) {
-        struct lwp_number *to = &slot[step->to];
-        const struct lwp_number a = slot[step->a];
-        uint64_t hash;
         switch ((enum lwp_value_code)step->code) {
-        case LWP_VALUE_UNARY:
-            hash = step->key + lwp_number_whole(a) * lwp_number_first;
-            break;
-        case LWP_VALUE_UNARY_32:
-            hash = step->key + lwp_number_operand(a.low) * lwp_number_first;
-            break;
-        case LWP_VALUE_BINARY:
-            hash = step->key + lwp_number_whole(a) * lwp_number_first + lwp_number_whole(slot[step->b]) * lwp_number_second;
-            break;
-        case LWP_VALUE_BINARY_32:
-            hash = step->key + lwp_number_operand(a.low) * lwp_number_first +
-                   lwp_number_operand(slot[step->b].low) * lwp_number_second;
-            break;
-        case LWP_VALUE_EITHER:
-            hash = step->key + (lwp_number_whole(a) + lwp_number_whole(slot[step->b])) * lwp_number_first;
-            break;
-        case LWP_VALUE_EITHER_32:
-            hash = step->key + (lwp_number_operand(a.low) + lwp_number_operand(slot[step->b].low)) * lwp_number_first;
-            break;
+            OPERATOR(LWP_VALUE_UNARY, true, false, false);
+            OPERATOR(LWP_VALUE_UNARY_32, false, false, false);
+            OPERATOR(LWP_VALUE_BINARY, true, true, false);
+            OPERATOR(LWP_VALUE_BINARY_32, false, true, false);
+            OPERATOR(LWP_VALUE_EITHER, true, true, true);
+            OPERATOR(LWP_VALUE_EITHER_32, false, true, true);
         case LWP_VALUE_COPY:
-            *to = a;
+            low[step->to] = low[step->a];
+            high[step->to] = high[step->a];
             continue;
         case LWP_VALUE_WIDEN:
-            *to = (struct lwp_number){a.low, zero};
+            low[step->to] = low[step->a];
+            high[step->to] = zero;
             continue;
         case LWP_VALUE_TO_8:
-            *to = (struct lwp_number){lwp_number_to_8(a.low), zero};
+            low[step->to] = lwp_number_to_8(low[step->a]);
+            high[step->to] = zero;
             continue;
         case LWP_VALUE_TO_16:
-            *to = (struct lwp_number){lwp_number_to_16(a.low), zero};
+            low[step->to] = lwp_number_to_16(low[step->a]);
+            high[step->to] = zero;
             continue;
         case LWP_VALUE_TO_HIGH:
-            *to = (struct lwp_number){lwp_number_high(a), zero};
+            low[step->to] = lwp_number_high((struct lwp_number){low[step->a], high[step->a]});
+            high[step->to] = zero;
             continue;
         case LWP_VALUE_PAIR:
-            *to = (struct lwp_number){a.low, slot[step->b].low};
+            hash = low[step->b];
+            low[step->to] = low[step->a];
+            high[step->to] = hash;
             continue;
         case LWP_VALUE_SET_LOW:
-            *to = (struct lwp_number){a.low, lwp_number_high(slot[step->b])};
+            hash = lwp_number_high((struct lwp_number){low[step->b], high[step->b]});
+            low[step->to] = low[step->a];
+            high[step->to] = hash;
             continue;
         case LWP_VALUE_CONSTANT:
-            *to = (struct lwp_number){step->key | epoch, zero};
+            low[step->to] = step->key | epoch;
+            high[step->to] = zero;
             continue;
         case LWP_VALUE_NEW:
-            *to = (struct lwp_number){lwp_number_new(&values->numbering) | step->width, step->narrow ? zero : 0};
+            low[step->to] = lwp_number_new(&values->numbering) | step->width;
+            high[step->to] = step->narrow ? zero : 0;
             continue;
-        case LWP_VALUE_LOAD_1:
-        case LWP_VALUE_LOAD_2:
-        case LWP_VALUE_LOAD_4:
-        case LWP_VALUE_LOAD_8:
-            if (addresses[step->b])
-                *to = lwp_value_load(&values->memory, addresses[step->b] + step->key, 1u << (step->code - LWP_VALUE_LOAD_1));
-            else
-                *to = (struct lwp_number){lwp_number_new(&values->numbering) | step->width, step->narrow ? zero : 0};
-            continue;
-        case LWP_VALUE_STORE_1:
-        case LWP_VALUE_STORE_2:
-        case LWP_VALUE_STORE_4:
-        case LWP_VALUE_STORE_8:
-            if (addresses[step->b])
-                lwp_value_store(&values->memory, addresses[step->b] + step->key, 1u << (step->code - LWP_VALUE_STORE_1), a);
-            continue;
+            LOAD(1)
+            LOAD(2)
+            LOAD(4)
+            LOAD(8)
+            STORE(1);
+            STORE(2);
+            STORE(4);
+            STORE(8);
         case LWP_VALUE_FORGET:
             if (addresses[step->b])
                 lwp_value_forget(&values->memory, addresses[step->b], step->key);
             continue;
         case LWP_VALUE_COMPUTED:
-            values_computed(values, a.low, step->key, context + step->to);
+            values_computed(values, low[step->a], step->key, context + step->to);
             continue;
-        default:
-            continue;
+        case LWP_VALUE_CODES:
+            __builtin_unreachable();
         }
-        *to = (struct lwp_number){lwp_number_stamp(lwp_number_mix(hash), epoch) | step->width, step->narrow ? zero : 0};
+        __builtin_unreachable();
     }
 }

@@ -39,6 +39,7 @@ enum lwp_value_code {
     LWP_VALUE_STORE_8,
     LWP_VALUE_FORGET,    /* key: so many bytes */
     LWP_VALUE_COMPUTED,  /* a was computed; to: the computation's number in the superblock, key: its instruction */
+    LWP_VALUE_CODES,
 };
 
 struct lwp_value_step {
@@ -64,7 +65,7 @@ struct lwp_values {
     struct lwp_shadow_pairs pairs; /* kind LWP_SHADOW_VALUES; `same` are computations */
     struct lwp_value_place *places; /* of instructions; the caller's */
     uint64_t computed, redundant;   /* computations */
-    struct lwp_number slot[LWP_VALUE_SLOTS];
+    uint64_t low[LWP_VALUE_SLOTS], high[LWP_VALUE_SLOTS]; /* numbers of slots */
 };
 
 /* `last`: numbers kept of each instruction; `bytes`: words told byte by byte at most; `pairs_bits` as in

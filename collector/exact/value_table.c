@@ -2,45 +2,60 @@
 
 #include <stddef.h>
 
-enum { TABLE_BITS = 12 };
+enum { TABLE_BITS = 10, BITS_MOST = 26 };
 
-static size_t table_entry_bytes(const struct lwp_value_table *table)
+static size_t table_slots(const struct lwp_value_table *table)
 {
-    return (size_t)table->room * sizeof *table->entries;
-}
-
-static size_t table_bucket_bytes(const struct lwp_value_table *table)
-{
-    return sizeof *table->buckets << table->bits;
+    return ((size_t)1 << table->bits) * LWP_VALUE_BUCKET;
 }
 
 static void table_unmap(const struct lwp_value_table *table)
 {
     if (table->entries)
-        table->port->unmap(table->entries, table_entry_bytes(table));
-    if (table->buckets)
-        table->port->unmap(table->buckets, table_bucket_bytes(table));
+        table->port->unmap(table->entries, table->room * sizeof *table->entries);
+    if (table->tags)
+        table->port->unmap(table->tags, table_slots(table) * sizeof *table->tags);
+    if (table->which)
+        table->port->unmap(table->which, table_slots(table) * sizeof *table->which);
 }
 
-/* Another table of so many bits, with what is in this one. */
-static bool table_resize(struct lwp_value_table *table, unsigned bits)
+/* False: its bucket is full. */
+static bool table_try(struct lwp_value_table *table, uint32_t which)
+{
+    uint64_t number = table->entries[which].number;
+    size_t at = lwp_value_bucket(table, number);
+    const uint64_t *halves = (const uint64_t *)(const void *)&table->tags[at];
+    uint64_t free = lwp_value_zeros(halves[0]);
+    if (__builtin_expect(!free, 0)) {
+        at += 4;
+        free = lwp_value_zeros(halves[1]);
+        if (!free)
+            return false;
+    }
+    at += (unsigned)__builtin_ctzll(free) / 16;
+    table->tags[at] = lwp_value_tag(number);
+    table->which[at] = which;
+    table->entries[which].at = (uint32_t)at;
+    return true;
+}
+
+/* Another table of so many buckets and so many entries, with what is in this one, as far as it finds room. */
+static bool table_resize(struct lwp_value_table *table, unsigned bits, uint32_t room)
 {
     struct lwp_value_table now = *table;
     now.bits = bits;
-    now.room = (uint32_t)1 << bits;
-    now.entries = table->port->map(table_entry_bytes(&now));
-    now.buckets = table->port->map(table_bucket_bytes(&now));
-    if (!now.entries || !now.buckets) {
+    now.room = room;
+    now.entries = table->port->map(room * sizeof *now.entries);
+    now.tags = table->port->map(table_slots(&now) * sizeof *now.tags);
+    now.which = table->port->map(table_slots(&now) * sizeof *now.which);
+    if (!now.entries || !now.tags || !now.which) {
         table_unmap(&now);
         return false;
     }
     for (uint32_t i = 0; i < table->count; i++) {
         now.entries[i] = table->entries[i];
-        if (!now.entries[i].number)
-            continue;
-        uint32_t *bucket = &now.buckets[now.entries[i].number >> (64 - bits)];
-        now.entries[i].next = *bucket;
-        *bucket = i + 1;
+        if (now.entries[i].number && !table_try(&now, i))
+            now.entries[i].number = 0;
     }
     table_unmap(table);
     *table = now;
@@ -53,31 +68,31 @@ bool lwp_value_table_init(struct lwp_value_table *table, const struct lwp_shadow
     *table = (struct lwp_value_table){.port = port, .last = last};
     while ((uint32_t)1 << bits < last)
         bits++;
-    return table_resize(table, bits);
+    return table_resize(table, bits, (uint32_t)1 << bits);
 }
 
 void lwp_value_table_fini(struct lwp_value_table *table)
 {
     table_unmap(table);
     table->entries = NULL;
-    table->buckets = NULL;
+    table->tags = NULL;
+    table->which = NULL;
 }
 
 void lwp_value_table_clear(struct lwp_value_table *table)
 {
     for (uint32_t i = 0; i < table->count; i++)
         table->entries[i].number = 0;
-    for (size_t i = 0; i < (size_t)1 << table->bits; i++)
-        table->buckets[i] = 0;
+    for (size_t i = 0; i < table_slots(table); i++)
+        table->tags[i] = 0;
 }
 
 bool lwp_value_table_begin(struct lwp_value_table *table, struct lwp_value_place *place)
 {
-    enum { BITS_MOST = 28 };
     if (table->full)
         return false;
     if (table->room - table->count < table->last &&
-        (table->bits == BITS_MOST || !table_resize(table, table->bits + 1))) {
+        (table->bits == BITS_MOST || !table_resize(table, table->bits + 1, 2 * table->room))) {
         table->full = true;
         return false;
     }
@@ -86,10 +101,13 @@ bool lwp_value_table_begin(struct lwp_value_table *table, struct lwp_value_place
     return true;
 }
 
-void lwp_value_table_unlink(struct lwp_value_table *table, uint32_t entry)
+void lwp_value_table_place(struct lwp_value_table *table, uint32_t entry)
 {
-    uint32_t *at = &table->buckets[table->entries[entry - 1].number >> (64 - table->bits)];
-    while (*at != entry)
-        at = &table->entries[*at - 1].next;
-    *at = table->entries[entry - 1].next;
+    while (__builtin_expect(!table_try(table, entry), 0)) {
+        uint64_t number = table->entries[entry].number;
+        table->entries[entry].number = 0; /* it has no place yet */
+        if (table->bits == BITS_MOST || !table_resize(table, table->bits + 1, table->room))
+            return;
+        table->entries[entry].number = number;
+    }
 }

@@ -1,25 +1,32 @@
 /* What was computed lately: of each instruction the last few numbers that it was the first to compute (Wen's thesis,
- * 2.5.2), each with who that was. Memory depends on the code and not on how long it runs. Freestanding. */
+ * 2.5.2), each with who that was. Memory depends on the code and not on how long it runs.
+ *
+ * Most of what is looked for is not there, and has to be seen not to be at once, without a branch that nobody can foresee:
+ * numbers lie in buckets of 8 with 15 bits of each side by side, and each knows its place, to be taken out. Freestanding. */
 #ifndef LWP_EXACT_VALUE_TABLE_H
 #define LWP_EXACT_VALUE_TABLE_H
 
 #include "collector/exact/shadow_pairs.h"
+#include "collector/exact/value_number.h"
+
+enum { LWP_VALUE_BUCKET = 8 };
 
 /* One number of an instruction. */
 struct lwp_value_entry {
-    uint64_t number; /* 0: none yet */
-    uint32_t next;   /* in its bucket, from 1 */
+    uint64_t number;  /* 0: none yet */
+    uint32_t at;      /* in the table */
     uint32_t context;
 };
 
 struct lwp_value_table {
     const struct lwp_shadow_port *port;
-    uint32_t last;                     /* numbers of each instruction */
-    struct lwp_value_entry *entries;   /* `last` of each instruction that has computed anything, together */
-    uint32_t *buckets;                 /* chains of entries by number; 0: empty */
-    uint32_t count, room;              /* entries */
-    unsigned bits;                     /* of buckets */
-    bool full;                         /* there was no memory for more */
+    uint32_t last;                   /* numbers of each instruction */
+    struct lwp_value_entry *entries; /* `last` of each instruction that has computed anything, together */
+    uint16_t *tags;                  /* of 1 << bits buckets; 0: free */
+    uint32_t *which;                 /* and their entries */
+    uint32_t count, room;            /* entries */
+    unsigned bits;
+    bool full;                       /* there was no memory for more */
 };
 
 /* An instruction's place. Zeroed: it has computed nothing. */
@@ -33,30 +40,63 @@ void lwp_value_table_fini(struct lwp_value_table *table);
 /* Forgets all numbers; places stay. */
 void lwp_value_table_clear(struct lwp_value_table *table);
 
-/* The slow ways of lwp_value_table_add(). */
+/* The slow ways of lwp_value_table_add(): an instruction's first number; a full bucket. */
 bool lwp_value_table_begin(struct lwp_value_table *table, struct lwp_value_place *place);
-void lwp_value_table_unlink(struct lwp_value_table *table, uint32_t entry);
+void lwp_value_table_place(struct lwp_value_table *table, uint32_t entry);
+
+/* Lanes of 16 bits that are 0 have their highest bit set; above the first of them others may. */
+static inline uint64_t lwp_value_zeros(uint64_t lanes)
+{
+    return (lanes - 0x0001000100010001u) & ~lanes & 0x8000800080008000u;
+}
+
+static inline uint16_t lwp_value_tag(uint64_t number)
+{
+    return (uint16_t)(number >> LWP_NUMBER_HASH | 1);
+}
+
+static inline size_t lwp_value_bucket(const struct lwp_value_table *table, uint64_t number)
+{
+    return (size_t)(number >> (64 - table->bits)) * LWP_VALUE_BUCKET;
+}
+
+/* The entry of the number among those of half a bucket that have its tag; NULL: there is none. */
+static inline const struct lwp_value_entry *lwp_value_among(const struct lwp_value_table *table, uint64_t alike, size_t at,
+                                                            uint64_t number)
+{
+    for (; alike; alike &= alike - 1) {
+        size_t which = at + (unsigned)__builtin_ctzll(alike) / 16;
+        const struct lwp_value_entry *entry = &table->entries[table->which[which]];
+        if (table->tags[which] && entry->number == number)
+            return entry;
+    }
+    return NULL;
+}
 
 /* The context that computed the number first, as far as it is still known; 0: nobody did, and `context` is it now. */
 static inline uint32_t lwp_value_table_add(struct lwp_value_table *table, struct lwp_value_place *place, uint64_t number,
                                            uint32_t context)
 {
-    uint32_t *bucket = &table->buckets[number >> (64 - table->bits)];
-    for (uint32_t at = *bucket; at; at = table->entries[at - 1].next)
-        if (table->entries[at - 1].number == number)
-            return table->entries[at - 1].context;
-    if (__builtin_expect(!place->first, 0)) {
-        if (!lwp_value_table_begin(table, place))
-            return 0;
-        bucket = &table->buckets[number >> (64 - table->bits)];
+    size_t bucket = lwp_value_bucket(table, number);
+    const uint64_t *halves = (const uint64_t *)(const void *)&table->tags[bucket];
+    uint64_t like = lwp_value_tag(number) * 0x0001000100010001u;
+    uint64_t low = lwp_value_zeros(halves[0] ^ like), high = lwp_value_zeros(halves[1] ^ like);
+    if (low | high) {
+        const struct lwp_value_entry *found = lwp_value_among(table, low, bucket, number);
+        found = found ? found : lwp_value_among(table, high, bucket + 4, number);
+        if (found)
+            return found->context;
     }
-    uint32_t which = place->first + place->oldest;
-    struct lwp_value_entry *entry = &table->entries[which - 1];
-    if (entry->number)
-        lwp_value_table_unlink(table, which);
+    if (__builtin_expect(!place->first, 0) && !lwp_value_table_begin(table, place))
+        return 0;
+    uint32_t which = place->first + place->oldest - 1;
+    struct lwp_value_entry *entry = &table->entries[which];
+    if (__builtin_expect(entry->number != 0, 1))
+        table->tags[entry->at] = 0;
     place->oldest = place->oldest + 1 == table->last ? 0 : place->oldest + 1;
-    *entry = (struct lwp_value_entry){number, *bucket, context};
-    *bucket = which;
+    entry->number = number;
+    entry->context = context;
+    lwp_value_table_place(table, which);
     return 0;
 }
 

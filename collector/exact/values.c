@@ -20,7 +20,7 @@ struct lwp_values_site {
 };
 
 struct lwp_values_thread {
-    struct lwp_number slot[LWP_VALUE_REGISTERS];
+    uint64_t low[LWP_VALUE_REGISTERS], high[LWP_VALUE_REGISTERS];
     uint64_t epoch, signals;
 };
 
@@ -138,14 +138,17 @@ void lwp_values_switch(struct lwp_values_thread **from, struct lwp_values_thread
     if (from && !*from)
         *from = VG_(malloc)("lwp.values", sizeof **from);
     if (from) {
-        VG_(memcpy)((*from)->slot, values->slot, sizeof (*from)->slot);
+        VG_(memcpy)((*from)->low, values->low, sizeof (*from)->low);
+        VG_(memcpy)((*from)->high, values->high, sizeof (*from)->high);
         (*from)->epoch = values->numbering.epoch;
         (*from)->signals = values_signals;
     }
-    if (*to && (*to)->epoch == values->numbering.epoch && (*to)->signals == values_signals)
-        VG_(memcpy)(values->slot, (*to)->slot, sizeof (*to)->slot);
-    else
+    if (*to && (*to)->epoch == values->numbering.epoch && (*to)->signals == values_signals) {
+        VG_(memcpy)(values->low, (*to)->low, sizeof (*to)->low);
+        VG_(memcpy)(values->high, (*to)->high, sizeof (*to)->high);
+    } else {
         lwp_values_lose(values, 0, LWP_VALUE_REGISTERS);
+    }
 }
 
 void lwp_values_thread_free(struct lwp_values_thread *thread)

@@ -219,7 +219,7 @@ static size_t seen_count;
 static void both_compare(bool exact)
 {
     unsigned at = random_below(REGISTERS);
-    struct lwp_number number = values.slot[at];
+    struct lwp_number number = {values.low[at], values.high[at]};
     for (size_t i = 0; i < seen_count; i++) {
         if (lwp_number_is_stale(seen[i].number.low, number.low & lwp_number_epoch_mask))
             continue;
