@@ -243,7 +243,7 @@ static const char *finding_redundancy_title(struct lwp_profile *profile, const s
         return lwp_arena_printf(profile->arena, "%.0f %% of all stores are made in %s and overwritten unread in %s", percent,
                                 first, second);
     case LWP_WATCHED_COMPUTATION:
-        return lwp_arena_printf(profile->arena, "%.0f %% of all computed bytes are made in %s and again in %s", percent, first,
+        return lwp_arena_printf(profile->arena, "%.0f %% of all computations are made in %s and again in %s", percent, first,
                                 second);
     case LWP_WATCHED_REGISTER:
         return lwp_arena_printf(profile->arena, "%.0f %% of all bytes written to registers are in %s what is there already",

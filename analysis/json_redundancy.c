@@ -75,7 +75,8 @@ void lwp_json_redundancies(struct lwp_json_tables *tables, const struct lwp_redu
     for (unsigned kind = 0; measured && kind < LWP_WATCHED_KINDS; kind++)
         json_object_set_new(totals, lwp_redundancy_kind((enum lwp_watched_kind)kind),
                             json_redundancy_total(&found->totals[kind],
-                                                  exact ? "bytes" : units[unit < 5 ? unit : 0], exact));
+                                                  !exact ? units[unit < 5 ? unit : 0]
+                                                  : kind == LWP_WATCHED_COMPUTATION ? "computations" : "bytes", exact));
     if (measured && found->totals[LWP_WATCHED_REGISTER].measured)
         json_object_set_new(json_object_get(totals, "register"), "classes", json_register_classes(&tables->profile->watched));
     for (size_t i = 0; measured && i < found->count; i++)

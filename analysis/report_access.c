@@ -20,7 +20,7 @@ static const struct report_kind {
     {"dead_store", "dead stores", "stores", "stored in", "overwritten before anything read them"},
     {"silent_store", "silent stores", "stores", "stored in", "left the value as it was"},
     {"silent_load", "silent loads", "loads", "loaded in", "loaded again what had not changed"},
-    {"computation", "computations", "computed bytes", "computed in", "made again from the same values"},
+    {"computation", "computations", "computations", "computed in", "made again from the same values"},
     {"register", "registers", "bytes written to registers", "written in", "written with the value they had"},
     {"spatial", "neighbours", "elements looked at", "stored in", "elements of arrays equal to the one before"},
 };
@@ -84,8 +84,8 @@ void lwp_report_redundancy(const struct lwp_report *report, const json_t *pair)
     lwp_report_say(report, "   share       %.1f %% of all %s (", 100 * lwp_report_number(pair, "share"),
                    kind->of);
     if (json_is_true(json_object_get(total, "exact")))
-        lwp_report_say(report, "exact: %.0f bytes, %.0f times)\n", lwp_report_number(pair, "amount"),
-                       lwp_report_number(pair, "samples"));
+        lwp_report_say(report, "exact: %.0f %s, %.0f times)\n", lwp_report_number(pair, "amount"),
+                       lwp_report_text(total, "unit", "bytes"), lwp_report_number(pair, "samples"));
     else
         lwp_report_say(report, "95 %% interval %.1f-%.1f, %.0f pairs seen)\n", report_end(pair, 0),
                        report_end(pair, 1), lwp_report_number(pair, "samples"));
@@ -173,13 +173,13 @@ void lwp_report_redundancies(const struct lwp_report *report)
             continue;
         if (!begun)
             lwp_report_say(report, "\nRedundant accesses (%s)\n",
-                           exact ? "exact: bytes of all that was stored, loaded or computed"
+                           exact ? "exact: of all that was stored, loaded or computed"
                                  : "of all sampled stores or loads, 95 % interval");
         begun = true;
         lwp_report_say(report, "  %-14s %5.1f %%  ", kind->title, 100 * lwp_report_number(total, "share"));
         if (exact)
-            lwp_report_say(report, "(%.0f of %.0f bytes)  %s\n", lwp_report_number(total, "wasted"),
-                           lwp_report_number(total, "decided"), kind->waste);
+            lwp_report_say(report, "(%.0f of %.0f %s)  %s\n", lwp_report_number(total, "wasted"),
+                           lwp_report_number(total, "decided"), lwp_report_text(total, "unit", "bytes"), kind->waste);
         else
             lwp_report_say(report, "(%.1f-%.1f)  %s\n", report_end(total, 0), report_end(total, 1), kind->waste);
         if (undecided >= 0.005)

@@ -4,11 +4,12 @@ const REDUNDANT = {
   dead_store: ['Dead stores', 'overwritten before anything read them', 'stores', 'Stored in', 'Overwritten in'],
   silent_store: ['Silent stores', 'left the value as it was', 'stores', 'Stored in', 'Stored again in'],
   silent_load: ['Silent loads', 'loaded again what had not changed', 'loads', 'Loaded in', 'Loaded again in'],
-  computation: ['Computations', 'made again from the same values', 'computed bytes', 'Computed in', 'Computed again in'],
+  computation: ['Computations', 'made again from the same values', 'computations', 'Computed in', 'Computed again in'],
   register: ['Registers', 'written with the value they had', 'bytes written to registers', 'Written in', 'Written again in'],
   spatial: ['Neighbours', 'elements of arrays equal to the one before', 'elements looked at', 'Stored in', 'Stored in'],
 };
 const ONLY_COUNTED = ['computation', 'register', 'spatial']; /* and only when asked for */
+const amount = (total, n) => total.unit === 'bytes' ? bytes(n) : `${count(n)} ${total.unit}`;
 const FRAMES_MAX = 24;
 const TOGETHER_LINES = 24; /* so far apart two lines are still shown in one excerpt */
 
@@ -149,7 +150,7 @@ function viewRedundancies() {
     tiles(Object.keys(REDUNDANT).filter(kind => totals[kind] || !ONLY_COUNTED.includes(kind)).map(kind => {
       const total = totals[kind], [title, what] = REDUNDANT[kind];
       return total ? [title, percent(total.share), total.exact ? 'exact' : `95 % interval ${interval(total.share_ci)}`,
-        (total.exact ? `${what}; ${bytes(total.wasted)} of ${bytes(total.decided)}` : `${what}; ${count(total.decided)} of ${count(total.candidates)} watched`) + (total.undecided > 0.005 ? `; nothing is known of ${percent(total.undecided)}` : '')] :
+        (total.exact ? `${what}; ${amount(total, total.wasted)} of ${amount(total, total.decided)}` : `${what}; ${count(total.decided)} of ${count(total.candidates)} watched`) + (total.undecided > 0.005 ? `; nothing is known of ${percent(total.undecided)}` : '')] :
         [title, 'unknown', 'none was decided', what];
     })),
     ...Object.keys(REDUNDANT).map(pairsTable),
@@ -166,7 +167,7 @@ function viewRedundancy(index) {
       el(cause ? 'span.tag.cause' : 'span.tag.cause.soft', null, cause || 'cause unknown')),
     el('p.lead', null, prose(pair.meaning)),
     tiles([
-      [`Share of all ${of}`, percent(pair.share), redundantExact(pair.kind) ? `exact: ${bytes(pair.amount)}` : `95 % interval ${interval(pair.share_ci)}`, what],
+      [`Share of all ${of}`, percent(pair.share), redundantExact(pair.kind) ? `exact: ${amount(data.redundancy_totals[pair.kind], pair.amount)}` : `95 % interval ${interval(pair.share_ci)}`, what],
       isNumber(pair.own_share) && ['Equal to the one before', percent(pair.own_share), 'of the elements looked at here'],
       [redundantExact(pair.kind) ? 'Times' : 'Pairs seen', count(pair.samples), `${data.run.engine || 'unknown'} engine`],
       placesTile(pair.places),

@@ -125,6 +125,23 @@ static uint64_t split_byte(struct lwp_value_memory *memory, uint64_t word, unsig
     return *number;
 }
 
+/* Bytes that were copied one by one, all of one value. */
+static bool split_is_copy(struct lwp_value_memory *memory, uint64_t *word)
+{
+    uint64_t epoch = memory->numbering->epoch, first = split_byte(memory, *word, 0) & ~(uint64_t)LWP_NUMBER_WIDTH;
+    for (unsigned width = 0; width < LWP_NUMBER_WIDTH; width++) {
+        unsigned alike = 1;
+        while (alike < PIECE && split_byte(memory, *word, alike) == word_byte(first | width, alike, epoch))
+            alike++;
+        if (alike < PIECE)
+            continue;
+        word_join(memory, *word);
+        *word = first | width;
+        return true;
+    }
+    return false;
+}
+
 /* The number of all 4 bytes. */
 static uint64_t word_number(struct lwp_value_memory *memory, uint64_t *word)
 {
@@ -135,6 +152,8 @@ static uint64_t word_number(struct lwp_value_memory *memory, uint64_t *word)
         return *word;
     if (!word_is_split(*word))
         return *word = lwp_number_new(memory->numbering);
+    if (split_is_copy(memory, word))
+        return *word;
     for (unsigned i = 0; i < PIECE; i++)
         hash = lwp_number_mix(hash * lwp_number_second + lwp_number_operand(split_byte(memory, *word, i)));
     return lwp_number_stamp(hash, epoch);

@@ -329,6 +329,9 @@ static void test_copies(void **state)
     both_load(1, 19, 0);
     both_compute(NOT_32, 11, 2, 1, 1);
     assert_int_equal(values.redundant, 1);
+    both_load(4, 0, 2);
+    both_load(5, 16, 2);
+    assert_int_equal(values.low[4], values.low[5]);
     both_load(0, 32, 3);
     both_store(0, 48, 3);
     both_load(1, 36, 2);

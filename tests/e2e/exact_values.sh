@@ -1,0 +1,75 @@
+#!/bin/bash
+# Redundant computations counted by the exact engine: the thesis' examples to the last one, the right pair of lines on
+# top, gone where they are mended, the same in every run; totals in closed form; windows; the program is not changed.
+set -u
+fail() { echo "FAILED: $*"; exit 1; }
+[ -x "$BUILD/exact/lwp-amd64-linux" ] || { echo "the exact engine was not built"; exit 77; }
+cd "$TMP" || exit 1
+$CC -O2 -g -pthread -o recomputed "$SRC/tests/programs/recomputed.c" || fail "compile"
+run() { # NAME CASE...
+    local name=$1; shift
+    "$LWP" collect -q -e exact --detect values --window "${WINDOW:-all}" --value-history 64 --force -o "$name" -- ./recomputed "$@" > "$name.truth" 2> err ||
+        { cat err; fail "$name"; }
+    "$LWP" analyze -q "$name" || fail "analyze $name"
+}
+cat > check.py <<'PY'
+import collections, json, sys
+name, top = sys.argv[1], len(sys.argv) > 2
+d = json.load(open(name + "/analysis.json"))
+def line(context):
+    frame = d["contexts"][context]["frames"][0] if context is not None and d["contexts"][context]["frames"] else {}
+    return frame["line"] if (frame.get("file") or "").endswith("/recomputed.c") else None
+pairs = collections.Counter()
+for p in d["redundancies"]:
+    assert p["kind"] == "computation" and p["share_ci"] == [p["share"], p["share"]], p
+    pairs[line(p["first"]), line(p["second"])] += p["amount"]
+bad = []
+for want in open(name + ".truth"):
+    *limit, count, first, second = want.split()
+    count, first, second = int(count), int(first), int(second)
+    got = pairs[first, second]
+    if limit:
+        got = sum(n for (a, b), n in pairs.items() if a and b and first <= a <= second and first <= b <= second)
+    if got > count or (not limit and got != count):
+        bad.append(f"{want.strip()}: {got}")
+total = d["redundancy_totals"]["computation"]
+assert total["exact"] and total["wasted"] <= total["decided"] and abs(total["share"] - total["wasted"] / total["decided"]) < 1e-5, total
+if top:
+    _, first, second = open(name + ".truth").readline().split()
+    best = d["redundancies"][0]
+    assert (line(best["first"]), line(best["second"])) == (int(first), int(second)), best
+sys.exit("\n".join(bad) or 0)
+PY
+run all all
+run fixed fixed
+for name in all fixed; do /usr/bin/python3 check.py $name || { cat $name.truth; fail "$name"; }; done
+for name in aliases path modules input; do
+    run $name $name
+    /usr/bin/python3 check.py $name top || fail "$name is not on top"
+done
+"$LWP" report aliases > report || fail "report"
+grep -q 'computations .*made again from the same values' report && grep -q 'alias (recomputed.c:' report || { cat report; fail "the report"; }
+
+# the same again, byte by byte
+mv aliases before && run aliases aliases
+for one in before aliases; do "$LWP" dump $one/p*/t0.1.lwps | grep -v '^file' > $one.dump; done
+cmp before.dump aliases.dump || fail "two runs differ"
+
+# totals: all but the first two of a loop's are redundant
+for times in 1000 31000; do run counted.$times counted:$times; done
+/usr/bin/python3 - <<'PY' || fail "totals"
+import json
+one, other = (json.load(open(f"counted.{n}/analysis.json"))["redundancy_totals"]["computation"] for n in (1000, 31000))
+assert other["decided"] - one["decided"] == 60000 and other["wasted"] - one["wasted"] == 60000, (one, other)
+PY
+
+# windows see the same in proportion, and nothing across their borders
+WINDOW=2k:20k run windows aliases
+/usr/bin/python3 - <<'PY' || fail "windows"
+import json
+whole, part = (json.load(open(f"{n}/analysis.json"))["redundancy_totals"]["computation"] for n in ("aliases", "windows"))
+assert 0 < part["decided"] < whole["decided"] / 5 and abs(part["share"] - whole["share"]) < 0.1, (whole, part)
+PY
+"$LWP" collect -q -o none --detect values true 2> err && fail "values without the exact engine"
+grep -q 'belongs to the exact engine' err || fail "it says $(cat err)"
+exit 0
