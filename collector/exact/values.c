@@ -204,6 +204,7 @@ bool lwp_values_start(uint32_t last)
         return false;
     }
     values = made;
+    VG_(clo_vex_control).iropt_unroll_thresh = 0; /* or computations of one round of a loop serve the next, too */
     VG_(track_post_mem_write)(values_kernel_wrote);
     VG_(track_new_mem_brk)(values_heap_grew);
     VG_(track_copy_mem_remap)(values_moved);

@@ -13,11 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { N = 20000, ROUNDS = 3, ROWS = 300, COLUMNS = 40 };
+enum { N = 20000, ROUNDS = 3, ROWS = 300, COLUMNS = 40, WIDTH = COLUMNS + 2 };
 
 static volatile long a, b, c, d;
 static volatile int first[N], second[N];
-static volatile long grid[ROWS + 2][COLUMNS + 2], out[ROWS + 2][COLUMNS + 2];
+static volatile long grid[ROWS + 2][WIDTH];
 static long sum;
 
 #define EACH for (long i = 0; i < N; i++)
@@ -184,38 +184,42 @@ CASE(input_fixed)
 static void grid_begin(void)
 {
     for (long i = 0; i < ROWS + 2; i++)
-        for (long j = 0; j < COLUMNS + 2; j++)
+        for (long j = 0; j < WIDTH; j++)
             grid[i][j] = random();
 }
 
 /* Listing 2.5: what one point adds up of its neighbours, one of the next row adds up again. */
 CASE(stencil)
 {
-    enum { BEFORE = __LINE__ + 4, BEHIND };
+    enum { BEFORE = __LINE__ + 5, BEHIND };
     grid_begin();
-    for (long i = 1; i <= ROWS; i++)
-        for (long j = 1; j <= COLUMNS; j++) {
-            long before = grid[i - 1][j] + grid[i][j - 1];
-            long behind = grid[i + 1][j] + grid[i][j + 1];
-            out[i][j] = before ^ behind;
+    for (long i = 1; i <= ROWS; i++) {
+        volatile long *at = &grid[i][1];
+        for (long j = 1; j <= COLUMNS; j++, at++) {
+            long before = at[-WIDTH] + at[-1];
+            long behind = at[WIDTH] + at[1];
+            a = before ^ behind;
         }
+    }
     pair((ROWS - 1) * (COLUMNS - 1), BEHIND, BEFORE);
 }
 
 CASE(stencil_fixed)
 {
     enum { FROM = __LINE__ };
-    static volatile long row[COLUMNS + 2];
+    static volatile long row[WIDTH]; /* of what the row before had behind */
+    volatile long *up = &grid[0][2], *left = &grid[1][1];
     grid_begin();
-    for (long j = 1; j <= COLUMNS; j++)
-        row[j] = grid[0][j] + grid[1][j - 1];
+    for (long j = 2; j < WIDTH; j++, up++, left++)
+        row[j] = *up + *left;
     for (long i = 1; i <= ROWS; i++) {
-        long next = 0;
-        for (long j = 1; j <= COLUMNS; j++) {
-            long before = i > 1 && j == 1 ? grid[i - 1][j] + grid[i][j - 1] : row[j];
-            row[j] = next;
-            next = grid[i + 1][j] + grid[i][j + 1];
-            out[i][j] = before ^ next;
+        volatile long *at = &grid[i][1], *kept = row + 2;
+        long before = at[-WIDTH] + at[-1];
+        for (long j = 1; j <= COLUMNS; j++, at++, kept++) {
+            long behind = at[WIDTH] + at[1];
+            a = before ^ behind;
+            before = *kept;
+            *kept = behind;
         }
     }
     at_most(0, FROM, __LINE__);
