@@ -10,7 +10,6 @@
 
 #include <math.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -48,10 +47,18 @@ uint64_t lwp_stride_gcd(uint64_t a, uint64_t b)
     return a;
 }
 
-static int stride_compare(const void *a, const void *b)
+/* Shell's: for so few numbers quicker than calls of a comparison. */
+static void stride_sort(uint64_t *numbers, size_t count)
 {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
+    static const size_t gaps[] = {57, 23, 10, 4, 1};
+    for (size_t g = 0; g < sizeof gaps / sizeof *gaps; g++)
+        for (size_t i = gaps[g]; i < count; i++) {
+            uint64_t number = numbers[i];
+            size_t j = i;
+            for (; j >= gaps[g] && numbers[j - gaps[g]] > number; j -= gaps[g])
+                numbers[j] = numbers[j - gaps[g]];
+            numbers[j] = number;
+        }
 }
 
 /* How many addresses agree with `g`, seen from `anchor`; their exact GCD (a multiple of g) in *exact. */
@@ -112,7 +119,7 @@ static size_t stride_distinct(const uint64_t *addresses, size_t count, uint64_t 
 {
     size_t n = 0;
     memcpy(sorted, addresses, count * sizeof *sorted);
-    qsort(sorted, count, sizeof *sorted, stride_compare);
+    stride_sort(sorted, count);
     for (size_t i = 0; i < count; i++)
         if (n == 0 || sorted[i] != sorted[n - 1])
             sorted[n++] = sorted[i];

@@ -3,10 +3,10 @@
  * The program that "ran" is this binary itself, so that functions, lines and loops are looked up in real code: the
  * accesses lie at real instructions of the loops below. Objects are blocks and pools with a call path each, used with
  * the skew of Zipf's law, as names and blocks of real programs are; each sample has one to five accesses close
- * together, as the timer engine has. The same seed gives the same samples; what each object should get is counted on
+ * together, as the timer engine has, or one to as many as asked for. The same seed gives the same samples; what each object should get is counted on
  * the side.
  *
- * Usage: synthetic DIR PROCESSES THREADS SAMPLES OBJECTS: threads of each process, samples and objects in all. Every
+ * Usage: synthetic DIR PROCESSES THREADS SAMPLES OBJECTS [ACCESSES]: threads of each process, samples and objects in all. Every
  * process has the same objects, as the ranks of one program do. */
 #include "bench/synthetic.h"
 
@@ -246,7 +246,7 @@ static int synthetic_thread(const char *folder, uint32_t pid, uint32_t tid, uint
                                      .weight = 500000 + (dice >> 20) % 1000 * 1000,
                                      .context = 1 + (uint32_t)(dice % PATHS),
                                      .kind = dice >> 8 & 3 ? LWPS_SAMPLE_STALL : LWPS_SAMPLE_COMPUTE};
-        sample.access_count = (uint8_t)(1 + (dice >> 12) % 5);
+        sample.access_count = (uint8_t)(1 + (dice >> 12) % (wanted->accesses ? wanted->accesses : 5));
         uint64_t element = (dice >> 32) % (BLOCK_BYTES / ELEMENT_BYTES - 8);
         for (unsigned a = 0; a < sample.access_count; a++) {
             const struct synthetic_instruction *at = &code[loop + (a + (dice >> 16)) % PER_LOOP];

@@ -14,6 +14,7 @@ struct synthetic {
     const char *dir;
     uint32_t processes, threads, objects; /* threads of each process; objects are the same in all */
     uint64_t samples;                     /* in all */
+    uint32_t accesses;                    /* most of one sample, up to 8, equally often each number; 0: 5 */
     bool sealed;                          /* as `lwp collect` leaves them */
     struct synthetic_truth *truth;        /* by object; NULL: not wanted */
 };

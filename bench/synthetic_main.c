@@ -6,8 +6,8 @@
 
 int main(int argc, char **argv)
 {
-    if (argc != 6) {
-        fputs("usage: synthetic DIR PROCESSES THREADS SAMPLES OBJECTS\n", stderr);
+    if (argc < 6 || argc > 7) {
+        fputs("usage: synthetic DIR PROCESSES THREADS SAMPLES OBJECTS [ACCESSES]\n", stderr);
         return 2;
     }
     struct synthetic wanted = {.dir = argv[1],
@@ -15,6 +15,7 @@ int main(int argc, char **argv)
                                .threads = (uint32_t)atoi(argv[3]),
                                .samples = strtoull(argv[4], NULL, 10),
                                .objects = (uint32_t)atoi(argv[5]),
+                               .accesses = argc > 6 ? (uint32_t)atoi(argv[6]) : 0,
                                .sealed = true};
     if (lwp_synthetic_write(&wanted)) {
         perror("synthetic");
