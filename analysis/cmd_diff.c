@@ -95,6 +95,9 @@ const struct lwp_command lwp_cmd_diff = {
         "several with 'lwp analyze -o' to get an interval. When the two runs cannot be compared (other machine, "
         "engine, arguments or amount of data), the verdict says so. Shares of redundant stores and loads are compared "
         "too: less or more only where the difference is beyond their intervals.\n\n"
+        "Where one result is the exact engine's and the other was sampled, their agreement is shown: each structure's "
+        "share on both sides, whether the advice is the same, the fractions of redundant accesses, and which findings both "
+        "confirm.\n\n"
         "Exit status: 0 done (whatever came out), 1 a result could not be read, 2 wrong usage.",
     .options = diff_options,
     .run = diff_run,

@@ -297,18 +297,71 @@ static void text_redundancies(const struct text *text, const json_t *redundancie
     }
 }
 
-static void text_findings(const struct text *text, const json_t *findings)
+static void text_agreement(const struct text *text, const json_t *agreement)
+{
+    static const char *const advice[][2] = {{"same", "; the same advice"},
+                                            {"other", "; other advice"},
+                                            {"only_sampled", "; advice by sampling only"},
+                                            {"only_exact", "; advice by the exact engine only"}};
+    size_t i;
+    json_t *row;
+    if (!json_is_object(agreement))
+        return;
+    text_heading(text, "Agreement of sampling with the exact engine");
+    json_array_foreach(json_object_get(agreement, "structures"), i, row)
+    {
+        double sampled = text_number(row, "sampled"), exact = text_number(row, "exact");
+        const json_t *interval = json_object_get(row, "sampled_ci");
+        fprintf(text->out, "   %-32.60s ", text_of(row, "type", text_of(row, "name", "?")));
+        if (sampled < 0)
+            fprintf(text->out, "not seen by sampling, exact %.1f %%", 100 * exact);
+        else if (exact < 0)
+            fprintf(text->out, "%.1f %% sampled, not seen by the exact engine", 100 * sampled);
+        else
+            fprintf(text->out, "%.1f %% (%.1f-%.1f) sampled, %.1f %% exact", 100 * sampled, 100 * text_at(interval, 0),
+                    100 * text_at(interval, 1), 100 * exact);
+        for (size_t k = 0; k < sizeof advice / sizeof *advice; k++)
+            if (strcmp(text_of(row, "advice", ""), advice[k][0]) == 0)
+                fprintf(text->out, "%s", advice[k][1]);
+        fprintf(text->out, "\n");
+    }
+    fprintf(text->out, "   %.1f %% of the weight is on other structures\n", 100 * text_number(agreement, "weight_apart"));
+    json_array_foreach(json_object_get(agreement, "redundancies"), i, row)
+    {
+        double sampled = text_number(row, "sampled"), exact = text_number(row, "exact");
+        const json_t *interval = json_object_get(row, "sampled_ci");
+        fprintf(text->out, "   %s %s, %s: ", text_of(row, "kind", "?"), text_of(row, "first", "?"), text_of(row, "second", "?"));
+        if (sampled < 0)
+            fprintf(text->out, "not sampled, ");
+        else if (json_is_array(interval))
+            fprintf(text->out, "%.1f %% (%.1f-%.1f) sampled, ", 100 * sampled, 100 * text_at(interval, 0),
+                    100 * text_at(interval, 1));
+        else
+            fprintf(text->out, "%.1f %% sampled, ", 100 * sampled);
+        if (exact < 0)
+            fprintf(text->out, "not in the exact engine's list");
+        else
+            fprintf(text->out, "%.1f %% exact", 100 * exact);
+        fprintf(text->out, "%s\n", json_is_true(json_object_get(row, "confirmed")) ? ": confirmed by both" : "");
+    }
+}
+
+/* `agree`: the two sides are two engines' views of one program. */
+static void text_findings(const struct text *text, const json_t *findings, const json_t *agree)
 {
     static const char *const keys[] = {"gone", "new", "unchanged"};
+    bool engines = json_is_object(agree), exact_first = strcmp(text_of(agree, "exact", ""), "before") == 0;
+    const char *const said[] = {!engines ? "gone" : exact_first ? "exact" : "sampled",
+                                !engines ? "new" : exact_first ? "sampled" : "exact", engines ? "both" : "unchanged"};
     size_t i;
     json_t *finding;
-    text_heading(text, "Findings");
+    text_heading(text, engines ? "Findings (both: confirmed by both engines)" : "Findings");
     bool any = false;
     for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
         json_array_foreach(json_object_get(findings, keys[k]), i, finding)
         {
             any = true;
-            fprintf(text->out, "   %-9s ", keys[k]);
+            fprintf(text->out, "   %-9s ", said[k]);
             lwp_report_wrap(text->out, 13, text_of(finding, "title", text_of(finding, "id", "?")));
         }
     if (!any)
@@ -336,7 +389,8 @@ void lwp_diff_print(FILE *out, json_t *diff, bool all, bool colour)
     if (hidden)
         fprintf(out, "\n%zu more below 1 %%: --all shows them\n", hidden);
     text_redundancies(&text, json_object_get(diff, "redundancies"));
-    text_findings(&text, json_object_get(diff, "findings"));
+    text_agreement(&text, json_object_get(diff, "agreement"));
+    text_findings(&text, json_object_get(diff, "findings"), json_object_get(diff, "agreement"));
     if (json_array_size(json_object_get(diff, "notes")))
         text_heading(&text, "Notes");
     json_array_foreach(json_object_get(diff, "notes"), i, note)

@@ -20,7 +20,7 @@ grep -q -- '--window takes' err || fail "window 0:1 says $(cat err)"
 
 # neuron: the split that is known to be right, by the same records twice
 for run in one two; do
-    collect --detect layout -o $run "$BUILD/examples-bin/neuron" 1 2 > out 2> err || { cat err; fail "neuron"; }
+    collect --detect layout,redundancy -o $run "$BUILD/examples-bin/neuron" 1 2 > out 2> err || { cat err; fail "neuron"; }
     "$LWP" analyze -q $run || fail "analyze"
     "$LWP" dump $run/p*/t*.lwps | grep -v '^file\|^thread' > $run.dump
 done
@@ -34,4 +34,26 @@ groups = sorted("".join(sorted(f for f in g["fields"])) for g in split["groups"]
 assert split["type"] == "struct neuron" and groups == ["IU", "P", "QX", "V", "W"], groups
 assert split["cold"]["fields"] == ["R"], split["cold"]
 PY
+
+# sampling beside it: both engines' shares, the same advice, and what both confirm
+"$LWP" collect -q -e timer -F 5000 --max-overhead 50 -o sampled -- "$BUILD/examples-bin/neuron" 1 2 > out 2> err || { cat err; fail "timer"; }
+"$LWP" diff sampled one > agreement || fail "lwp diff of a timer result and an exact one"
+grep -q 'struct neuron .* sampled, .* exact; the same advice' agreement && grep -q 'both  *Split struct neuron' agreement || { cat agreement; fail "the agreement is not shown"; }
+"$LWP" diff --json one sampled > agreement.json || fail "lwp diff --json"
+/usr/bin/python3 - agreement.json "$SRC/docs/diff.schema.json" <<'PY' || fail "the agreement"
+import json, sys
+import jsonschema
+diff = json.load(open(sys.argv[1]))
+jsonschema.validate(diff, json.load(open(sys.argv[2])))
+both = diff["agreement"]
+assert (both["sampled"], both["exact"]) == ("after", "before"), both
+neuron = [s for s in both["structures"] if s["type"] == "struct neuron"]
+assert len(neuron) == 1 and neuron[0]["advice"] == "same", both["structures"]
+low, high = neuron[0]["sampled_ci"]
+assert low <= neuron[0]["sampled"] <= high and neuron[0]["within"] == (low <= neuron[0]["exact"] <= high), neuron
+assert abs(neuron[0]["sampled"] - neuron[0]["exact"]) < 0.25 and 0 <= both["weight_apart"] <= 1, both
+dead = [r for r in both["redundancies"] if r["kind"] == "dead_store" and r["exact"]]
+assert all(0 < r["exact"] <= 1 for r in dead), dead
+PY
+"$LWP" diff --json one two | grep -q '"agreement": null' || fail "two exact results have no agreement to show"
 exit 0
