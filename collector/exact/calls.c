@@ -55,6 +55,8 @@ static __attribute__((noinline)) void calls_switch(Addr sp)
         if (!oldest || stack->used < oldest->used)
             oldest = stack;
     }
+    if (!found && !calls->now->count)
+        return;
     if (!found) {
         found = oldest;
         found->count = found->known = 0;
@@ -65,7 +67,7 @@ static __attribute__((noinline)) void calls_switch(Addr sp)
 static inline struct lwp_call_stack *calls_stack(Addr sp)
 {
     struct lwp_call_stack *stack = lwp_calls_now->now;
-    if (stack->count && !calls_is_near(stack, sp)) {
+    if (!stack->count || !calls_is_near(stack, sp)) { /* an empty one is what a signal's handler has returned from */
         calls_switch(sp);
         stack = lwp_calls_now->now;
     }
