@@ -154,15 +154,20 @@ void lwp_objects_sort(struct lwp_profile *profile, uint32_t *numbers)
     free(sorted);
 }
 
+bool lwp_objects_own_code(const struct lwp_profile *profile, uint32_t module)
+{
+    const struct lwp_module *info = module == LWP_NONE ? NULL : lwp_code_module_info(profile->code, module);
+    return info && info->path && strstr(info->path, "/liblwp-");
+}
+
 bool lwp_objects_library_code(const struct lwp_profile *profile, uint32_t module)
 {
-    static const char *const libraries[] = {"/libc.so",   "/libc-",    "/libstdc++.so",
-                                            "/libc++.so", "/ld-linux", "/liblwp-"};
+    static const char *const libraries[] = {"/libc.so", "/libc-", "/libstdc++.so", "/libc++.so", "/ld-linux"};
     const struct lwp_module *info = module == LWP_NONE ? NULL : lwp_code_module_info(profile->code, module);
     for (size_t i = 0; info && info->path && i < sizeof libraries / sizeof *libraries; i++)
         if (strstr(info->path, libraries[i]))
             return true;
-    return false;
+    return lwp_objects_own_code(profile, module);
 }
 
 /* Wrappers whose callers are what people look for. */

@@ -34,6 +34,9 @@ void lwp_objects_sort(struct lwp_profile *profile, uint32_t *numbers);
 /* The innermost frame of an allocation that is not a library's allocator wrapper: the one people look for. */
 bool lwp_objects_site(struct lwp_profile *profile, uint32_t context, struct lwp_frame *frame, uint32_t *node);
 
+/* Whether the code is lwp's own, which stands between the program and the functions it calls. */
+bool lwp_objects_own_code(const struct lwp_profile *profile, uint32_t module);
+
 /* Code of the C or C++ library: its copies and fills touch memory without knowing what is in it. */
 bool lwp_objects_library_code(const struct lwp_profile *profile, uint32_t module);
 

@@ -102,12 +102,21 @@ const struct lwp_spot *lwp_resolver_spot(struct lwp_resolver *self, uint64_t ip,
     return where->spot;
 }
 
+/* Calls of lwp's own functions are left out of every path. */
+static uint32_t resolver_child(struct lwp_resolver *self, uint32_t parent, uint32_t module, uint64_t address,
+                               bool is_function)
+{
+    return lwp_objects_own_code(self->profile, module)
+               ? parent
+               : lwp_contexts_child(self->profile, parent, module, address, is_function);
+}
+
 uint32_t lwp_resolver_call(struct lwp_resolver *self, uint32_t parent, const struct lwp_spot *spot)
 {
     uint32_t *at = lwp_table_at(&self->calls, (uint64_t)parent << 32 | spot->id);
     if (*at == LWP_TABLE_NONE) {
         resolver_lock(self);
-        *at = lwp_contexts_child(self->profile, parent, spot->module, spot->address, false);
+        *at = resolver_child(self, parent, spot->module, spot->address, false);
         resolver_unlock(self);
     }
     return *at;
@@ -118,7 +127,7 @@ uint32_t lwp_resolver_function(struct lwp_resolver *self, uint32_t parent, const
     uint32_t *at = lwp_table_at(&self->functions, (uint64_t)parent << 32 | spot->function_id);
     if (*at == LWP_TABLE_NONE) {
         resolver_lock(self);
-        *at = lwp_contexts_child(self->profile, parent, spot->module, spot->function, true);
+        *at = resolver_child(self, parent, spot->module, spot->function, true);
         resolver_unlock(self);
     }
     return *at;

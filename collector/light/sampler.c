@@ -268,6 +268,15 @@ static void sampler_note_debugger(void)
     lwp_process_unlock();
 }
 
+/* What lwp's own functions around the allocator's do is no part of the program. */
+static bool sampler_in_own_code(const ucontext_t *context)
+{
+    extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+    extern const char etext[] __attribute__((visibility("hidden")));
+    uintptr_t ip = (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
+    return ip >= (uintptr_t)__ehdr_start && ip < (uintptr_t)etext;
+}
+
 void lwp_sampler_handler(int signal, siginfo_t *info, void *ucontext)
 {
     int saved = errno;
@@ -282,7 +291,7 @@ void lwp_sampler_handler(int signal, siginfo_t *info, void *ucontext)
         lwp_debug_is_on(&interrupt.sampler->registers, (unsigned)interrupt.debug);
     if (interrupt.sampler && interrupt.debug == EXECUTION && !late)
         lwp_debug_disarm(&interrupt.sampler->registers, EXECUTION); /* or it would stop there again */
-    bool looks = interrupt.sampler && self->attached && !self->busy && !late;
+    bool looks = interrupt.sampler && self->attached && !self->busy && !late && !sampler_in_own_code(ucontext);
     if (looks) {
         self->busy++;
         self->calls = lwp_debug_sees_kernel() ? 0 : lwp_counted_calls;
