@@ -17,7 +17,7 @@
 
 #include <ucontext.h>
 
-enum { DITHER_MOST = 48 };
+enum { DITHER_MOST = 48, SLOWED_MEMORY_NS = 500000000, SLOWED_CREDIT_NS = 10000000 };
 
 /* The address an instruction just used, when it did not overwrite what the address is made of. */
 static bool sample_undo(const struct lwp_insn *insn, const struct lwp_registers *registers, uint64_t *address)
@@ -91,14 +91,42 @@ static void sample_choose_of_rep(struct lwp_thread *self, const struct lwp_regis
     choice->site[0] = (struct lwp_walk_site){.ip = insn->ip, .count = 1};
 }
 
-/* On some processors (Zen 5) a string instruction goes byte by byte, some 30 times as slow, while a register watches data.
- * That time is ours: it is paid for by watching nothing for a while. */
-static void sample_slowed(struct lwp_thread *self, struct lwp_sampler *sampler, const struct lwps_sample *sample, uint64_t cpu_ns)
+/* Whether the thread was in a string instruction, or had just left that or another which armed registers slow. */
+static bool sample_is_prone(struct lwp_sampler *sampler, const struct lwp_place *place)
 {
-    bool watching = lwp_watches_busy(&sampler->watches) || lwp_sharing_busy(&sampler->sharing);
-    if (!watching || !lwp_stop_cost_slows_strings())
+    const struct lwp_insn *now = lwp_code_at(sampler->cache, place->ip, place->high);
+    if (now->rep_string && lwp_stop_cost_slows(now))
+        return true;
+    return place->before && lwp_stop_cost_slows(lwp_code_at(sampler->cache, place->before, place->high));
+}
+
+/* Some instructions run several times as long while a register is armed. All else runs as before: with f their part of
+ * the time without, time at them is too much by all of it, less f / (1 - f) of the time elsewhere. That is paid for by
+ * watching nothing for a while. */
+static void sample_slowed(struct lwp_thread *self, struct lwp_sampler *sampler, const struct lwp_place *place,
+                          const struct lwps_sample *sample, uint64_t cpu_ns)
+{
+    struct lwp_slowed *slowed = &sampler->slowed;
+    const bool prone = sample_is_prone(sampler, place);
+    const uint64_t weight = sample->weight;
+    if (!lwp_watches_busy(&sampler->watches) && !lwp_sharing_busy(&sampler->sharing)) {
+        if (slowed->free_ns > SLOWED_MEMORY_NS) {
+            slowed->free_ns /= 2;
+            slowed->free_prone_ns /= 2;
+        }
+        slowed->free_ns += weight;
+        slowed->free_prone_ns += prone ? weight : 0;
         return;
-    lwp_budget_spend(&self->budget, LWP_COST_WATCHES, sample->weight);
+    }
+    if (prone)
+        slowed->owed_ns += (int64_t)weight;
+    else if (slowed->owed_ns > -SLOWED_CREDIT_NS)
+        slowed->owed_ns -= (int64_t)((double)weight * (double)slowed->free_prone_ns /
+                                     (double)(slowed->free_ns - slowed->free_prone_ns + 1));
+    if (slowed->owed_ns <= 0)
+        return;
+    lwp_budget_spend(&self->budget, LWP_COST_WATCHES, (uint64_t)slowed->owed_ns);
+    slowed->owed_ns = 0;
     if (sample_affords_watch(self, cpu_ns))
         return;
     lwp_watches_give_up(&sampler->watches, &sampler->registers, self);
@@ -131,7 +159,6 @@ static void sample_rep_ahead(struct lwp_thread *self, struct lwp_sampler *sample
                              uint64_t flags, const struct lwp_insn *now, const struct lwps_sample *sample, uint64_t cpu_ns)
 {
     struct lwp_walk_choice store, load;
-    sample_slowed(self, sampler, sample, cpu_ns);
     lwp_watches_choose(&sampler->watches, &self->random, &store.from, &load.from);
     sample_choose_of_rep(self, registers, flags, now, true, &store);
     sample_choose_of_rep(self, registers, flags, now, false, &load);
@@ -156,6 +183,7 @@ uint64_t lwp_sample_take(struct lwp_thread *self, struct lwp_sampler *sampler, v
     sample->context = lwp_frames_context(self, frames);
     if (!place->decoded)
         return 0;
+    sample_slowed(self, sampler, place, sample, cpu_ns);
 
     struct lwps_access *first = &sample->access[0];
     struct lwp_insn now = *lwp_code_at(sampler->cache, sample->ip, place->high);
@@ -249,6 +277,7 @@ void lwp_sample_take_measured(struct lwp_thread *self, struct lwp_sampler *sampl
     const struct lwp_place *place = known ? lwp_place_find(sampler->cache, ip) : NULL;
     if (!known || !place->decoded)
         return;
+    sample_slowed(self, sampler, place, sample, cpu_ns);
     struct lwp_registers registers;
     lwp_registers_take(&registers, context);
     struct lwp_insn now = *lwp_code_at(sampler->cache, ip, place->high);

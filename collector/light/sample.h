@@ -16,6 +16,12 @@
 
 enum { LWP_SAMPLER_STACK = 64 * 1024 };
 
+/* How much of a thread's time goes to instructions that armed registers slow, and what those cost it. */
+struct lwp_slowed {
+    uint64_t free_ns, free_prone_ns; /* CPU time while nothing was watched; of that at such instructions */
+    int64_t owed_ns;                 /* below 0: charged too much so far */
+};
+
 /* What a sampled thread has for it; struct lwp_thread's `sampler`. */
 struct lwp_sampler {
     struct lwp_code_cache *cache;
@@ -29,6 +35,7 @@ struct lwp_sampler {
     struct lwp_debug_registers registers;
     struct lwp_watches watches;
     struct lwp_sharing sharing;
+    struct lwp_slowed slowed;
     struct lwps_sample pending; /* waits for the execution breakpoint */
     bool waiting;
     struct lwp_frames frames;

@@ -138,6 +138,18 @@ static void sampler_draw_period(struct lwp_thread *self, struct lwp_sampler *sam
     lwp_timer_set_period(sampler->timer, sampler->next_ns);
 }
 
+/* Half of the time: so the first sample stands for no more than any other. */
+void lwp_sampler_rest(struct lwp_thread *self, uint64_t ns)
+{
+    enum { LONGEST_NS = 1000000000 / FREQUENCY_LEAST };
+    struct lwp_sampler *sampler = self->sampler;
+    if (!sampler || !sampler->timer)
+        return;
+    ns /= 2;
+    sampler->next_ns = ns < sampler->period_ns ? sampler->period_ns : ns < LONGEST_NS ? ns : LONGEST_NS;
+    lwp_timer_set_period(sampler->timer, sampler->next_ns);
+}
+
 struct interrupt {
     struct lwp_thread *self;
     struct lwp_sampler *sampler;

@@ -160,7 +160,9 @@ static bool signals_in_window(void)
     if (!self || self->busy)
         return false;
     self->last_cpu_ns = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
-    if (now >= lwp_process.sample_until_ns) {
+    if (now < lwp_process.sample_from_ns) {
+        lwp_sampler_rest(self, lwp_process.sample_from_ns - now);
+    } else {
         self->busy++;
         lwp_sampler_detach(self);
         self->busy--;

@@ -2,6 +2,7 @@
 #ifndef LWP_LIGHT_STOP_COST_H
 #define LWP_LIGHT_STOP_COST_H
 
+#include "collector/light/insn.h"
 #include "collector/light/timer.h"
 
 #include <stdbool.h>
@@ -13,6 +14,8 @@ void lwp_stop_cost_measure(void);
 uint64_t lwp_stop_cost_sample(enum lwp_timer_kind kind); /* ns of one of the timer's signals */
 uint64_t lwp_stop_cost_tick(void);                       /* ns of one of its interrupts within the kernel, without a signal */
 uint64_t lwp_stop_cost_trap(void);                       /* ns of one stop by a debug register */
-bool lwp_stop_cost_slows_strings(void); /* string instructions go byte by byte while a register watches data */
+
+/* Whether an instruction like this takes several times as long while any register is armed, wherever that watches. */
+bool lwp_stop_cost_slows(const struct lwp_insn *insn);
 
 #endif
