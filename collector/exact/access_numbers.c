@@ -111,3 +111,17 @@ const struct lwp_numbered_access *lwp_numbers_access(uint32_t number, uint32_t *
     *node = path->node;
     return &path->block->access[number - path->base];
 }
+
+uint32_t lwp_numbers_in_file(uint32_t number, struct lwp_context_map *contexts, struct lwps_writer *file,
+                             struct lwps_access *access)
+{
+    uint32_t node;
+    const struct lwp_numbered_access *at = lwp_numbers_access(number, &node);
+    *access = (struct lwps_access){.source = LWPS_SOURCE_TRACE};
+    if (!at)
+        return 0;
+    access->ip = at->ip;
+    access->bytes = at->bytes;
+    access->flags = at->flags;
+    return lwp_context_in_file(contexts, file, node);
+}

@@ -3,6 +3,7 @@
 #ifndef LWP_EXACT_ACCESS_NUMBERS_H
 #define LWP_EXACT_ACCESS_NUMBERS_H
 
+#include "collector/exact/contexts.h"
 #include "collector/exact/tool.h"
 
 #include <stdint.h>
@@ -32,5 +33,9 @@ VG_REGPARM(1) void lwp_numbers_enter(struct lwp_numbered_block *block);
 
 /* The access, and the node of the call tree it was on; NULL: none, or one that is not told apart any more. */
 const struct lwp_numbered_access *lwp_numbers_access(uint32_t number, uint32_t *node);
+
+/* The same as one end of a pair's record; returns its call path's id in the file, 0: unknown. */
+uint32_t lwp_numbers_in_file(uint32_t number, struct lwp_context_map *contexts, struct lwps_writer *file,
+                             struct lwps_access *access);
 
 #endif

@@ -1,6 +1,7 @@
 #include "collector/exact/redundancy_counts.h"
 
 #include "collector/exact/access_numbers.h"
+#include "collector/exact/pages.h"
 #include "collector/exact/process.h"
 #include "collector/exact/sampling.h"
 #include "collector/exact/threads.h"
@@ -44,17 +45,12 @@ static void *counts_map(size_t bytes)
 {
     enum { LARGE = 16 << 20, MADVISE_HUGE = 14 };
     static size_t huge_left = 128 << 20;
-    void *memory = VG_(am_shadow_alloc)(VG_PGROUNDUP(bytes));
+    void *memory = lwp_pages_map(bytes);
     if (memory && bytes >= LARGE && bytes <= huge_left) {
         huge_left -= bytes;
         VG_(do_syscall)(__NR_madvise, (UWord)memory, bytes, MADVISE_HUGE, 0, 0, 0, 0, 0);
     }
     return memory;
-}
-
-static void counts_unmap(void *memory, size_t bytes)
-{
-    VG_(am_munmap_valgrind)((Addr)memory, VG_PGROUNDUP(bytes));
 }
 
 static uint64_t counts_place(uint64_t address)
@@ -86,7 +82,7 @@ static void counts_leave(uint64_t place)
     sights_free = place + 1;
 }
 
-static const struct lwp_shadow_port counts_port = {counts_map, counts_unmap, counts_place, counts_leave};
+static const struct lwp_shadow_port counts_port = {counts_map, lwp_pages_unmap, counts_place, counts_leave};
 
 bool lwp_redundancy_counts_start(void)
 {
@@ -99,15 +95,9 @@ bool lwp_redundancy_counts_start(void)
 
 static uint32_t counts_access(uint32_t number, uint8_t flags, struct lwps_access *access)
 {
-    uint32_t node;
-    const struct lwp_numbered_access *at = lwp_numbers_access(number, &node);
-    *access = (struct lwps_access){.source = LWPS_SOURCE_TRACE, .flags = flags};
-    if (!at)
-        return 0;
-    access->ip = at->ip;
-    access->bytes = at->bytes;
-    access->flags |= at->flags & (LWPS_ACCESS_VECTOR | LWPS_ACCESS_FLOAT);
-    return lwp_context_in_file(&counts.contexts, &counts.file, node);
+    uint32_t context = lwp_numbers_in_file(number, &counts.contexts, &counts.file, access);
+    access->flags = flags | (access->flags & (LWPS_ACCESS_VECTOR | LWPS_ACCESS_FLOAT));
+    return context;
 }
 
 static void counts_sight(const struct sight *sight, struct lwps_pair *record)

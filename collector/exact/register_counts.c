@@ -1,6 +1,7 @@
 #include "collector/exact/register_counts.h"
 
 #include "collector/exact/access_numbers.h"
+#include "collector/exact/pages.h"
 #include "collector/exact/process.h"
 #include "collector/exact/region.h"
 #include "collector/exact/shadow_pairs.h"
@@ -20,17 +21,7 @@ static struct {
     struct lwp_context_map contexts;
 } counts;
 
-static void *counts_map(size_t bytes)
-{
-    return VG_(am_shadow_alloc)(VG_PGROUNDUP(bytes));
-}
-
-static void counts_unmap(void *memory, size_t bytes)
-{
-    VG_(am_munmap_valgrind)((Addr)memory, VG_PGROUNDUP(bytes));
-}
-
-static const struct lwp_shadow_port counts_port = {.map = counts_map, .unmap = counts_unmap};
+static const struct lwp_shadow_port counts_port = {.map = lwp_pages_map, .unmap = lwp_pages_unmap};
 
 bool lwp_register_counts_start(void)
 {
@@ -78,26 +69,13 @@ void lwp_register_counts_region(void)
 
 /* ---- records ---- */
 
-static uint32_t counts_end(uint32_t number, struct lwps_access *access)
-{
-    uint32_t node;
-    const struct lwp_numbered_access *at = lwp_numbers_access(number, &node);
-    *access = (struct lwps_access){.source = LWPS_SOURCE_TRACE};
-    if (!at)
-        return 0;
-    access->ip = at->ip;
-    access->bytes = at->bytes;
-    access->flags = at->flags;
-    return lwp_context_in_file(&counts.contexts, &counts.file, node);
-}
-
 /* Adds it to the sums of its class. */
 static void counts_write_pair(const struct lwp_shadow_pair *pair, struct lwps_registers sums[2][2])
 {
     struct lwps_pair record = {.verdict = LWPS_VERDICT_REGISTER, .waste = pair->same, .close = pair->close,
                                .times = pair->same_times, .again = pair->same_times};
-    record.first_context = counts_end(lwp_shadow_pair_first(pair), &record.first);
-    record.second_context = counts_end(lwp_shadow_pair_second(pair), &record.second);
+    record.first_context = lwp_numbers_in_file(lwp_shadow_pair_first(pair), &counts.contexts, &counts.file, &record.first);
+    record.second_context = lwp_numbers_in_file(lwp_shadow_pair_second(pair), &counts.contexts, &counts.file, &record.second);
     lwps_put_pair(&counts.file, &record);
     struct lwps_registers *sum = &sums[(record.second.flags & LWPS_ACCESS_LOAD) != 0][(record.second.flags & LWPS_ACCESS_FLOAT) != 0];
     sum->same += pair->same;

@@ -8,6 +8,7 @@
 
 #include "collector/exact/blocks.h"
 #include "collector/exact/cache.h"
+#include "collector/exact/pages.h"
 #include "collector/exact/process.h"
 #include "collector/exact/threads.h"
 #include "format/record.h"
@@ -38,7 +39,7 @@ bool lwp_sampling_start(const char *caches)
     if (!caches || !lwp_cache_parse(&cache, caches))
         return false;
     for (unsigned i = 0; i < cache.levels; i++)
-        cache.level[i].tags = VG_(am_shadow_alloc)(VG_PGROUNDUP(lwp_cache_tag_bytes(&cache.level[i])));
+        cache.level[i].tags = lwp_pages_map(lwp_cache_tag_bytes(&cache.level[i]));
     return true;
 }
 

@@ -2,6 +2,7 @@
 
 #include "collector/exact/access_numbers.h"
 #include "collector/exact/contexts.h"
+#include "collector/exact/pages.h"
 #include "collector/exact/process.h"
 #include "collector/exact/redundancy.h"
 #include "collector/exact/trace.h"
@@ -34,17 +35,7 @@ static struct {
     uint32_t *numbers, count, room;
 } places;
 
-static void *values_map(size_t bytes)
-{
-    return VG_(am_shadow_alloc)(VG_PGROUNDUP(bytes));
-}
-
-static void values_unmap(void *memory, size_t bytes)
-{
-    VG_(am_munmap_valgrind)((Addr)memory, VG_PGROUNDUP(bytes));
-}
-
-static const struct lwp_shadow_port values_port = {.map = values_map, .unmap = values_unmap};
+static const struct lwp_shadow_port values_port = {.map = lwp_pages_map, .unmap = lwp_pages_unmap};
 
 /* ---- superblocks ---- */
 
@@ -222,24 +213,11 @@ static struct {
     bool said;         /* that some were not counted */
 } counts;
 
-static uint32_t counts_computation(uint32_t number, struct lwps_access *access)
-{
-    uint32_t node;
-    const struct lwp_numbered_access *at = lwp_numbers_access(number, &node);
-    *access = (struct lwps_access){.source = LWPS_SOURCE_TRACE};
-    if (!at)
-        return 0;
-    access->ip = at->ip;
-    access->bytes = at->bytes;
-    access->flags = at->flags;
-    return lwp_context_in_file(&counts.contexts, &counts.file, node);
-}
-
 static void counts_pair(const struct lwp_shadow_pair *pair)
 {
     struct lwps_pair record = {.verdict = LWPS_VERDICT_COMPUTATION, .waste = pair->same, .times = pair->same};
-    record.first_context = counts_computation(lwp_shadow_pair_first(pair), &record.first);
-    record.second_context = counts_computation(lwp_shadow_pair_second(pair), &record.second);
+    record.first_context = lwp_numbers_in_file(lwp_shadow_pair_first(pair), &counts.contexts, &counts.file, &record.first);
+    record.second_context = lwp_numbers_in_file(lwp_shadow_pair_second(pair), &counts.contexts, &counts.file, &record.second);
     counts.of_pairs += pair->same;
     lwps_put_pair(&counts.file, &record);
 }
