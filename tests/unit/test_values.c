@@ -10,31 +10,10 @@
 #include "collector/exact/value_memory.c"
 #include "collector/exact/value_steps.c"
 #include "collector/exact/value_table.c"
+#include "tests/unit/shadow_port.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-
-static size_t mapped, mapped_max = SIZE_MAX;
-
-static void *port_map(size_t bytes)
-{
-    if (mapped + bytes > mapped_max)
-        return NULL;
-    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED)
-        return NULL;
-    mapped += bytes;
-    return memory;
-}
-
-static void port_unmap(void *memory, size_t bytes)
-{
-    assert_int_equal(munmap(memory, bytes), 0);
-    mapped -= bytes;
-}
-
-static const struct lwp_shadow_port port = {.map = port_map, .unmap = port_unmap};
 
 /* ---- the reference: a byte is one of a term's, a term an operator and the bytes that it was given ---- */
 
