@@ -13,4 +13,12 @@ static inline uint32_t lwp_random_below(uint32_t *state, uint32_t below)
     return (uint32_t)((uint64_t)(*state >> 4) * below >> 28);
 }
 
+/* The next of a sequence of all numbers but 0, from a state that is not 0: Marsaglia's xorshift. */
+static inline uint32_t lwp_random_next(uint32_t *state)
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 17;
+    return *state ^= *state << 5;
+}
+
 #endif

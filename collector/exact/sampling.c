@@ -6,6 +6,7 @@
  * the run. All of it is the same in every run. */
 #include "collector/exact/sampling.h"
 
+#include "base/random.h"
 #include "collector/exact/blocks.h"
 #include "collector/exact/cache.h"
 #include "collector/exact/pages.h"
@@ -45,10 +46,7 @@ bool lwp_sampling_start(const char *caches)
 
 static uint32_t sampling_below(uint32_t bound)
 {
-    sampling_random ^= sampling_random << 13;
-    sampling_random ^= sampling_random >> 17;
-    sampling_random ^= sampling_random << 5;
-    return sampling_random % bound;
+    return lwp_random_next(&sampling_random) % bound;
 }
 
 void lwp_sampling_flush(void)

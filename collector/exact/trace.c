@@ -1,5 +1,6 @@
 #include "collector/exact/trace.h"
 
+#include "base/random.h"
 #include "collector/exact/calls.h"
 #include "collector/exact/keep.h"
 #include "collector/exact/options.h"
@@ -64,11 +65,8 @@ static Long trace_gap(void)
 {
     if (lwp_exact_options.window_grows)
         return trace_gap_grown();
-    trace_random ^= trace_random << 13;
-    trace_random ^= trace_random >> 17;
-    trace_random ^= trace_random << 5;
     uint64_t off = lwp_exact_options.window_off;
-    return (Long)(off / 2 + trace_random % (off + 1));
+    return (Long)(off / 2 + lwp_random_next(&trace_random) % (off + 1));
 }
 
 static void trace_set(void)
