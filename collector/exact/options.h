@@ -12,7 +12,7 @@ struct lwp_exact_options {
     uint64_t window_on, window_off; /* instructions traced, and not traced after; off 0: all are traced */
     bool window_grows;              /* window_off is the first gap; they grow as Fibonacci's numbers do */
     bool sample;             /* accesses are weighted and sampled */
-    const char *caches;      /* cache.h: geometry as text */
+    const char *caches;      /* base/cache.h: geometry as text */
 };
 
 extern struct lwp_exact_options lwp_exact_options;

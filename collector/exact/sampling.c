@@ -6,9 +6,9 @@
  * the run. All of it is the same in every run. */
 #include "collector/exact/sampling.h"
 
+#include "base/cache.h"
 #include "base/random.h"
 #include "collector/exact/blocks.h"
-#include "collector/exact/cache.h"
 #include "collector/exact/pages.h"
 #include "collector/exact/process.h"
 #include "collector/exact/threads.h"
@@ -131,12 +131,13 @@ static void sampling_access(const struct lwp_trace_access *site, uint64_t addres
 struct sampling_miss {
     uint32_t access;
     uint16_t cycles;
-    uint8_t level;
+    uint8_t where; /* enum lwp_cache_where */
 };
 
 /* One after the other, as something is to be written. */
 static void sampling_walk(const struct lwp_trace_block *block, const ULong *addresses, const struct sampling_miss *miss)
 {
+    static const uint8_t levels[] = {LWPS_LEVEL_L1, LWPS_LEVEL_L2, LWPS_LEVEL_L3, LWPS_LEVEL_MEMORY};
     unsigned before = 0;
     for (uint32_t i = 0; i < block->count; i++) {
         const struct lwp_trace_access *site = &block->access[i];
@@ -146,7 +147,7 @@ static void sampling_walk(const struct lwp_trace_block *block, const ULong *addr
         if (!addresses[i])
             continue;
         bool missed = miss->access == i;
-        sampling_access(site, addresses[i], missed ? miss->cycles : LWP_CACHE_L1_CYCLES, missed ? miss->level : LWPS_LEVEL_L1);
+        sampling_access(site, addresses[i], missed ? miss->cycles : LWP_CACHE_L1_CYCLES, levels[missed ? miss->where : LWP_CACHE_L1]);
         miss += missed;
     }
     if (block->instructions > before)
@@ -166,7 +167,7 @@ static uint64_t sampling_misses(const struct lwp_trace_block *block, const ULong
             continue;
         }
         miss->access = i;
-        miss->cycles = (uint16_t)lwp_cache_access(&cache, addresses[i], site->bytes, &miss->level);
+        miss->cycles = (uint16_t)lwp_cache_access(&cache, addresses[i], site->bytes, &miss->where);
         sampling_far += miss->cycles > LWP_CACHE_AHEAD_CYCLES ? FAR_EACH : 0;
         cycles += miss++->cycles;
     }

@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-/* `caches`: geometry (cache.h); false: not understood. */
+/* `caches`: geometry (base/cache.h); false: not understood. */
 bool lwp_sampling_start(const char *caches);
 /* A superblock ran in the running thread: the addresses of its accesses, 0: it did not happen, filled up
  * with 0 to a multiple of LWP_TRACE_ALIGNED. */

@@ -1,11 +1,11 @@
-/* The exact engine's cache model: geometry, replacement, streams, against what can be worked out by hand. */
+/* The cache model: geometry, replacement, streams, against what can be worked out by hand. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "collector/exact/cache.c"
+#include "base/cache.h"
 
 #include <stdlib.h>
 
@@ -51,13 +51,13 @@ static void test_replacement(void **state)
     (void)state;
     struct lwp_cache cache;
     begin(&cache, "128:2:64");
-    assert_int_equal(where(&cache, 0x0000, 8), LWPS_LEVEL_MEMORY);
-    assert_int_equal(where(&cache, 0x3f, 1), LWPS_LEVEL_L1);
-    assert_int_equal(where(&cache, 0x10000, 8), LWPS_LEVEL_MEMORY);
-    assert_int_equal(where(&cache, 0x0000, 8), LWPS_LEVEL_L1);
-    assert_int_equal(where(&cache, 0x20000, 8), LWPS_LEVEL_MEMORY); /* 0x10000 goes */
-    assert_int_equal(where(&cache, 0x0000, 8), LWPS_LEVEL_L1);
-    assert_int_equal(where(&cache, 0x10000, 8), LWPS_LEVEL_MEMORY);
+    assert_int_equal(where(&cache, 0x0000, 8), LWP_CACHE_MEMORY);
+    assert_int_equal(where(&cache, 0x3f, 1), LWP_CACHE_L1);
+    assert_int_equal(where(&cache, 0x10000, 8), LWP_CACHE_MEMORY);
+    assert_int_equal(where(&cache, 0x0000, 8), LWP_CACHE_L1);
+    assert_int_equal(where(&cache, 0x20000, 8), LWP_CACHE_MEMORY); /* 0x10000 goes */
+    assert_int_equal(where(&cache, 0x0000, 8), LWP_CACHE_L1);
+    assert_int_equal(where(&cache, 0x10000, 8), LWP_CACHE_MEMORY);
     end(&cache);
 }
 
@@ -69,10 +69,10 @@ static void test_levels(void **state)
     begin(&cache, "1024:4:64,16384:4:64");
     for (unsigned round = 0; round < 3; round++)
         for (unsigned i = 0; i < 32; i++)
-            assert_int_equal(where(&cache, i * 64, 8), round ? LWPS_LEVEL_L2 : LWPS_LEVEL_MEMORY);
+            assert_int_equal(where(&cache, i * 64, 8), round ? LWP_CACHE_L2 : LWP_CACHE_MEMORY);
     for (unsigned round = 0; round < 2; round++)
         for (unsigned i = 0; i < 16; i++)
-            assert_int_equal(where(&cache, i * 64, 8), round ? LWPS_LEVEL_L1 : LWPS_LEVEL_L2);
+            assert_int_equal(where(&cache, i * 64, 8), round ? LWP_CACHE_L1 : LWP_CACHE_L2);
     end(&cache);
 }
 
@@ -84,14 +84,14 @@ static void test_cycles(void **state)
     uint8_t level;
     begin(&cache, "49152:12:64,2097152:16:64");
     assert_int_equal(lwp_cache_access(&cache, 0x1000003c, 8, &level), 2 * LWP_CACHE_MEMORY_CYCLES);
-    assert_int_equal(level, LWPS_LEVEL_MEMORY);
+    assert_int_equal(level, LWP_CACHE_MEMORY);
     assert_int_equal(lwp_cache_access(&cache, 0x10000040, 8, &level), LWP_CACHE_L1_CYCLES);
     for (unsigned up = 0; up < 2; up++)
         for (unsigned i = 0; i < 1000; i++) {
             uint64_t address = up ? 0x20000000 + i * 64 : 0x30000000 - i * 64;
             unsigned cycles = lwp_cache_access(&cache, address, 8, &level);
             assert_int_equal(cycles, i < 2 ? LWP_CACHE_MEMORY_CYCLES : LWP_CACHE_AHEAD_CYCLES);
-            assert_int_equal(level, LWPS_LEVEL_MEMORY);
+            assert_int_equal(level, LWP_CACHE_MEMORY);
         }
     for (unsigned i = 0; i < 1000; i++)
         assert_int_equal(lwp_cache_access(&cache, 0x40000000 + (uint64_t)i * 7919 % 1000 * 4096, 8, &level),

@@ -2,14 +2,15 @@
  * first, filled on loads and stores alike, each asked only for what the one before has not; lines that follow each
  * other are fetched ahead. One processor: what others take from it is not modelled, nor are address translation and
  * accesses that wait for each other or do not. Freestanding. */
-#ifndef LWP_EXACT_CACHE_H
-#define LWP_EXACT_CACHE_H
+#ifndef LWP_BASE_CACHE_H
+#define LWP_BASE_CACHE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 enum { LWP_CACHE_LEVELS = 3, LWP_CACHE_STREAMS = 32 };
+enum lwp_cache_where { LWP_CACHE_L1, LWP_CACHE_L2, LWP_CACHE_L3, LWP_CACHE_MEMORY = LWP_CACHE_LEVELS };
 
 struct lwp_cache_level {
     uint64_t bytes;
@@ -81,7 +82,7 @@ static inline void lwp_cache_expect(const struct lwp_cache *cache, uint64_t addr
         __builtin_prefetch(lwp_cache_set(&cache->level[i], line));
 }
 
-/* Cycles of one access; where its (slowest) line was found, as enum lwps_level, goes to `where`. */
+/* Cycles of one access; where its (slowest) line was found, as enum lwp_cache_where, goes to `where`. */
 unsigned lwp_cache_access(struct lwp_cache *cache, uint64_t address, unsigned bytes, uint8_t *where);
 
 #endif

@@ -1,6 +1,4 @@
-#include "collector/exact/cache.h"
-
-#include "format/record.h"
+#include "base/cache.h"
 
 #include <emmintrin.h>
 
@@ -129,17 +127,14 @@ static bool cache_is_ahead(struct lwp_cache_streams *streams, uint32_t line)
 
 static unsigned cache_line(struct lwp_cache *cache, uint64_t line, uint8_t *where)
 {
-    static const struct {
-        uint8_t level;
-        unsigned cycles;
-    } answers[] = {{LWPS_LEVEL_L1, LWP_CACHE_L1_CYCLES}, {LWPS_LEVEL_L2, LWP_CACHE_L2_CYCLES}, {LWPS_LEVEL_L3, LWP_CACHE_L3_CYCLES}};
+    static const unsigned cycles[LWP_CACHE_LEVELS] = {LWP_CACHE_L1_CYCLES, LWP_CACHE_L2_CYCLES, LWP_CACHE_L3_CYCLES};
     for (unsigned i = 0; i < cache->levels; i++)
         if (cache_touch(&cache->level[i], line)) {
-            *where = answers[i].level;
+            *where = (uint8_t)i;
             bool ahead = i && cache_is_ahead(&cache->streams, (uint32_t)line);
-            return ahead && answers[i].cycles > LWP_CACHE_AHEAD_CYCLES ? LWP_CACHE_AHEAD_CYCLES : answers[i].cycles;
+            return ahead && cycles[i] > LWP_CACHE_AHEAD_CYCLES ? LWP_CACHE_AHEAD_CYCLES : cycles[i];
         }
-    *where = LWPS_LEVEL_MEMORY;
+    *where = LWP_CACHE_MEMORY;
     return cache_is_ahead(&cache->streams, (uint32_t)line) ? LWP_CACHE_AHEAD_CYCLES : LWP_CACHE_MEMORY_CYCLES;
 }
 
