@@ -1,12 +1,12 @@
-/* The writer: records are encoded into a scratch buffer on the stack, then copied into the mmap'ed window, and the open
- * block's header is renewed with one 16-byte store. A process killed at any point has a file whose blocks are all whole
- * but for the record being written. Space is reserved with fallocate before it is touched: a full disk is an error here
+/* The writer's file: what a record was encoded to is copied into the mmap'ed window, and the open block's header is renewed
+ * with one 16-byte store. A process killed at any point has a file whose blocks are all whole but for the record being written. Space is reserved with fallocate before it is touched: a full disk is an error here
  * and never a SIGBUS. */
 #define _GNU_SOURCE
 #include "format/writer.h"
 
 #include "format/crc32c.h"
 #include "format/layout.h"
+#include "format/writer_blocks.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,45 +16,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { WINDOW_FIRST = 16 * 1024, WINDOW_LARGEST = 256 * 1024, WRITER_FD_MIN = 200, SAMPLE_BYTES_MAX = 512,
-       WATCH_BYTES_MAX = 256 };
+enum { WINDOW_FIRST = 16 * 1024, WINDOW_LARGEST = 256 * 1024, WRITER_FD_MIN = 200 };
 
 _Static_assert(WINDOW_FIRST >= LWPS_RECORD_MAX + (int)sizeof(struct lwps_disk_block), "a record fits a window");
-
-/* ---- encoding ---- */
-
-struct cursor {
-    uint8_t *at;
-};
-
-static void put_byte(struct cursor *to, uint8_t value)
-{
-    *to->at++ = value;
-}
-
-static void put_varint(struct cursor *to, uint64_t value)
-{
-    for (; value >= 0x80; value >>= 7)
-        *to->at++ = (uint8_t)(value | 0x80);
-    *to->at++ = (uint8_t)value;
-}
-
-static void put_signed(struct cursor *to, uint64_t value, uint64_t before)
-{
-    put_varint(to, lwps_zigzag((int64_t)(value - before)));
-}
-
-static void put_bytes(struct cursor *to, const void *bytes, size_t size)
-{
-    put_varint(to, size);
-    memcpy(to->at, bytes, size);
-    to->at += size;
-}
-
-static void put_string(struct cursor *to, const char *text)
-{
-    put_bytes(to, text ? text : "", text ? strnlen(text, LWPS_STRING_MAX) : 0);
-}
 
 /* ---- the window ---- */
 
@@ -173,8 +137,7 @@ static bool block_begin(struct lwps_writer *writer, uint32_t type, uint32_t room
     return true;
 }
 
-/* Makes sure that an open block has `room` bytes. False: dropped. */
-static bool writer_ready(struct lwps_writer *writer, uint32_t room)
+bool lwps_writer_ready(struct lwps_writer *writer, uint32_t room)
 {
     if (!writer->header)
         return false;
@@ -190,7 +153,7 @@ static bool writer_ready(struct lwps_writer *writer, uint32_t room)
     return !writer->failed;
 }
 
-static void writer_append(struct lwps_writer *writer, const uint8_t *bytes, uint32_t size)
+void lwps_writer_append(struct lwps_writer *writer, const uint8_t *bytes, uint32_t size)
 {
     memcpy(writer->window + writer->used, bytes, size);
     writer->used += size;
@@ -203,12 +166,6 @@ void lwps_writer_lost(struct lwps_writer *writer, uint64_t records)
 {
     if (writer->header)
         ((struct lwps_disk_header *)writer->header)->lost_records += records;
-}
-
-static int writer_drop(struct lwps_writer *writer)
-{
-    lwps_writer_lost(writer, 1);
-    return -1;
 }
 
 int lwps_writer_open(struct lwps_writer *writer, const char *path, const struct lwps_file *file)
@@ -296,292 +253,4 @@ void lwps_writer_abandon(struct lwps_writer *writer)
         close(writer->fd);
     *writer = (struct lwps_writer){.fd = -1};
     errno = saved;
-}
-
-/* ---- records ---- */
-
-/* All records but samples: tag, length, body. `body` has LWPS_RECORD_MAX bytes of which the first 8 are left free. */
-enum { BODY_HEAD = 8 };
-
-static int writer_put(struct lwps_writer *writer, uint8_t tag, uint8_t *body, const struct cursor *end)
-{
-    uint8_t head[BODY_HEAD];
-    struct cursor to = {head};
-    put_byte(&to, tag);
-    put_varint(&to, (uint64_t)(end->at - body - BODY_HEAD));
-    size_t head_bytes = (size_t)(to.at - head);
-    uint8_t *start = body + BODY_HEAD - head_bytes;
-    memcpy(start, head, head_bytes);
-    writer_append(writer, start, (uint32_t)(end->at - start));
-    return 0;
-}
-
-/* Begins a record that takes at most `room` bytes: leaves errno alone and drops it when there is no place. */
-#define RECORD_BEGIN(room)                         \
-    int saved_errno = errno;                       \
-    uint8_t body[BODY_HEAD + (room)];              \
-    struct cursor to = {body + BODY_HEAD};         \
-    if (!writer_ready(writer, sizeof body)) {      \
-        errno = saved_errno;                       \
-        return writer_drop(writer);                \
-    }                                              \
-    struct lwps_delta *delta = &writer->delta;     \
-    (void)delta;                                   \
-    errno = saved_errno
-
-#define RECORD_END(tag) return writer_put(writer, (tag), body, &to)
-
-static void put_time(struct cursor *to, struct lwps_delta *delta, uint64_t time)
-{
-    uint64_t stored = time / 1000;
-    put_signed(to, stored, delta->time);
-    delta->time = stored;
-}
-
-static void put_id(struct cursor *to, struct lwps_delta *delta, uint32_t id)
-{
-    put_signed(to, id, delta->id);
-    delta->id = id;
-}
-
-static void put_address(struct cursor *to, uint64_t *before, uint64_t address)
-{
-    put_signed(to, address, *before);
-    *before = address;
-}
-
-int lwps_put_process(struct lwps_writer *writer, const struct lwps_process *record)
-{
-    RECORD_BEGIN(LWPS_STRING_MAX + 64);
-    uint32_t bytes = record->command_bytes < LWPS_STRING_MAX ? record->command_bytes : LWPS_STRING_MAX;
-    put_varint(&to, record->pid);
-    put_varint(&to, record->parent_pid);
-    put_time(&to, delta, record->time);
-    put_bytes(&to, record->command, bytes);
-    RECORD_END(LWPS_TAG_PROCESS);
-}
-
-int lwps_put_module(struct lwps_writer *writer, const struct lwps_module *record)
-{
-    RECORD_BEGIN(LWPS_STRING_MAX + 128);
-    put_id(&to, delta, record->id);
-    put_time(&to, delta, record->time);
-    put_address(&to, &delta->base, record->start);
-    put_varint(&to, record->end - record->start);
-    put_signed(&to, record->bias, record->start);
-    put_bytes(&to, record->build_id, record->build_id_bytes <= 32 ? record->build_id_bytes : 32);
-    put_string(&to, record->path);
-    RECORD_END(LWPS_TAG_MODULE);
-}
-
-int lwps_put_module_end(struct lwps_writer *writer, const struct lwps_module_end *record)
-{
-    RECORD_BEGIN(32);
-    put_id(&to, delta, record->id);
-    put_time(&to, delta, record->time);
-    RECORD_END(LWPS_TAG_MODULE_END);
-}
-
-int lwps_put_context(struct lwps_writer *writer, const struct lwps_context *record)
-{
-    RECORD_BEGIN(32);
-    put_signed(&to, record->id, delta->context);
-    put_signed(&to, record->parent, record->id);
-    put_address(&to, &delta->ip, record->ip);
-    delta->context = record->id;
-    RECORD_END(LWPS_TAG_CONTEXT);
-}
-
-int lwps_put_pool(struct lwps_writer *writer, const struct lwps_pool *record)
-{
-    RECORD_BEGIN(32);
-    put_id(&to, delta, record->id);
-    put_varint(&to, record->context);
-    put_varint(&to, record->size);
-    RECORD_END(LWPS_TAG_POOL);
-}
-
-int lwps_put_pool_count(struct lwps_writer *writer, const struct lwps_pool_count *record)
-{
-    RECORD_BEGIN(64);
-    put_id(&to, delta, record->id);
-    put_varint(&to, record->allocations);
-    put_varint(&to, record->frees);
-    put_varint(&to, record->peak_blocks);
-    put_varint(&to, record->bytes);
-    RECORD_END(LWPS_TAG_POOL_COUNT);
-}
-
-int lwps_put_block(struct lwps_writer *writer, const struct lwps_block *record)
-{
-    RECORD_BEGIN(64);
-    put_id(&to, delta, record->id);
-    put_byte(&to, record->kind);
-    put_varint(&to, record->context);
-    put_time(&to, delta, record->time);
-    put_address(&to, &delta->address, record->address);
-    put_varint(&to, record->size);
-    RECORD_END(LWPS_TAG_BLOCK);
-}
-
-int lwps_put_block_end(struct lwps_writer *writer, const struct lwps_block_end *record)
-{
-    RECORD_BEGIN(32);
-    put_id(&to, delta, record->id);
-    put_time(&to, delta, record->time);
-    RECORD_END(LWPS_TAG_BLOCK_END);
-}
-
-int lwps_put_totals(struct lwps_writer *writer, const struct lwps_totals *record)
-{
-    RECORD_BEGIN(128);
-    put_time(&to, delta, record->time);
-    put_varint(&to, record->user_ns);
-    put_varint(&to, record->system_ns);
-    put_varint(&to, record->own_ns);
-    put_varint(&to, record->samples);
-    put_varint(&to, record->samples_with_address);
-    put_varint(&to, record->samples_lost);
-    put_varint(&to, record->allocations);
-    RECORD_END(LWPS_TAG_TOTALS);
-}
-
-int lwps_put_note(struct lwps_writer *writer, const struct lwps_note *record)
-{
-    RECORD_BEGIN(LWPS_STRING_MAX + 16);
-    put_string(&to, record->text);
-    RECORD_END(LWPS_TAG_NOTE);
-}
-
-int lwps_put_thread(struct lwps_writer *writer, const struct lwps_thread *record)
-{
-    RECORD_BEGIN(LWPS_STRING_MAX + 64);
-    put_varint(&to, record->tid);
-    put_time(&to, delta, record->time);
-    put_varint(&to, record->stack_low);
-    put_varint(&to, record->stack_high);
-    put_string(&to, record->name);
-    RECORD_END(LWPS_TAG_THREAD);
-}
-
-int lwps_put_thread_end(struct lwps_writer *writer, const struct lwps_thread_end *record)
-{
-    RECORD_BEGIN(32);
-    put_time(&to, delta, record->time);
-    put_varint(&to, record->cpu_ns);
-    RECORD_END(LWPS_TAG_THREAD_END);
-}
-
-static void put_access(struct cursor *to, struct lwps_delta *delta, const struct lwps_access *access, uint64_t ip)
-{
-    unsigned width = access->bytes && access->bytes <= 64 && !(access->bytes & (access->bytes - 1))
-                         ? 1 + (unsigned)__builtin_ctz(access->bytes)
-                         : 0;
-    put_signed(to, access->ip, ip);
-    put_byte(to, access->flags);
-    put_byte(to, (uint8_t)((access->source & 7) | (access->home & 3) << LWPS_ACCESS_SOURCE_BITS |
-                           width << (LWPS_ACCESS_SOURCE_BITS + LWPS_ACCESS_HOME_BITS)));
-    if (!width)
-        put_varint(to, access->bytes);
-    put_byte(to, access->level);
-    if (!(access->flags & LWPS_ACCESS_KNOWN))
-        return;
-    if (access->home == LWPS_HOME_ADDRESS) {
-        put_address(to, &delta->address, access->address);
-    } else {
-        put_signed(to, access->home_id, delta->home);
-        delta->home = access->home_id;
-        put_address(to, &delta->base, access->home_base);
-        put_signed(to, access->address, access->home_base);
-    }
-}
-
-/* The weights are not carried on: a candidate's rounding is lost, 0.1 % of it at most. */
-int lwps_put_watch(struct lwps_writer *writer, const struct lwps_watch *record)
-{
-    RECORD_BEGIN(WATCH_BYTES_MAX);
-    put_time(&to, delta, record->end_time);
-    put_varint(&to, record->end_time > record->time ? (record->end_time - record->time) / 1000 : 0);
-    put_varint(&to, record->weight / writer->weight_scale);
-    put_byte(&to, record->verdicts);
-    put_byte(&to, record->end);
-    put_byte(&to, record->value);
-    put_varint(&to, record->overlap);
-    put_varint(&to, record->first_tid);
-    put_varint(&to, record->first_context);
-    put_access(&to, delta, &record->first, delta->ip);
-    delta->ip = record->first.ip;
-    bool second = record->second.ip;
-    put_byte(&to, second);
-    if (second) {
-        put_varint(&to, record->second_context);
-        put_access(&to, delta, &record->second, record->first.ip);
-    }
-    RECORD_END(LWPS_TAG_WATCH);
-}
-
-int lwps_put_candidates(struct lwps_writer *writer, const struct lwps_candidates *record)
-{
-    RECORD_BEGIN(64);
-    put_time(&to, delta, record->time);
-    put_varint(&to, record->count);
-    put_varint(&to, record->weight / writer->weight_scale);
-    put_byte(&to, record->verdicts);
-    put_varint(&to, record->context);
-    put_address(&to, &delta->ip, record->ip);
-    RECORD_END(LWPS_TAG_CANDIDATES);
-}
-
-int lwps_put_pair(struct lwps_writer *writer, const struct lwps_pair *record)
-{
-    RECORD_BEGIN(WATCH_BYTES_MAX);
-    put_time(&to, delta, record->time);
-    put_byte(&to, record->verdict);
-    put_varint(&to, record->use);
-    put_varint(&to, record->waste);
-    put_varint(&to, record->close);
-    put_varint(&to, record->open);
-    put_varint(&to, record->times);
-    put_varint(&to, record->again);
-    put_varint(&to, record->first_context);
-    put_access(&to, delta, &record->first, delta->ip);
-    delta->ip = record->first.ip;
-    put_varint(&to, record->second_context);
-    put_access(&to, delta, &record->second, record->first.ip);
-    RECORD_END(LWPS_TAG_PAIR);
-}
-
-int lwps_put_registers(struct lwps_writer *writer, const struct lwps_registers *record)
-{
-    RECORD_BEGIN(64);
-    put_byte(&to, record->flags);
-    put_varint(&to, record->bytes);
-    put_varint(&to, record->same);
-    put_varint(&to, record->close);
-    put_varint(&to, record->instructions);
-    put_varint(&to, record->of_instructions);
-    RECORD_END(LWPS_TAG_REGISTERS);
-}
-
-int lwps_put_sample(struct lwps_writer *writer, const struct lwps_sample *record)
-{
-    RECORD_BEGIN(SAMPLE_BYTES_MAX);
-    unsigned accesses = record->access_count <= LWPS_ACCESSES_MAX ? record->access_count : LWPS_ACCESSES_MAX;
-    bool same = record->context == delta->context;
-    uint64_t weight = record->weight + writer->weight_rest; /* so that rounding does not add up */
-    writer->weight_rest = (uint32_t)(weight % writer->weight_scale);
-    weight /= writer->weight_scale;
-
-    put_byte(&to, (uint8_t)(LWPS_TAG_SAMPLE | (same ? LWPS_TAG_SAME_CONTEXT : 0) | accesses << 2 | (record->kind & 3)));
-    put_time(&to, delta, record->time);
-    put_signed(&to, weight, delta->weight);
-    delta->weight = weight;
-    put_address(&to, &delta->ip, record->ip);
-    if (!same)
-        put_signed(&to, record->context, delta->context);
-    delta->context = record->context;
-    for (unsigned i = 0; i < accesses; i++)
-        put_access(&to, delta, &record->access[i], record->ip);
-    writer_append(writer, body + BODY_HEAD, (uint32_t)(to.at - body - BODY_HEAD));
-    return 0;
 }

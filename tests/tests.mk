@@ -25,7 +25,7 @@ FUZZ_SECONDS = 60
 fuzz: all
 	@mkdir -p obj-san/fuzz/corpus
 	clang $(filter-out -MMD -MP,$(cflags)) -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined -o obj-san/fuzz/reader \
-	    $(srcdir)/tests/fuzz/fuzz_reader.c $(srcdir)/format/reader.c $(srcdir)/base/error.c $(tool_libs)
+	    $(srcdir)/tests/fuzz/fuzz_reader.c $(srcdir)/format/reader.c $(srcdir)/format/decode.c $(srcdir)/base/error.c $(tool_libs)
 	./lwp collect --force -F 2000 --max-overhead 20 -o obj-san/fuzz/result -- awk 'BEGIN { for (i = 0; i < 1000000; i++) a[i % 1000] = i }' > obj-san/fuzz/output
 	cp obj-san/fuzz/result/p*/*.lwps obj-san/fuzz/corpus
 	cd obj-san/fuzz && ./reader -max_total_time=$(FUZZ_SECONDS) -max_len=20000 corpus

@@ -51,9 +51,7 @@ static int on_sample(void *to, const struct lwps_sample *record)
 static int on_candidates(void *to, const struct lwps_candidates *record)
 {
     (void)to;
-    if (!record->count)
-        abort();
-    seen += record->time + record->weight + record->ip;
+    seen += record->time + record->weight + record->count + record->ip;
     return 0;
 }
 

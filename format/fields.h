@@ -1,0 +1,52 @@
+/* What each record but the sample consists of, in the order of the file: the one list that writes and reads them.
+ * Whoever includes this defines RECORD and, unless RECORD drops them, what each kind of field does.
+ *
+ * RECORD(tag, name, room, fields): LWPS_TAG_<tag> and struct lwps_<name>, at most `room` bytes long. New fields go to the
+ * end, since readers skip what they do not know; new records get a new tag.
+ *
+ *   BYTE, NUMBER      as it is; a varint
+ *   TIME, WEIGHT      in the file's units; TIME relative to the time before
+ *   PAST(a, b)        the time a as what it is before b
+ *   ID, CONTEXT       relative to the id (the context) before
+ *   CHAIN(a, chain)   relative to the number of that chain (struct lwps_delta) before
+ *   BEYOND(a, b)      a - b, not negative;  NEAR(a, b)  a - b, of either sign
+ *   BYTES(a, count)   an array in the record; TEXT(a) ended by NUL; TEXTS(a, count) with NULs inside
+ *   ACCESS(a)         its instruction continues the chain; ACCESS_NEAR(a, b): relative to b's
+ *   IF(a, fields)     one byte, and the fields when a is not zero
+ *   CHECK(condition)  a record that does not hold it is not one */
+
+/* ---- process.lwps ---- */
+
+RECORD(PROCESS, process, LWPS_STRING_MAX + 64,
+       NUMBER(pid) NUMBER(parent_pid) TIME(time) TEXTS(command, command_bytes))
+RECORD(MODULE, module, LWPS_STRING_MAX + 128,
+       ID(id) TIME(time) CHAIN(start, base) BEYOND(end, start) NEAR(bias, start) BYTES(build_id, build_id_bytes)
+       TEXT(path) CHECK(record->end >= record->start))
+RECORD(MODULE_END, module_end, 32, ID(id) TIME(time))
+RECORD(CONTEXT, context, 32, CONTEXT(id) NEAR(parent, id) CHAIN(ip, ip) CHECK(record->parent < record->id))
+RECORD(POOL, pool, 32, ID(id) NUMBER(context) NUMBER(size))
+RECORD(POOL_COUNT, pool_count, 64, ID(id) NUMBER(allocations) NUMBER(frees) NUMBER(peak_blocks) NUMBER(bytes))
+RECORD(BLOCK, block, 64,
+       ID(id) BYTE(kind) NUMBER(context) TIME(time) CHAIN(address, address) NUMBER(size)
+       CHECK(record->address + record->size >= record->address))
+RECORD(BLOCK_END, block_end, 32, ID(id) TIME(time))
+RECORD(TOTALS, totals, 128,
+       TIME(time) NUMBER(user_ns) NUMBER(system_ns) NUMBER(own_ns) NUMBER(samples) NUMBER(samples_with_address)
+       NUMBER(samples_lost) NUMBER(allocations))
+RECORD(NOTE, note, LWPS_STRING_MAX + 16, TEXT(text))
+
+/* ---- t<TID>.lwps ---- */
+
+RECORD(THREAD, thread, LWPS_STRING_MAX + 64, NUMBER(tid) TIME(time) NUMBER(stack_low) NUMBER(stack_high) TEXT(name))
+RECORD(THREAD_END, thread_end, 32, TIME(time) NUMBER(cpu_ns))
+RECORD(WATCH, watch, 256,
+       TIME(end_time) PAST(time, end_time) WEIGHT(weight) BYTE(verdicts) BYTE(end) BYTE(value) NUMBER(overlap)
+       NUMBER(first_tid) NUMBER(first_context) ACCESS(first)
+       IF(second.ip, NUMBER(second_context) ACCESS_NEAR(second, first)))
+RECORD(CANDIDATES, candidates, 64,
+       TIME(time) NUMBER(count) WEIGHT(weight) BYTE(verdicts) NUMBER(context) CHAIN(ip, ip))
+RECORD(PAIR, pair, 256,
+       TIME(time) BYTE(verdict) NUMBER(use) NUMBER(waste) NUMBER(close) NUMBER(open) NUMBER(times) NUMBER(again)
+       NUMBER(first_context) ACCESS(first) NUMBER(second_context) ACCESS_NEAR(second, first))
+RECORD(REGISTERS, registers, 64,
+       BYTE(flags) NUMBER(bytes) NUMBER(same) NUMBER(close) NUMBER(instructions) NUMBER(of_instructions))
