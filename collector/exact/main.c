@@ -29,7 +29,8 @@ extern UWord *VG_(client_auxv); /* of Valgrind's core, not in the headers for to
 
 static Long option_threshold = 65536, option_on = 20000, option_off = 2000000;
 static Long option_values = 0;
-static Bool option_sample = True, option_follow = True, option_redundancy = False, option_registers = False, option_spatial = False, option_grow = False;
+static Bool option_sample = True, option_follow = True, option_redundancy = False, option_registers = False, option_spatial = False, option_grow = False,
+            option_windows = False;
 static const HChar *option_region;
 static bool main_recorded; /* when the files were last closed, there were some */
 
@@ -41,6 +42,7 @@ static Bool main_option(const HChar *argument)
     else if VG_BINT_CLO(argument, "--lwp-on", option_on, 0, (Long)1 << 40) {}
     else if VG_BINT_CLO(argument, "--lwp-off", option_off, 0, (Long)1 << 40) {}
     else if VG_BOOL_CLO(argument, "--lwp-grow", option_grow) {}
+    else if VG_BOOL_CLO(argument, "--lwp-windows", option_windows) {}
     else if VG_STR_CLO(argument, "--lwp-region", option_region) {}
     else if VG_DBL_CLO(argument, "--lwp-close", lwp_value_close) {}
     else if VG_BOOL_CLO(argument, "--lwp-follow", option_follow) {}
@@ -171,14 +173,17 @@ static void main_start(void)
     lwp_contexts_start();
     lwp_blocks_start();
     lwp_trace_start();
-    lwp_calls_lazy = !lwp_trace_all && !option_redundancy && !option_registers; /* only windows and allocations ask for it */
+    bool windows = option_windows && !lwp_trace_all;
+    lwp_calls_lazy = !lwp_trace_all && (windows || !option_redundancy) && !option_registers; /* only windows and allocations ask for it */
     lwp_exact_process_start();
-    if (option_redundancy && !lwp_redundancy_start())
+    if (option_redundancy && !lwp_redundancy_start(windows))
         lwp_exact_process_note("Redundant accesses were not counted: there is not enough memory.");
     if (option_values && !lwp_values_start((uint32_t)option_values))
         lwp_exact_process_note("Redundant computations were not counted: there is not enough memory.");
-    if (option_registers && !lwp_registers_start())
+    if (option_registers && !lwp_registers_start(windows))
         lwp_exact_process_note("Values written to registers were not counted: there is not enough memory.");
+    if (windows && option_redundancy)
+        lwp_exact_process_note("Redundant accesses were counted in windows of the run: pairs that lie further apart than a window are not among them.");
     lwp_spatial_runs = option_spatial;
     lwp_region_start(option_region);
     lwp_last_words(main_close);

@@ -6,6 +6,7 @@
 #include "collector/exact/contexts.h"
 #include "collector/exact/emit.h"
 #include "collector/exact/redundancy_counts.h"
+#include "collector/exact/redundancy_windows.h"
 #include "collector/exact/region.h"
 #include "collector/exact/shadow_fast.h"
 #include "collector/exact/store_element.h"
@@ -95,8 +96,24 @@ static uint64_t redundancy_value(Addr address, unsigned bytes)
     return value;
 }
 
+/* The same as the above in windows, of up to 8 bytes. */
+static VG_REGPARM(2) void redundancy_window_load(ULong what, Addr address)
+{
+    lwp_redundancy_touched(address, what_bytes(what));
+    redundancy_load(what, address);
+}
+
+static VG_REGPARM(3) void redundancy_window_store(ULong what, Addr address, ULong value)
+{
+    unsigned bytes = what_bytes(what);
+    lwp_redundancy_touched(address, bytes);
+    redundancy_piece(what, address, bytes, redundancy_value(address, bytes), value);
+}
+
 static void redundancy_store_16(ULong what, Addr address, ULong low, ULong high)
 {
+    if (lwp_redundancy_windows)
+        lwp_redundancy_touched(address, 16);
     const ULong *before = (const ULong *)address;
     redundancy_piece(what, address, 8, before[0], low);
     redundancy_piece(what, address + 8, 8, before[1], high);
@@ -118,7 +135,8 @@ static void redundancy_keep(ULong what, Addr address)
 
 static void redundancy_compare(ULong what, Addr address)
 {
-    lwp_redundancy_number = (uint32_t)what;
+    if (lwp_redundancy_windows)
+        lwp_redundancy_touched(address, what_bytes(what));
     for (unsigned bytes = what_bytes(what), done = 0; done < bytes; done += PIECE) {
         unsigned piece = bytes - done < PIECE ? bytes - done : PIECE;
         redundancy_piece(what, address + done, piece, redundancy_value((Addr)stored_before + done, piece),
@@ -128,10 +146,21 @@ static void redundancy_compare(ULong what, Addr address)
 
 static VG_REGPARM(1) void redundancy_dead(Addr address, ULong bytes)
 {
-    lwp_shadow_forget(&lwp_redundancy_shadow, address, bytes);
+    lwp_redundancy_forget(address, bytes);
 }
 
 /* ---- what translated code is given ---- */
+
+static IRExpr *emit_unary(IRSB *out, IROp operation, IRExpr *value)
+{
+    return emit_value(out, IRExpr_Unop(operation, value));
+}
+
+/* What is to be done if `guard`, NULL: always, is to be done in windows only. */
+static IRExpr *block_guard(const struct lwp_redundancy_block *block, IRExpr *guard)
+{
+    return guard && block->open ? emit_binary(block->out, Iop_And1, guard, block->open) : guard ? guard : block->open;
+}
 
 void lwp_redundancy_enter(struct lwp_redundancy_block *block, IRSB *out, const IRSB *in)
 {
@@ -144,9 +173,12 @@ void lwp_redundancy_enter(struct lwp_redundancy_block *block, IRSB *out, const I
         return;
     struct lwp_numbered_block *site = lwp_numbers_block(count);
     block->site = site;
+    if (lwp_redundancy_windows)
+        block->open = emit_flag(out, &lwp_trace_open);
     IRExpr *now = emit_value(out, IRExpr_Load(Iend_LE, Ity_I32, emit_pointer(&lwp_context_now)));
     IRExpr *last = emit_value(out, IRExpr_Load(Iend_LE, Ity_I32, emit_pointer(&site->node)));
-    EMIT_CALL(out, emit_binary(out, Iop_CmpNE32, now, last), 1, lwp_numbers_enter, mkIRExprVec_1(emit_pointer(site)));
+    EMIT_CALL(out, block_guard(block, emit_binary(out, Iop_CmpNE32, now, last)), 1, lwp_numbers_enter,
+              mkIRExprVec_1(emit_pointer(site)));
     IRExpr *base = emit_value(out, IRExpr_Load(Iend_LE, Ity_I32, emit_pointer(&site->base)));
     block->base = emit_value(out, IRExpr_Unop(Iop_32Uto64, base));
 }
@@ -155,11 +187,6 @@ static IRExpr *emit_what(IRSB *out, IRExpr *base, UInt index, UInt bytes, UInt e
 {
     return emit_binary(out, Iop_Add64, base,
                        emit_word((ULong)element << ELEMENT_AT | (ULong)bytes << BYTES_AT | index));
-}
-
-static IRExpr *emit_unary(IRSB *out, IROp operation, IRExpr *value)
-{
-    return emit_value(out, IRExpr_Unop(operation, value));
 }
 
 /* A value of at most 8 bytes as an I64, NULL: of a type that is not. */
@@ -201,17 +228,17 @@ static bool access_tells(const IRSB *block, const struct lwp_ir_access *access)
     }
 }
 
-static void emit_stored(IRSB *out, IRExpr *what, const struct lwp_ir_access *access, UInt element)
+static void emit_stored(IRSB *out, IRExpr *guard, IRExpr *what, const struct lwp_ir_access *access, UInt element)
 {
     IRExpr *data = access->data;
     switch (typeOfIRExpr(out->tyenv, data)) {
     case Ity_V128:
-        EMIT_CALL(out, access->guard, 0, redundancy_store_16,
+        EMIT_CALL(out, guard, 0, redundancy_store_16,
                   mkIRExprVec_4(what, access->address, emit_unary(out, Iop_V128to64, data),
                                 emit_unary(out, Iop_V128HIto64, data)));
         return;
     case Ity_V256:
-        EMIT_CALL(out, access->guard, 0, redundancy_store_32,
+        EMIT_CALL(out, guard, 0, redundancy_store_32,
                   mkIRExprVec_6(what, access->address, emit_unary(out, Iop_V256to64_0, data),
                                 emit_unary(out, Iop_V256to64_1, data), emit_unary(out, Iop_V256to64_2, data),
                                 emit_unary(out, Iop_V256to64_3, data)));
@@ -220,36 +247,42 @@ static void emit_stored(IRSB *out, IRExpr *what, const struct lwp_ir_access *acc
         break;
     }
     IRExpr **arguments = mkIRExprVec_3(what, access->address, emit_widened(out, data));
-    if (element)
-        EMIT_CALL(out, access->guard, 3, redundancy_store_float, arguments);
+    if (lwp_redundancy_windows)
+        EMIT_CALL(out, guard, 3, redundancy_window_store, arguments);
+    else if (element)
+        EMIT_CALL(out, guard, 3, redundancy_store_float, arguments);
     else if (access->bytes == 8)
-        EMIT_CALL(out, access->guard, 3, redundancy_store_8, arguments);
+        EMIT_CALL(out, guard, 3, redundancy_store_8, arguments);
     else if (access->bytes == 4)
-        EMIT_CALL(out, access->guard, 3, redundancy_store_4, arguments);
+        EMIT_CALL(out, guard, 3, redundancy_store_4, arguments);
     else if (access->bytes == 2)
-        EMIT_CALL(out, access->guard, 3, redundancy_store_2, arguments);
+        EMIT_CALL(out, guard, 3, redundancy_store_2, arguments);
     else
-        EMIT_CALL(out, access->guard, 3, redundancy_store_1, arguments);
+        EMIT_CALL(out, guard, 3, redundancy_store_1, arguments);
 }
 
-static void emit_loaded(IRSB *out, IRExpr *what, const struct lwp_ir_access *access)
+static void emit_loaded(IRSB *out, IRExpr *guard, IRExpr *what, const struct lwp_ir_access *access)
 {
     IRExpr **arguments = mkIRExprVec_2(what, access->address);
+    if (lwp_redundancy_windows) {
+        EMIT_CALL(out, guard, 2, redundancy_window_load, arguments);
+        return;
+    }
     switch (access->bytes) {
     case 8:
-        EMIT_CALL(out, access->guard, 2, redundancy_load_8, arguments);
+        EMIT_CALL(out, guard, 2, redundancy_load_8, arguments);
         return;
     case 4:
-        EMIT_CALL(out, access->guard, 2, redundancy_load_4, arguments);
+        EMIT_CALL(out, guard, 2, redundancy_load_4, arguments);
         return;
     case 2:
-        EMIT_CALL(out, access->guard, 2, redundancy_load_2, arguments);
+        EMIT_CALL(out, guard, 2, redundancy_load_2, arguments);
         return;
     case 1:
-        EMIT_CALL(out, access->guard, 2, redundancy_load_1, arguments);
+        EMIT_CALL(out, guard, 2, redundancy_load_1, arguments);
         return;
     default:
-        EMIT_CALL(out, access->guard, 2, redundancy_load, arguments);
+        EMIT_CALL(out, guard, 2, redundancy_load, arguments);
     }
 }
 
@@ -271,15 +304,15 @@ void lwp_redundancy_before(struct lwp_redundancy_block *block, const struct lwp_
     block->last = now;
     block->index = lwp_numbers_index(block->site, &now);
     UInt element = now.flags & LWPS_ACCESS_STORE ? lwp_store_element(block->in, access) : 0;
-    IRExpr *what = block_what(block, access, element);
+    IRExpr *what = block_what(block, access, element), *guard = block_guard(block, access->guard);
     if (access->flags & LWPS_ACCESS_LOAD && !again)
-        emit_loaded(out, what, access);
+        emit_loaded(out, guard, what, access);
     if (!(access->flags & LWPS_ACCESS_STORE))
         return;
     if (access_tells(block->in, access))
-        emit_stored(out, what, access, element);
+        emit_stored(out, guard, what, access, element);
     else
-        EMIT_CALL(out, access->guard, 2, redundancy_keep, mkIRExprVec_2(what, access->address));
+        EMIT_CALL(out, guard, 2, redundancy_keep, mkIRExprVec_2(what, access->address));
 }
 
 /* Whether a compare-and-swap did store; NULL: not known. */
@@ -306,7 +339,7 @@ void lwp_redundancy_after(struct lwp_redundancy_block *block, const IRStmt *stat
     if (!block->site || !(access->flags & LWPS_ACCESS_STORE) || access_tells(block->in, access))
         return;
     IRExpr *guard = statement->tag == Ist_CAS ? emit_swapped(block->out, statement->Ist.CAS.details) : access->guard;
-    EMIT_CALL(block->out, guard, 2, redundancy_compare,
+    EMIT_CALL(block->out, block_guard(block, guard), 2, redundancy_compare,
               mkIRExprVec_2(block_what(block, access, lwp_store_element(block->in, access)), access->address));
 }
 
@@ -321,14 +354,14 @@ void lwp_redundancy_dead(IRSB *out, const IRStmt *hint)
 
 void lwp_redundancy_forget(Addr address, SizeT bytes)
 {
-    if (redundancy_runs)
+    if (redundancy_runs && !lwp_redundancy_idle())
         lwp_shadow_forget(&lwp_redundancy_shadow, address, bytes);
 }
 
 /* The stack pointer went up; what is not below it by more than the red zone is still in use. */
 static void redundancy_stack_died(Addr address, SizeT bytes)
 {
-    lwp_shadow_forget(&lwp_redundancy_shadow, address - REDZONE, bytes);
+    lwp_redundancy_forget(address - REDZONE, bytes);
 }
 
 /* Valgrind has calls of their own for the usual steps. */
@@ -364,27 +397,29 @@ static void redundancy_follow_stack(void)
 static void redundancy_kernel_reads(CorePart part, ThreadId thread, const HChar *name, Addr address, SizeT bytes)
 {
     (void)part, (void)thread, (void)name;
-    lwp_shadow_use(&lwp_redundancy_shadow, address, bytes);
+    if (!lwp_redundancy_idle())
+        lwp_shadow_use(&lwp_redundancy_shadow, address, bytes);
 }
 
 static void redundancy_kernel_reads_text(CorePart part, ThreadId thread, const HChar *name, Addr address)
 {
     (void)part, (void)thread, (void)name;
-    if (VG_(am_is_valid_for_client)(address, 1, VKI_PROT_READ))
+    if (!lwp_redundancy_idle() && VG_(am_is_valid_for_client)(address, 1, VKI_PROT_READ))
         lwp_shadow_use(&lwp_redundancy_shadow, address, VG_(strlen)((const HChar *)address) + 1);
 }
 
 static void redundancy_kernel_wrote(CorePart part, ThreadId thread, Addr address, SizeT bytes)
 {
     (void)part, (void)thread;
-    lwp_shadow_forget(&lwp_redundancy_shadow, address, bytes);
+    lwp_redundancy_forget(address, bytes);
 }
 
-bool lwp_redundancy_start(void)
+bool lwp_redundancy_start(bool windows)
 {
     if (!lwp_redundancy_counts_start())
         return false;
     redundancy_runs = true;
+    lwp_redundancy_windows = windows;
     redundancy_follow_stack();
     VG_(track_pre_mem_read)(redundancy_kernel_reads);
     VG_(track_pre_mem_read_asciiz)(redundancy_kernel_reads_text);

@@ -1,5 +1,5 @@
-/* Memory redundancies of the whole run (shadow.h): what translated code tells the shadow, and its counts as records.
- * Works on its own, trace windows do not matter to it. */
+/* Memory redundancies (shadow.h): what translated code tells the shadow, and its counts as records. Of the whole run,
+ * whatever the trace's windows are, or, if so asked, of the windows only (redundancy_windows.h). */
 #ifndef LWP_EXACT_REDUNDANCY_H
 #define LWP_EXACT_REDUNDANCY_H
 
@@ -13,12 +13,13 @@ struct lwp_redundancy_block {
     const IRSB *in;
     struct lwp_numbered_block *site; /* NULL: it accesses nothing */
     IRExpr *base;                    /* I64: number of its first access on the path it runs on */
+    IRExpr *open;                    /* I1: in a window; NULL: the whole run is followed */
     struct lwp_numbered_access last;
     UInt index;                      /* of the last one */
 };
 
 /* Nothing below does anything unless this was called; false: no memory. */
-bool lwp_redundancy_start(void);
+bool lwp_redundancy_start(bool windows);
 
 /* At the superblock's start. */
 void lwp_redundancy_enter(struct lwp_redundancy_block *block, IRSB *out, const IRSB *in);

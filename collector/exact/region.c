@@ -23,7 +23,7 @@ static void region_update(void)
     region_met |= inside;
     lwp_trace_region(inside);
     lwp_redundancy_region();
-    lwp_register_counts_region();
+    lwp_register_counts_part();
 }
 
 void lwp_region_start(const char *region)

@@ -5,6 +5,7 @@
 #include "collector/exact/process.h"
 #include "collector/exact/region.h"
 #include "collector/exact/shadow_pairs.h"
+#include "collector/exact/trace.h"
 #include "collector/value.h"
 #include "format/record.h"
 
@@ -12,9 +13,9 @@ enum { PAIR_BITS = 19 }; /* 36 MiB */
 
 struct lwp_register_totals *lwp_register_totals;
 
-static struct lwp_register_totals inside, outside;
+static struct lwp_register_totals counted, passed;
 static struct lwp_shadow_pairs pairs;
-static bool counts_run;
+static bool counts_run, counts_windows;
 
 static struct {
     struct lwps_writer file;
@@ -23,10 +24,11 @@ static struct {
 
 static const struct lwp_shadow_port counts_port = {.map = lwp_pages_map, .unmap = lwp_pages_unmap};
 
-bool lwp_register_counts_start(void)
+bool lwp_register_counts_start(bool windows)
 {
-    lwp_register_totals = &inside;
+    counts_windows = windows;
     counts_run = lwp_shadow_pairs_init(&pairs, &counts_port, PAIR_BITS);
+    lwp_register_counts_part();
     return counts_run;
 }
 
@@ -45,14 +47,14 @@ static unsigned what_bytes(ULong what)
 
 VG_REGPARM(2) void lwp_register_same(ULong what, ULong first)
 {
-    if (lwp_region_inside)
+    if (lwp_register_totals == &counted)
         counts_pair(what, first)->same += what_bytes(what);
 }
 
 void lwp_register_near(ULong what, ULong first, ULong before, ULong after)
 {
     unsigned bytes = what_bytes(what), element = (unsigned)(what >> LWP_REGISTER_ELEMENT_AT) & 0xff;
-    if (!lwp_region_inside)
+    if (lwp_register_totals != &counted)
         return;
     enum lwps_value value = lwp_value_compare(before, after, bytes, element);
     if (value == LWPS_VALUE_SAME)
@@ -61,10 +63,10 @@ void lwp_register_near(ULong what, ULong first, ULong before, ULong after)
         counts_pair(what, first)->close += bytes;
 }
 
-void lwp_register_counts_region(void)
+void lwp_register_counts_part(void)
 {
     if (counts_run)
-        lwp_register_totals = lwp_region_inside ? &inside : &outside;
+        lwp_register_totals = lwp_region_inside && (lwp_trace_open || !counts_windows) ? &counted : &passed;
 }
 
 /* ---- records ---- */
@@ -96,8 +98,8 @@ void lwp_register_counts_keep(void)
         for (unsigned is_float = 0; is_float < 2; is_float++) {
             struct lwps_registers *sum = &sums[load][is_float];
             sum->flags = (uint8_t)((load ? LWPS_ACCESS_LOAD : 0) | (is_float ? LWPS_ACCESS_FLOAT : 0));
-            sum->bytes = inside.bytes[load][is_float];
-            sum->of_instructions = inside.instructions;
+            sum->bytes = counted.bytes[load][is_float];
+            sum->of_instructions = counted.instructions;
             rest.use += sum->bytes - sum->same - sum->close;
             lwps_put_registers(&counts.file, sum);
         }
@@ -112,5 +114,5 @@ void lwp_register_counts_anew(void)
     if (!counts_run)
         return;
     lwp_shadow_pairs_clear(&pairs);
-    inside = (struct lwp_register_totals){0};
+    counted = (struct lwp_register_totals){0};
 }

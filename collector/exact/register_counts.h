@@ -11,7 +11,7 @@
 struct lwp_register_totals {
     ULong bytes[2][2], instructions;
 };
-extern struct lwp_register_totals *lwp_register_totals; /* those of inside of the region, or of outside */
+extern struct lwp_register_totals *lwp_register_totals; /* what counts, or what does not: outside of region or window */
 
 enum {
     LWP_REGISTER_BYTES_AT = 32,   /* in `what`, above the write's number: bytes, and... */
@@ -19,13 +19,14 @@ enum {
     LWP_REGISTER_COUNTS_AT = 63,  /* ...whether it is the first value that the instruction writes */
 };
 
-bool lwp_register_counts_start(void);
+/* `windows`: what is written outside of them does not count. */
+bool lwp_register_counts_start(bool windows);
 /* Called from translated code: what `first` had written was written again; what might be so. */
 VG_REGPARM(2) void lwp_register_same(ULong what, ULong first);
 VG_REGPARM(0) void lwp_register_near(ULong what, ULong first, ULong before, ULong after);
 
-/* The region is entered or left (region.h). */
-void lwp_register_counts_region(void);
+/* The region (region.h) or a window is entered or left. */
+void lwp_register_counts_part(void);
 /* Writes all counts so far in place of what was there. */
 void lwp_register_counts_keep(void);
 /* Begins anew. */

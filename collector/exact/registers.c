@@ -28,9 +28,9 @@ static void registers_kernel_wrote(CorePart part, ThreadId thread, PtrdiffT offs
     VG_(set_shadow_regs_area)(thread, 1, offset, bytes < sizeof nobody ? bytes : sizeof nobody, nobody);
 }
 
-bool lwp_registers_start(void)
+bool lwp_registers_start(bool windows)
 {
-    registers_run = lwp_register_counts_start();
+    registers_run = lwp_register_counts_start(windows);
     if (!registers_run)
         return false;
     /* else what is overwritten in the superblock is not written at all */

@@ -1,7 +1,8 @@
 /* Temporal redundancy in registers (RedSpy; Wen's thesis, 3.4.1): an instruction that writes to a register the value that
  * is there already. Looked at are the general registers but for the stack pointer, the vector registers (floating point
  * numbers one by one, integers as a whole) and those of the x87; not flags. A conditional move makes no value and is
- * left out. What the kernel writes has no writer. Works on its own over the whole run, windows do not matter to it.
+ * left out. What the kernel writes has no writer. Who wrote what is followed over the whole run; what is counted may be
+ * windows only.
  *
  * Who wrote a register last is kept in Valgrind's shadow of it, which changes with the thread: the number of its
  * (call path, instruction) (access_numbers.h) for every 4 bytes. Of the general registers the lower half stands for all of
@@ -36,7 +37,7 @@ struct lwp_registers_block {
 };
 
 /* Nothing below does anything unless this was called, before anything is translated; false: no memory. */
-bool lwp_registers_start(void);
+bool lwp_registers_start(bool windows);
 
 /* At the superblock's start, behind its first IMark. */
 void lwp_registers_enter(struct lwp_registers_block *block, IRSB *out, const IRSB *in);

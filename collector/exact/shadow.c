@@ -21,11 +21,18 @@ bool lwp_shadow_init(struct lwp_shadow *shadow, const struct lwp_shadow_port *po
     return there;
 }
 
-void lwp_shadow_fini(struct lwp_shadow *shadow)
+void lwp_shadow_forget_all(struct lwp_shadow *shadow)
 {
     for (size_t i = 0; shadow->leaves && i < LEAVES; i++)
-        if (shadow->leaves[i])
+        if (shadow->leaves[i]) {
             shadow->port->unmap(shadow->leaves[i], LEAF_WORDS * sizeof **shadow->leaves);
+            shadow->leaves[i] = NULL;
+        }
+}
+
+void lwp_shadow_fini(struct lwp_shadow *shadow)
+{
+    lwp_shadow_forget_all(shadow);
     if (shadow->leaves)
         shadow->port->unmap(shadow->leaves, LEAVES * sizeof *shadow->leaves);
     lwp_shadow_pairs_fini(&shadow->pairs);

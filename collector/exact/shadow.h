@@ -53,5 +53,7 @@ void lwp_shadow_use(struct lwp_shadow *shadow, uint64_t address, uint64_t bytes)
 
 /* What was there is gone, and nothing is told of it: freed, unmapped, a dead frame, written by the kernel. */
 void lwp_shadow_forget(struct lwp_shadow *shadow, uint64_t address, uint64_t bytes);
+/* All of it; its memory is given back, counts stay. */
+void lwp_shadow_forget_all(struct lwp_shadow *shadow);
 
 #endif

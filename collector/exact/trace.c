@@ -4,6 +4,8 @@
 #include "collector/exact/calls.h"
 #include "collector/exact/keep.h"
 #include "collector/exact/options.h"
+#include "collector/exact/redundancy_windows.h"
+#include "collector/exact/register_counts.h"
 #include "collector/exact/sampling.h"
 #include "collector/exact/spatial.h"
 #include "collector/exact/spatial_registers.h"
@@ -75,8 +77,12 @@ static void trace_set(void)
     lwp_trace_open = trace_window && trace_inside;
     if (!open && lwp_trace_open)
         lwp_values_window();
-    if (open && !lwp_trace_open)
+    if (open && !lwp_trace_open) {
         lwp_spatial_look();
+        lwp_redundancy_window_ends();
+    }
+    if (open != lwp_trace_open)
+        lwp_register_counts_part();
     Long most = lwp_trace_all ? LWP_TRACE_QUANTUM : lwp_trace_open ? 0 : LOOK;
     trace_quantum = lwp_trace_state.left = trace_inside && !lwp_trace_open && trace_phase < most ? trace_phase : most;
 }

@@ -34,7 +34,8 @@ const struct lwp_option lwp_collect_options[] = {
     {.name = "duration", .kind = LWP_OPT_NUMBER, .argument = "SECONDS", .min = 0, .max = 1e6, .initial = "0",
      .help = "stop sampling after so many seconds, the program goes on; 0: to the end"},
     {.name = "window", .kind = LWP_OPT_TEXT, .argument = "ON:OFF",
-     .help = "instructions that the exact engine traces and then leaves out, 20k:2M if not given; ON:fibonacci: gaps of ON, ON, 2, 3, 5... ON; all: it traces all"},
+     .help = "instructions that the exact engine traces and then leaves out, 20k:2M if not given; ON:fibonacci: gaps of ON, ON, 2, 3, 5... ON; all: it traces all. "
+             "Redundancies and registers cover the whole run unless this is given"},
     {.name = "region", .kind = LWP_OPT_TEXT, .argument = "FUNC",
      .help = "the exact engine records only while the function FUNC is running; LWP_BEGIN: only what lies between LWP_BEGIN() and LWP_END() of lwp.h"},
     {.name = "machine", .kind = LWP_OPT_TEXT, .argument = "FILE",

@@ -64,6 +64,7 @@ int lwp_exact_window(const char *text, struct lwp_exact *exact, struct lwp_error
 {
     exact->on = WINDOW_ON;
     exact->off = WINDOW_OFF;
+    exact->windows = text && strcmp(text, "all") != 0;
     if (!text)
         return LWP_OK;
     if (strcmp(text, "all") == 0) {
@@ -145,6 +146,7 @@ char **lwp_exact_command(const struct lwp_exact *exact, const char *folder, char
     if (asprintf(&list[used++], "--lwp-dir=%s", exact->dir) < 0 || asprintf(&list[used++], "--lwp-caches=%s", caches) < 0 ||
         asprintf(&list[used++], "--lwp-follow=%s", exact->follow ? "yes" : "no") < 0 ||
         asprintf(&list[used++], "--lwp-grow=%s", exact->grows ? "yes" : "no") < 0 ||
+        asprintf(&list[used++], "--lwp-windows=%s", exact->windows ? "yes" : "no") < 0 ||
         asprintf(&list[used++], "--lwp-close=%.6f", exact->approx) < 0 ||
         (exact->region && asprintf(&list[used++], "--lwp-region=%s", exact->region) < 0) ||
         asprintf(&list[used++], "--lwp-spatial=%s", exact->spatial ? "yes" : "no") < 0 ||

@@ -13,6 +13,7 @@ struct lwp_exact {
     const char *dir;         /* result directory, absolute */
     uint64_t heap_threshold; /* bytes */
     uint64_t on, off;        /* instructions traced, and not traced after; off 0: all are traced */
+    bool windows;            /* they were asked for: redundancies and registers are counted in them only, too */
     bool grows;              /* off is the first gap; they grow as Fibonacci's numbers do */
     const char *region;      /* function, or LWP_BEGIN; NULL: all */
     double approx;           /* floating point numbers that are so close count as equal; part of the old one */

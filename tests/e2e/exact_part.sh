@@ -34,7 +34,9 @@ run() { # NAME OPTION...
     [ "$(cat out)" = 1 ] || fail "output of $name"
     "$LWP" analyze -q "$name" || fail "analyze $name"
 }
-run all --window all --detect layout,redundancy
+run all --window all --detect layout,redundancy,registers
+run long --window 100G:1 --detect redundancy,registers
+run narrow --window 5k:5k --detect redundancy,registers
 run function --window all --region worker --detect layout,redundancy
 run marks --window all --region LWP_BEGIN --detect layout,redundancy
 run nobody --region nobody
@@ -67,6 +69,16 @@ near = 9 * 4095 * 8
 assert near <= stored["wasted"] <= near + 4096 and stored["approximate"] > 0.9, stored
 assert total("exactly", "silent_store")["wasted"] < 4096, total("exactly", "silent_store")
 assert total("wide", "silent_store")["wasted"] == stored["wasted"]
+# windows that were asked for hold for redundancies and registers, too: one that never ends tells all; and a round is longer
+# than a short one, so that of no array's stores anything is known to be dead or silent
+assert load("long")["redundancy_totals"] == load("all")["redundancy_totals"], load("long")["redundancy_totals"]
+narrow = load("narrow")
+def of_arrays(d): return sum(r["amount"] for r in d["redundancies"] if r["kind"] in ("dead_store", "silent_store") and
+                             r["second"] is not None and (d["contexts"][r["second"]]["frames"] or [{}])[0].get("function") == "fill")
+assert of_arrays(narrow) == 0 and of_arrays(load("all")) > 3 * bytes, (of_arrays(narrow), of_arrays(load("all")))
+for kind in "silent_store", "register":
+    assert 0.4 < total("narrow", kind)["total"] / total("all", kind)["total"] < 0.6, (total("narrow", kind), total("all", kind))
+assert any("in windows of the run" in n for n in narrow["run"]["notes"]), narrow["run"]["notes"]
 notes = load("nobody")["run"]["notes"]
 assert any("no function nobody was entered" in n for n in notes), notes
 assert load("nobody")["run"]["samples"] == 0
