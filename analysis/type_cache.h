@@ -45,6 +45,10 @@ struct code_types *code_types_of(struct code_module *module);
 /* The type of a DIE (cv and typedefs still on it); NULL: unknown. Arrays: see type_die_array first. */
 const struct lwp_type *code_type(struct code_module *module, Dwarf_Die type);
 
+/* Fills in the type's kind, fields, parts and is_class from the struct's, union's or class's DIE; bytes and language are known.
+ * False: the debug info contradicts itself. */
+bool code_type_fields(struct lwp_code *code, struct lwp_type *type, Dwarf_Die *die);
+
 /* The DIE of the static variable that holds the address. */
 bool code_static_at(struct code_module *module, uint64_t address, struct code_static *found);
 
