@@ -1,0 +1,81 @@
+/* What the files behind collector/import/import.h share: a result that is being written from a perf.data. */
+#ifndef LWP_COLLECTOR_IMPORT_STATE_H
+#define LWP_COLLECTOR_IMPORT_STATE_H
+
+#include "base/hash.h"
+#include "collector/import/import.h"
+#include "collector/import/perf_file.h"
+#include "format/paths.h"
+#include "format/writer.h"
+
+struct import_mapping {
+    uint64_t start, end, bias;
+    uint64_t time, end_time;
+    bool module; /* else a block */
+    uint8_t build_id[20], build_id_bytes;
+    char *path;
+};
+
+/* One process image. Written at the end, when its samples are known, so that a whole machine's processes need no files.
+ */
+struct import_process {
+    uint32_t pid;
+    char folder[64]; /* p<PID>[.<n>], "" until its first sample */
+    char comm[64];
+    struct import_mapping *mappings;
+    size_t mapping_count, mapping_room;
+    uint64_t samples;
+};
+
+struct import_thread {
+    uint32_t tid, process;
+    unsigned generation;
+    uint64_t used; /* turn of the last sample: the longest unused is closed first */
+    struct lwps_writer file;
+    struct lwps_paths paths;
+    bool open;
+};
+
+struct import {
+    const char *dir;
+    struct lwp_imported *imported;
+    struct lwp_perf_about about;
+    uint8_t unit;
+    struct import_process *processes;
+    size_t process_count, process_room;
+    struct import_thread *threads;
+    size_t thread_count, thread_room;
+    struct lwp_map *process_of, *thread_of; /* pid, (process, tid) -> index of the latest */
+    unsigned open;
+    uint64_t turn, first_time, throttled, stores_without_latency;
+    struct lwp_error *err;
+    int status;
+};
+
+/* The process image that a pid stands for now, made when there is none; NULL: there are too many. */
+struct import_process *import_process(struct import *import, uint32_t pid);
+
+/* perf's records of mappings, names and forks: callbacks of struct lwp_perf_visitor. */
+void import_on_mapping(void *to, const struct lwp_perf_mapping *from);
+void import_on_comm(void *to, const struct lwp_perf_task *task);
+void import_on_fork(void *to, const struct lwp_perf_task *task);
+
+/* Makes the process's folder unless there is one; false: the import ends (status, err). */
+bool import_make_folder(struct import *import, struct import_process *process);
+
+/* Opens folder/name below the result for pid and tid; false as above. */
+bool import_open(struct import *import, struct lwps_writer *file, const char *folder, const char *name, uint32_t pid,
+                 uint32_t tid);
+
+/* Writes what process.lwps holds of the process and its mappings. */
+void import_put_process(struct lwps_writer *file, const struct import_process *process);
+
+void import_process_free(struct import_process *process);
+
+/* The thread with its file open, ready for a sample; NULL: there are too many, or it cannot be written. Few files are open
+ * at a time: a thread may get several. */
+struct import_thread *import_thread(struct import *import, uint32_t process, uint32_t tid);
+
+void import_close_thread(struct import *import, struct import_thread *thread);
+
+#endif
