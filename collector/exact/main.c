@@ -2,6 +2,7 @@
 #include "collector/exact/blocks.h"
 #include "collector/exact/calls.h"
 #include "collector/exact/contexts.h"
+#include "collector/exact/environment.h"
 #include "collector/exact/exec.h"
 #include "collector/exact/instrument.h"
 #include "collector/exact/keep.h"
@@ -157,6 +158,7 @@ static void main_fix_random(void)
 
 static void main_start(void)
 {
+    lwp_environment_hide();
     main_fix_random();
     lwp_exact_options.heap_threshold = (uint64_t)option_threshold;
     lwp_exact_options.window_on = (uint64_t)option_on;

@@ -149,7 +149,7 @@ static int collect_under_exact(const struct lwp_options *options, const char *di
     launch->argv = under;
     launch->path = under ? under[0] : NULL;
     launch->by_shell = false;
-    launch->environment = lwp_exact_environment(environ, folder);
+    launch->environment = lwp_exact_environment(environ, folder, command[0]);
     return under ? LWP_OK : err->status;
 }
 

@@ -1,5 +1,6 @@
 /* The tool is executed directly, with what Valgrind's launcher would set: VALGRIND_LIB, where the tool and Valgrind's
- * preload library are, and VALGRIND_LAUNCHER, which it executes for the program's children. The program sees both. */
+ * preload library are, and VALGRIND_LAUNCHER, which it executes for the program's children. The program sees neither
+ * (exact/environment.c). */
 #include "collector/launch/exact.h"
 
 #include "collector/launch/beside.h"
@@ -167,14 +168,29 @@ memory:
     return NULL;
 }
 
-/* OpenMP's threads would spin through each other's turns: only one runs at a time. */
-char **lwp_exact_environment(char *const *from, const char *folder)
+/* The same folder by a name of a length that nearly all have: the program's stack begins above its environment, so that its
+ * addresses would depend on where lwp is installed. */
+static void exact_even(const char *folder, char *even)
 {
-    char *settings[4] = {NULL}, **environment = NULL;
-    bool policy = getenv("OMP_WAIT_POLICY") != NULL;
-    if (asprintf(&settings[0], "VALGRIND_LIB=%s", folder) >= 0 &&
-        asprintf(&settings[1], "VALGRIND_LAUNCHER=%s/launcher", folder) >= 0 &&
-        (policy || (settings[2] = strdup("OMP_WAIT_POLICY=passive"))))
+    enum { EVEN = 256 };
+    size_t length = strlen(folder), more = (EVEN - length % EVEN) % EVEN;
+    memset(even, '/', more);
+    memcpy(even + more, folder, length + 1);
+}
+
+/* OpenMP's threads would spin through each other's turns: only one runs at a time. Shells set _ to what they execute. */
+char **lwp_exact_environment(char *const *from, const char *folder, const char *program)
+{
+    char *settings[5] = {NULL}, **environment = NULL, even[2 * PATH_MAX];
+    size_t count = 0;
+    exact_even(folder, even);
+    bool there = asprintf(&settings[count++], "VALGRIND_LIB=%s", even) >= 0 &&
+                 asprintf(&settings[count++], "VALGRIND_LAUNCHER=%s/launcher", folder) >= 0;
+    if (there && !getenv("OMP_WAIT_POLICY"))
+        there = (settings[count++] = strdup("OMP_WAIT_POLICY=passive"));
+    if (there && getenv("_"))
+        there = asprintf(&settings[count++], "_=%s", program) >= 0;
+    if (there)
         environment = lwp_preload_environment(from, NULL, settings);
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
         free(settings[i]);

@@ -38,7 +38,7 @@ int lwp_exact_approx(const char *text, double *approx, struct lwp_error *err);
 /* The tool's command line for `command` (NULL-ended, borrowed), and the environment for it. Free the list with
  * lwp_exact_free. NULL: out of memory, or the machine's caches are unknown (which the error says). */
 char **lwp_exact_command(const struct lwp_exact *exact, const char *folder, char *const *command, struct lwp_error *err);
-char **lwp_exact_environment(char *const *from, const char *folder);
+char **lwp_exact_environment(char *const *from, const char *folder, const char *program);
 void lwp_exact_free(char **list);
 
 #endif
