@@ -7,72 +7,8 @@
 
 enum { FRAMES_FIRST = 64, FRAMES_MOST = 1 << 20, FAR = 1 << 20 };
 
-struct lwp_calls *lwp_calls_now;
+struct lwp_call_stacks *lwp_calls_now;
 bool lwp_calls_lazy;
-
-static uint64_t calls_clock;
-
-void lwp_calls_init(struct lwp_calls *calls)
-{
-    *calls = (struct lwp_calls){.now = &calls->stacks[0]};
-}
-
-void lwp_calls_free(struct lwp_calls *calls)
-{
-    for (int i = 0; i < LWP_CALL_STACKS; i++)
-        VG_(free)(calls->stacks[i].frames);
-    lwp_calls_init(calls);
-}
-
-static bool calls_is_near(const struct lwp_call_stack *stack, Addr sp)
-{
-    uint64_t top = stack->frames[stack->count - 1].slot;
-    return top - sp < FAR || sp - top < FAR;
-}
-
-/* Jumping up over a megabyte of frames that are done with is rare, but no switch: some frame of the stack is near. */
-static bool calls_reaches(const struct lwp_call_stack *stack, Addr sp)
-{
-    for (uint32_t i = stack->count; i--;)
-        if (stack->frames[i].slot - sp < FAR)
-            return true;
-    return false;
-}
-
-static __attribute__((noinline)) void calls_switch(Addr sp)
-{
-    struct lwp_calls *calls = lwp_calls_now;
-    struct lwp_call_stack *found = NULL, *oldest = NULL;
-    if (calls_reaches(calls->now, sp))
-        return;
-    calls->now->used = ++calls_clock;
-    for (int i = 0; i < LWP_CALL_STACKS; i++) {
-        struct lwp_call_stack *stack = &calls->stacks[i];
-        if (stack == calls->now)
-            continue;
-        if (stack->count && !found && calls_is_near(stack, sp))
-            found = stack;
-        if (!oldest || stack->used < oldest->used)
-            oldest = stack;
-    }
-    if (!found && !calls->now->count)
-        return;
-    if (!found) {
-        found = oldest;
-        found->count = found->known = 0;
-    }
-    calls->now = found;
-}
-
-static inline struct lwp_call_stack *calls_stack(Addr sp)
-{
-    struct lwp_call_stack *stack = lwp_calls_now->now;
-    if (!stack->count || !calls_is_near(stack, sp)) { /* an empty one is what a signal's handler has returned from */
-        calls_switch(sp);
-        stack = lwp_calls_now->now;
-    }
-    return stack;
-}
 
 static inline void calls_know(struct lwp_call_stack *stack)
 {
@@ -108,7 +44,7 @@ static inline void calls_pop(struct lwp_call_stack *stack, Addr sp, ULong result
 VG_REGPARM(2) void lwp_calls_call(Addr return_address, Addr sp)
 {
     lwp_trace_drain();
-    struct lwp_call_stack *stack = calls_stack(sp);
+    struct lwp_call_stack *stack = lwp_calls_now->now;
     if (stack->count && stack->frames[stack->count - 1].slot <= sp)
         calls_pop(stack, sp + 1, 0);
     if (stack->count == stack->room) {
@@ -125,7 +61,33 @@ VG_REGPARM(2) void lwp_calls_call(Addr return_address, Addr sp)
 VG_REGPARM(2) void lwp_calls_return(Addr sp, ULong result)
 {
     lwp_trace_drain();
-    calls_pop(calls_stack(sp), sp, result);
+    calls_pop(lwp_calls_now->now, sp, result);
+}
+
+VG_REGPARM(2) void lwp_calls_moved(Addr from, Addr to)
+{
+    const struct lwp_call_stack *stack = lwp_calls_now->now;
+    if (stack->count && to >= from && to <= stack->frames[stack->count - 1].slot)
+        return; /* nearly always: a frame's end */
+    lwp_trace_drain();
+    lwp_call_stacks_moved(lwp_calls_now, from, to);
+    calls_pop(lwp_calls_now->now, to, 0);
+}
+
+void lwp_calls_handler(struct lwp_call_stacks *calls, Addr from)
+{
+    lwp_trace_drain();
+    lwp_call_stacks_leave(calls, from);
+    if (calls == lwp_calls_now)
+        calls_pop(calls->now, 0, 0);
+}
+
+void lwp_calls_handled(struct lwp_call_stacks *calls, Addr to)
+{
+    lwp_trace_drain();
+    lwp_call_stacks_moved(calls, to, to);
+    if (calls == lwp_calls_now)
+        calls_pop(calls->now, to, 0);
 }
 
 bool lwp_calls_hook(Addr sp)

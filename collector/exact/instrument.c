@@ -3,7 +3,7 @@
  *    at the entry of an allocator's function also the hook of heap.c;
  *  - before each access: its address into the trace; and what it does to shadow memory (redundancy.h);
  *  - at each write to a register: whether it changes anything (registers.c), if asked for;
- *  - at its end, if it calls or returns: the shadow call stack (calls.h).
+ *  - at its end, if it calls, returns or sets the stack pointer anew: the shadow call stack (calls.h).
  * Direct calls are not followed into (guest_chase off), so that every call and every entry is an end and a start. */
 #include "collector/exact/instrument.h"
 
@@ -15,6 +15,7 @@
 #include "collector/exact/region.h"
 #include "collector/exact/registers.h"
 #include "collector/exact/spatial.h"
+#include "collector/exact/stack_moves.h"
 #include "collector/exact/store_element.h"
 #include "collector/exact/trace.h"
 #include "collector/exact/values.h"
@@ -36,6 +37,7 @@ struct translation {
     UInt exits;             /* passed so far */
     struct lwp_redundancy_block redundancy;
     struct lwp_registers_block registers;
+    struct lwp_stack_moves moves;
 };
 
 /* A store to where the same instruction has loaded from is the second half of one access. */
@@ -178,9 +180,17 @@ static void translation_exit(struct translation *now)
     addStmtToIRSB(now->out, IRStmt_Store(Iend_LE, to, emit_word(++now->exits)));
 }
 
+/* The superblock is left, if `guard`, NULL: anyway. */
+static void translation_moved(struct translation *now, IRExpr *guard)
+{
+    if (now->moves.to)
+        EMIT_CALL(now->out, guard, 2, lwp_calls_moved, mkIRExprVec_2(now->moves.from, now->moves.to));
+}
+
 static void translation_end(struct translation *now)
 {
     IRSB *out = now->out;
+    translation_moved(now, NULL);
     if (out->jumpkind == Ijk_Call)
         EMIT_CALL(out, NULL, 2, lwp_calls_call, mkIRExprVec_2(emit_word(now->next_ip), emit_register(out, REGISTER(RSP))));
     else if (out->jumpkind == Ijk_Ret)
@@ -199,6 +209,7 @@ IRSB *lwp_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout 
     if (now.first == in->stmts_used)
         return in;
     translation_survey(&now);
+    lwp_stack_moves_enter(&now.moves, in);
     for (Int i = now.first; i < in->stmts_used; i++) {
         IRStmt *statement = in->stmts[i];
         struct lwp_ir_access access;
@@ -210,6 +221,9 @@ IRSB *lwp_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout 
             lwp_redundancy_before(&now.redundancy, &access);
         }
         lwp_registers_before(&now.registers, statement);
+        lwp_stack_moves_before(&now.moves, now.out, statement);
+        if (statement->tag == Ist_Exit)
+            translation_moved(&now, statement->Ist.Exit.guard);
         addStmtToIRSB(now.out, statement);
         if (accesses)
             lwp_redundancy_after(&now.redundancy, statement, &access);

@@ -15,11 +15,13 @@ static struct lwp_exact_thread *threads_of(ThreadId id)
 {
     if (id >= THREADS_MAX) {
         threads_other.failed = true;
+        if (!threads_other.calls.now)
+            lwp_call_stacks_init(&threads_other.calls);
         return &threads_other;
     }
     if (!threads[id]) {
         threads[id] = VG_(calloc)("lwp.thread", 1, sizeof *threads[id]);
-        lwp_calls_init(&threads[id]->calls);
+        lwp_call_stacks_init(&threads[id]->calls);
     }
     return threads[id];
 }
@@ -67,7 +69,7 @@ static void threads_exit(ThreadId id)
         lwp_context_now = 0;
     }
     thread_close(thread);
-    lwp_calls_free(&thread->calls);
+    lwp_call_stacks_free(&thread->calls);
     lwp_values_thread_free(thread->values);
     VG_(free)(thread);
     threads[id] = NULL;
@@ -128,8 +130,24 @@ void lwp_threads_abandon(void)
     }
 }
 
+/* Handlers on the thread's own stack are called there as functions are. */
+static void threads_before_handler(ThreadId id, Int signal, Bool own_stack)
+{
+    (void)signal;
+    if (own_stack)
+        lwp_calls_handler(&threads_of(id)->calls, VG_(get_SP)(id));
+}
+
+static void threads_after_handler(ThreadId id, Int signal)
+{
+    (void)signal;
+    lwp_calls_handled(&threads_of(id)->calls, VG_(get_SP)(id));
+}
+
 void lwp_threads_start(void)
 {
+    VG_(track_pre_deliver_signal)(threads_before_handler);
+    VG_(track_post_deliver_signal)(threads_after_handler);
     VG_(track_start_client_code)(threads_run);
     VG_(track_pre_thread_ll_exit)(threads_exit);
 }

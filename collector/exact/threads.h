@@ -14,7 +14,7 @@ struct lwp_exact_thread {
     uint32_t tid;            /* the kernel's */
     struct lwps_writer file; /* made when there is something to write */
     struct lwp_context_map contexts;
-    struct lwp_calls calls;
+    struct lwp_call_stacks calls;
     struct lwp_heap_call heap_call;
     uint64_t region_slot; /* of the frame of --region's function, 0: it is not running */
     uint64_t stack_low, stack_high;

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 enum { WINDOW_ON = 20000, WINDOW_OFF = 2000000, OPTIONS_MAX = 40 };
@@ -115,6 +116,14 @@ static int exact_caches(const struct lwp_machine *machine, char *text, size_t si
                          "collect: the exact engine needs the sizes of the caches, which /sys/devices/system/cpu does not tell here");
 }
 
+/* Bytes of the program's stack: Valgrind gives 8 MiB at most unless told. */
+static unsigned long long exact_stack(void)
+{
+    static const rlim_t most = (rlim_t)1 << 30;
+    struct rlimit limit;
+    return getrlimit(RLIMIT_STACK, &limit) ? 0 : limit.rlim_cur < most ? limit.rlim_cur : most;
+}
+
 char **lwp_exact_command(const struct lwp_exact *exact, const char *folder, char *const *command, struct lwp_error *err)
 {
     char caches[256];
@@ -140,7 +149,8 @@ char **lwp_exact_command(const struct lwp_exact *exact, const char *folder, char
     } numbers[] = {{"--lwp-heap-threshold=%llu", exact->heap_threshold},
                    {"--lwp-on=%llu", exact->on},
                    {"--lwp-off=%llu", exact->off},
-                   {"--lwp-values=%llu", exact->values}};
+                   {"--lwp-values=%llu", exact->values},
+                   {"--main-stacksize=%llu", exact_stack()}};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (asprintf(&list[used++], numbers[i].format, numbers[i].value) < 0)
             goto memory;

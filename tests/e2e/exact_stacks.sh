@@ -1,6 +1,6 @@
 #!/bin/bash
-# The exact engine's own call stack is right after longjmp out of a signal's handler, exceptions, coroutines, deep recursion,
-# handlers on a stack of their own, and in short threads.
+# The exact engine's own call stack is right after longjmp out of a signal's handler, exceptions, coroutines near and far,
+# deep recursion, handlers on a stack of their own and in each other, and in short threads.
 set -u
 fail() { echo "FAILED: $*"; exit 1; }
 [ -x "$BUILD/exact/lwp-amd64-linux" ] || { echo "the exact engine was not built"; exit 77; }
@@ -34,5 +34,35 @@ for path, bytes in want.items():
 if bad:
     print("\n".join(bad), dict(paths), sep="\n")
 sys.exit(bool(bad))
+PY
+
+# stacks beside each other and used again, left by jmp and by ret; handlers in handlers
+$CC -O1 -g -fno-optimize-sibling-calls -o coroutines "$SRC/tests/programs/coroutines.c" || fail "compile coroutines"
+run() { # NAME ARGUMENT...
+    local name=$1; shift
+    "$LWP" collect -q -e exact --detect redundancy -o $name -- ./coroutines "$@" > out 2> err || { cat err; fail "coroutines $*"; }
+    "$LWP" analyze -q $name || fail "analyze $name"
+}
+run near
+(ulimit -S -s 262144 && run deep 1200000) || fail "recursion 1,200,000 frames deep" # the program's stack is what it would be
+/usr/bin/python3 - <<'PY' || fail "call paths of coroutines"
+import collections, json, sys
+def paths(name):
+    d, paths = json.load(open(name + "/analysis.json")), collections.Counter()
+    for p in d["redundancies"]:
+        if p["kind"] == "dead_store" and p["first"] is not None:
+            frames = [f["function"] or "?" for f in d["contexts"][p["first"]]["frames"]]
+            if frames and frames[0] == "mark":
+                paths[" ".join(f for f in frames[1:] if not f.startswith("__libc_start"))] += p["amount"]
+    return paths
+want = {"inner outer coroutine": 100, "schedule main _start": 1, "used_again short_lived": 20, "reuse main _start": 1, "in_ring ring": 15,
+        "context_ring main _start": 1, "first": 5, "first raise handlers main _start": 5, "handlers main _start": 15, "innermost second": 5,
+        "innermost second raise first": 5, "innermost second raise leaves": 5}
+got = paths("near")
+assert got.keys() == want.keys(), (got.keys() - want.keys(), want.keys() - got.keys())
+for path, times in want.items():
+    assert 999 * times * 8 <= got[path] <= 1000 * times * 8, (path, got[path] / 8000, times)
+got = paths("deep")
+assert got.keys() == {"deep main _start", "after_deep main _start"}, got
 PY
 exit 0

@@ -32,7 +32,7 @@ int main() {
   after_signal();
   try { thrower(50); } catch (...) {}
   after_throw();
-  static char both[6 << 20], *sa = both, *sb = both + (4 << 20); /* far apart: nearer stacks are taken for one */
+  static char both[1 << 18], *sa = both, *sb = both + (1 << 16); /* beside each other */
   getcontext(&uc_a); uc_a.uc_stack.ss_sp = sa; uc_a.uc_stack.ss_size = 65536; uc_a.uc_link = &uc_main; makecontext(&uc_a, co_a, 0);
   getcontext(&uc_b); uc_b.uc_stack.ss_sp = sb; uc_b.uc_stack.ss_size = 65536; uc_b.uc_link = &uc_main; makecontext(&uc_b, co_b, 0);
   swapcontext(&uc_main, &uc_a);
