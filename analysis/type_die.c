@@ -61,16 +61,11 @@ bool type_die_strip(Dwarf_Die *type, Dwarf_Die *alias)
 
 enum lwp_language type_die_language(Dwarf_Die *unit)
 {
-    if (dwarf_tag(unit) == DW_TAG_partial_unit && !dwarf_hasattr(unit, DW_AT_language)) /* dwz made it */
-        return code_die_is_c(unit) ? LWP_LANGUAGE_C : LWP_LANGUAGE_CXX;
-    switch (dwarf_srclang(unit)) {
-    case DW_LANG_C:
-    case DW_LANG_C89:
-    case DW_LANG_C99:
-    case DW_LANG_C11:
-    case DW_LANG_ObjC:
-    case 0x2c: /* C17 */
+    if (code_die_is_c(unit))
         return LWP_LANGUAGE_C;
+    if (dwarf_tag(unit) == DW_TAG_partial_unit && !dwarf_hasattr(unit, DW_AT_language)) /* dwz made it */
+        return LWP_LANGUAGE_CXX;
+    switch (dwarf_srclang(unit)) {
     case DW_LANG_C_plus_plus:
     case DW_LANG_C_plus_plus_03:
     case DW_LANG_C_plus_plus_11:
