@@ -26,7 +26,8 @@ HIDDEN long lwp_own_syscall_failed(long status);
 HIDDEN long lwp_own_perf_event_open(long number, const struct perf_event_attr *attributes, long pid, long cpu,
                                     long group, long flags);
 
-/* Counted (counted_calls.c); everything but perf_event_open, seccomp and prctl (confined.c) is passed on as it came, stack and all: the call may be a clone or a vfork. */
+/* Counted (counted_calls.c); everything but perf_event_open, seccomp and prctl (confined.c), execve and execveat (replaced.c)
+ * is passed on as it came, stack and all: the call may be a clone or a vfork. */
 __asm__(".pushsection .text\n"
         ".globl syscall\n"
         ".type syscall, @function\n"
@@ -41,6 +42,10 @@ __asm__(".pushsection .text\n"
         "    je lwp_confined_syscall\n"
         "    cmpq $157, %rdi\n"
         "    je lwp_confined_syscall\n"
+        "    cmpq $59, %rdi\n"
+        "    je lwp_replaced_syscall\n"
+        "    cmpq $322, %rdi\n"
+        "    je lwp_replaced_syscall\n"
         "    jmp *lwp_own_syscall(%rip)\n"
         "    .cfi_endproc\n"
         ".size syscall, . - syscall\n"
@@ -66,7 +71,8 @@ __asm__(".pushsection .text\n"
         "    .cfi_endproc\n"
         ".size lwp_own_syscall_bare, . - lwp_own_syscall_bare\n"
         ".popsection\n");
-_Static_assert(SYS_perf_event_open == 298 && SYS_seccomp == 317 && SYS_prctl == 157, "as above");
+_Static_assert(SYS_perf_event_open == 298 && SYS_seccomp == 317 && SYS_prctl == 157 && SYS_execve == 59 && SYS_execveat == 322,
+               "as above");
 
 long lwp_own_syscall_failed(long status)
 {

@@ -53,7 +53,7 @@ struct lwp_pmu *lwp_pmu_start(pid_t tid)
         munmap(pmu, sizeof *pmu);
         return NULL;
     }
-    lwp_pmu_enable(&pmu->open);
+    lwp_pmu_switch(&pmu->open, true);
     return pmu;
 }
 
@@ -100,6 +100,11 @@ void lwp_pmu_drop(struct lwp_pmu *pmu)
     struct lwp_pmu_counts before = pmu->counts;
     lwp_pmu_take(pmu, 0, &unused);
     pmu->counts = before;
+}
+
+void lwp_pmu_run(struct lwp_pmu *pmu, bool on)
+{
+    lwp_pmu_switch(&pmu->open, on);
 }
 
 void lwp_pmu_stop(struct lwp_pmu *pmu, struct lwp_pmu_counts *counts)

@@ -36,6 +36,8 @@ bool lwp_pmu_take(struct lwp_pmu *pmu, uint64_t until, struct lwps_sample *sampl
 /* Passes over all there are: they were taken of lwp itself. */
 void lwp_pmu_drop(struct lwp_pmu *pmu);
 
+void lwp_pmu_run(struct lwp_pmu *pmu, bool on); /* off for a while, and on again */
+
 /* In the process that started it; adds what it missed to `counts`. */
 void lwp_pmu_stop(struct lwp_pmu *pmu, struct lwp_pmu_counts *counts);
 void lwp_pmu_forget(struct lwp_pmu *pmu); /* in the child of a fork */

@@ -16,6 +16,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -117,6 +118,25 @@ static void signals_mask_as_theirs(const struct sigaction *theirs, const ucontex
     next_pthread_sigmask(SIG_SETMASK, &mask, NULL);
 }
 
+/* Debug registers stop a thread by an exception whose cause stands in a register of its own. Where that was lost (in virtual
+ * machines) the kernel cannot tell that it was our event, and sends a plain SIGTRAP. Nobody but lwp has it stop there:
+ * debuggers take theirs before. The program's own int1 is the instruction before (as any whose last byte is 0xf1 seems to be),
+ * and its single steps show in the flags. */
+static bool signals_is_stray(int signal, const siginfo_t *info, const ucontext_t *context)
+{
+    enum { INT1 = 0xf1, FLAG_TRAP = 0x100 };
+    const greg_t *machine = context->uc_mcontext.gregs;
+    unsigned char last = 0;
+    struct iovec here = {&last, 1}, there = {(void *)(machine[REG_RIP] - 1), 1};
+    if (signal != SIGTRAP)
+        return false;
+    if (info->si_code == TRAP_BRKPT)
+        return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == 1 && last != INT1;
+    if (info->si_code == TRAP_TRACE)
+        return signals_theirs.sa_handler == SIG_DFL && !(machine[REG_EFL] & FLAG_TRAP);
+    return info->si_code == TRAP_HWBKPT;
+}
+
 static void signals_pass_on(int signal, siginfo_t *info, void *context)
 {
     signals_as_sent(info);
@@ -172,6 +192,8 @@ static bool signals_in_window(void)
 
 static void signals_handle(int signal, siginfo_t *info, void *context)
 {
+    if (signals_is_stray(signal, info, context))
+        return;
     if (!lwp_sampler_owns(signal, info))
         signals_pass_on(signal, info, context);
     else if (signals_in_window())

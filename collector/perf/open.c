@@ -119,10 +119,11 @@ int lwp_pmu_open(struct lwp_pmu_open *open, const struct lwp_pmu_events *events,
     return open->count ? 0 : first;
 }
 
-void lwp_pmu_enable(const struct lwp_pmu_open *open)
+void lwp_pmu_switch(const struct lwp_pmu_open *open, bool on)
 {
     for (unsigned i = 0; i < open->count; i++)
-        ioctl(open->event[i].leader >= 0 ? open->event[i].leader : open->event[i].fd, PERF_EVENT_IOC_ENABLE, 0);
+        ioctl(open->event[i].leader >= 0 ? open->event[i].leader : open->event[i].fd,
+              on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
 }
 
 void lwp_pmu_set_period(struct lwp_pmu_open *open, unsigned event, uint64_t period)

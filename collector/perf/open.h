@@ -32,7 +32,7 @@ struct lwp_pmu_open {
 /* Opens them stopped. Events that are refused are left out; -errno of the first when none is left. */
 int lwp_pmu_open(struct lwp_pmu_open *open, const struct lwp_pmu_events *events, pid_t tid,
                  const struct lwp_pmu_wish *wish);
-void lwp_pmu_enable(const struct lwp_pmu_open *open);
+void lwp_pmu_switch(const struct lwp_pmu_open *open, bool on);
 
 /* From now on every `period` events, or the nearest number that the hardware can. */
 void lwp_pmu_set_period(struct lwp_pmu_open *open, unsigned event, uint64_t period);

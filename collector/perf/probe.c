@@ -69,7 +69,7 @@ static int probe_events(const void *given)
     int status = lwp_pmu_open(&open, given, 0, &probe_wish);
     if (status)
         return -status;
-    lwp_pmu_enable(&open);
+    lwp_pmu_switch(&open, true);
     unsigned good = 0;
     uint64_t at = 1;
     for (int i = 0; i < PROBE_TRIES && (good < PROBE_NEEDED || !probe_signals); i++) {
