@@ -116,6 +116,7 @@ static enum lwp_watched_outcome attribution_outcome(const struct lwps_watch *rec
 static uint32_t attribution_access_context(struct lwp_attribution *self, const struct lwps_access *access,
                                            uint32_t context, uint64_t time)
 {
+    self->places.time = time;
     return lwp_resolver_call(self->resolver, lwp_places_path(&self->places, context, LWP_PATH_CALLS),
                              lwp_resolver_spot(self->resolver, access->ip, time));
 }

@@ -8,7 +8,7 @@
 struct lwp_owners {
     struct lwp_resolver *resolver;
     struct lwp_space *space;
-    const struct lwp_places *places;
+    struct lwp_places *places;
     uint64_t stack_low, stack_high; /* of the thread */
     struct lwp_extent last;         /* the block of the access before */
 };

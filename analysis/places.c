@@ -32,7 +32,7 @@ void lwp_places_context(struct lwp_places *places, const struct lwps_context *re
     }
     places->contexts[record->id] = (struct lwp_place_context){
         .parent = record->parent < record->id ? record->parent : 0,
-        .spot = lwp_resolver_spot(places->resolver, record->ip - 1, 0), /* the call is before it */
+        .ip = record->ip - 1, /* the call is before it */
         .node = {LWP_NONE, LWP_NONE}};
 }
 
@@ -48,21 +48,21 @@ uint32_t lwp_places_path(struct lwp_places *places, uint32_t context, enum lwp_p
     }
     uint32_t node = at && places->contexts[at].node[kind] != LWP_NONE ? places->contexts[at].node[kind] : 0;
     while (depth--) {
-        struct lwp_place_context *frame = &places->contexts[path[depth]];
-        if (frame->spot)
-            node = kind == LWP_PATH_FUNCTIONS ? lwp_resolver_function(places->resolver, node, frame->spot)
-                                              : lwp_resolver_call(places->resolver, node, frame->spot);
-        frame->node[kind] = node;
+        const struct lwp_spot *frame = lwp_places_frame(places, path[depth]);
+        if (frame)
+            node = kind == LWP_PATH_FUNCTIONS ? lwp_resolver_function(places->resolver, node, frame)
+                                              : lwp_resolver_call(places->resolver, node, frame);
+        places->contexts[path[depth]].node[kind] = node;
     }
     return node;
 }
 
 /* Code outside of any loop belongs to the loop that calls it, unless it calls itself: then its body is the loop. */
-static uint32_t places_calling_loop(const struct lwp_places *places, const struct lwp_spot *spot, uint32_t context)
+static uint32_t places_calling_loop(struct lwp_places *places, const struct lwp_spot *spot, uint32_t context)
 {
     uint32_t found = spot->part, at = context;
     for (int i = 0; i < CALLERS_SEEN && at && at < places->context_count; i++, at = places->contexts[at].parent) {
-        const struct lwp_spot *caller = places->contexts[at].spot;
+        const struct lwp_spot *caller = lwp_places_frame(places, at);
         if (!caller)
             continue;
         if (caller->function_id == spot->function_id)
@@ -75,6 +75,7 @@ static uint32_t places_calling_loop(const struct lwp_places *places, const struc
 
 void lwp_places_find(struct lwp_places *places, struct lwp_place_below *place, uint64_t time)
 {
+    places->time = time;
     place->spot = lwp_resolver_spot(places->resolver, place->ip, time);
     place->functions = LWP_NONE;
 }

@@ -19,7 +19,8 @@ enum lwp_path { LWP_PATH_FUNCTIONS, LWP_PATH_CALLS };
 
 struct lwp_place_context {
     uint32_t parent;
-    const struct lwp_spot *spot; /* NULL: a hole */
+    uint64_t ip;                 /* 0: `spot` is known, NULL for a hole; else it is asked for when first used: code comes and goes */
+    const struct lwp_spot *spot;
     uint32_t node[2];            /* of the whole path, by enum lwp_path; LWP_NONE: not made yet */
 };
 
@@ -36,6 +37,7 @@ struct lwp_places {
     struct lwp_place_below known[1 << LWP_PLACES_BITS];
     struct lwp_place_common commons[LWP_COMMONS];
     uint32_t round;
+    uint64_t time; /* of the record that is looked at */
 };
 
 void lwp_places_free(struct lwp_places *places);
@@ -52,9 +54,15 @@ static inline bool lwp_places_is_new(const struct lwp_places *places, const stru
 void lwp_places_context(struct lwp_places *places, const struct lwps_context *record);
 
 /* The instruction at the context itself, NULL when it is not known. */
-static inline const struct lwp_spot *lwp_places_frame(const struct lwp_places *places, uint32_t context)
+static inline const struct lwp_spot *lwp_places_frame(struct lwp_places *places, uint32_t context)
 {
-    return context && context < places->context_count ? places->contexts[context].spot : NULL;
+    if (!context || context >= places->context_count)
+        return NULL;
+    struct lwp_place_context *frame = &places->contexts[context];
+    if (frame->ip)
+        frame->spot = lwp_resolver_spot(places->resolver, frame->ip, places->time);
+    frame->ip = 0;
+    return frame->spot;
 }
 
 uint32_t lwp_places_path(struct lwp_places *places, uint32_t context, enum lwp_path kind);

@@ -30,16 +30,24 @@ static struct step *contexts_step(struct step *table, uint32_t room, uint32_t fr
     return &table[at];
 }
 
-static void contexts_grow_steps(void)
+/* Into a table of its own; steps to where `except` bytes from `start` on are called from are left out. */
+static void contexts_copy_steps(uint32_t room, uint64_t start, uint64_t except)
 {
-    uint32_t room = step_room * 2;
     struct step *table = VG_(calloc)("lwp.steps", room, sizeof *table);
+    step_count = 0;
     for (uint32_t i = 0; i < step_room; i++)
-        if (steps[i].to)
+        if (steps[i].to && steps[i].ip - start >= except) {
             *contexts_step(table, room, steps[i].from, steps[i].ip) = steps[i];
+            step_count++;
+        }
     VG_(free)(steps);
     steps = table;
     step_room = room;
+}
+
+void lwp_contexts_forget(uint64_t start, uint64_t bytes)
+{
+    contexts_copy_steps(step_room, start, bytes);
 }
 
 void lwp_contexts_start(void)
@@ -71,10 +79,11 @@ uint32_t lwp_context_child(uint32_t node, uint64_t ip)
     struct step *step = contexts_step(steps, step_room, node, ip);
     if (step->to)
         return step->to;
-    if (2 * ++step_count > step_room) {
-        contexts_grow_steps();
+    if (2 * step_count >= step_room) {
+        contexts_copy_steps(2 * step_room, 0, 0);
         step = contexts_step(steps, step_room, node, ip);
     }
+    step_count++;
     uint32_t to = contexts_new(node, ip);
     *step = (struct step){ip, node, to};
     return to;

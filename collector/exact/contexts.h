@@ -18,6 +18,9 @@ void lwp_contexts_start(void);
 /* The node of what was called from `node` and will return to `ip`. */
 uint32_t lwp_context_child(uint32_t node, uint64_t ip);
 
+/* The code there is gone: what is called from these addresses later is called from other code, and has nodes of its own. */
+void lwp_contexts_forget(uint64_t start, uint64_t bytes);
+
 /* Which nodes are in a file already, and by which id. Zeroed: none. */
 struct lwp_context_map {
     uint32_t *ids;

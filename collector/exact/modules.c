@@ -1,7 +1,9 @@
 #include "collector/exact/modules.h"
 
+#include "collector/exact/contexts.h"
 #include "collector/exact/process.h"
 #include "collector/exact/redundancy.h"
+#include "collector/exact/spatial.h"
 #include "collector/exact/tool.h"
 #include "collector/exact/trace.h"
 #include "collector/exact/values.h"
@@ -113,6 +115,7 @@ static void modules_mapped(Addr start, SizeT size, Bool read, Bool write, Bool e
     (void)read, (void)write, (void)execute;
     lwp_redundancy_forget(start, size);
     lwp_values_forget(start, size);
+    lwp_spatial_forget(start, size);
     if (handle) {
         lwp_trace_drain();
         modules_look();
@@ -123,11 +126,13 @@ static void modules_unmapped(Addr start, SizeT size)
 {
     lwp_redundancy_forget(start, size);
     lwp_values_forget(start, size);
+    lwp_spatial_forget(start, size);
     for (uint32_t i = 0; i < modules_count; i++) {
         if (!modules[i].info || modules[i].text < start || modules[i].text >= start + size)
             continue;
         lwp_trace_drain();
         modules[i].info = NULL;
+        lwp_contexts_forget(start, size);
         if (modules[i].end && lwp_exact_process.active)
             lwps_put_module_end(&lwp_exact_process.file, &(struct lwps_module_end){.id = i + 1, .time = lwp_trace_time()});
     }

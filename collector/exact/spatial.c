@@ -138,6 +138,13 @@ void lwp_spatial_gone(Addr start, SizeT size)
             spatial_end(stream);
 }
 
+void lwp_spatial_forget(Addr start, SizeT size)
+{
+    for (struct stream *stream = streams; stores && stream < streams + STREAMS; stream++)
+        if (stream->site && stream->low < start + size && stream->high + stream->site->bytes > start)
+            stream->site = NULL;
+}
+
 void lwp_spatial_array(Addr ip, Addr pointer, SizeT count, SizeT size, bool is_float)
 {
     lwp_calls_know();

@@ -15,6 +15,8 @@ void lwp_spatial_block(const struct lwp_trace_block *block, const ULong *address
 /* What was stored to since the last time is looked at: all, or what lies in [start, start + size). */
 void lwp_spatial_look(void);
 void lwp_spatial_gone(Addr start, SizeT size);
+/* It is something else by now, which may not even be there to be read (a file's mapping behind the file's end). */
+void lwp_spatial_forget(Addr start, SizeT size);
 /* LWP_ARRAY(), at the code `ip`. */
 void lwp_spatial_array(Addr ip, Addr pointer, SizeT count, SizeT size, bool is_float);
 
