@@ -51,4 +51,11 @@ fuzz-perf: all
 	printf 'R\017\000\000\000\000\000\000\000\000\000\011\000\000\000\000\000\050\000%032d' 0 > obj-san/fuzz/perf/ring
 	cd obj-san/fuzz && ./perf-reader -max_total_time=$(FUZZ_SECONDS) -max_len=20000 -timeout=10 perf
 
-.PHONY: check check-unit check-e2e check-san check-long fuzz fuzz-dwarf fuzz-perf
+# And for what the exact engine knows of each byte. Starts from nothing.
+fuzz-shadow:
+	@mkdir -p obj-san/fuzz/accesses
+	clang $(filter-out -MMD -MP,$(cflags)) -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined -o obj-san/fuzz/shadow \
+	    $(srcdir)/tests/fuzz/fuzz_shadow.c -lm
+	cd obj-san/fuzz && ./shadow -max_total_time=$(FUZZ_SECONDS) -max_len=4000 accesses
+
+.PHONY: check check-unit check-e2e check-san check-long fuzz fuzz-dwarf fuzz-perf fuzz-shadow

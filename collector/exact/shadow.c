@@ -11,7 +11,7 @@ enum {
 bool lwp_shadow_init(struct lwp_shadow *shadow, const struct lwp_shadow_port *port,
                      const struct lwp_shadow_limits *limits)
 {
-    *shadow = (struct lwp_shadow){.port = port};
+    *shadow = (struct lwp_shadow){.port = port, .leaf_low = LEAVES};
     shadow->leaves = port->map(LEAVES * sizeof *shadow->leaves);
     bool there = shadow->leaves && lwp_shadow_pairs_init(&shadow->pairs, port, limits->pair_bits) &&
                  lwp_shadow_tuples_init(&shadow->tuples, port, limits->tuples) &&
@@ -23,11 +23,13 @@ bool lwp_shadow_init(struct lwp_shadow *shadow, const struct lwp_shadow_port *po
 
 void lwp_shadow_forget_all(struct lwp_shadow *shadow)
 {
-    for (size_t i = 0; shadow->leaves && i < LEAVES; i++)
+    for (size_t i = shadow->leaf_low; shadow->leaves && i < shadow->leaf_high; i++)
         if (shadow->leaves[i]) {
             shadow->port->unmap(shadow->leaves[i], LEAF_WORDS * sizeof **shadow->leaves);
             shadow->leaves[i] = NULL;
         }
+    shadow->leaf_low = LEAVES;
+    shadow->leaf_high = 0;
 }
 
 void lwp_shadow_fini(struct lwp_shadow *shadow)
@@ -48,7 +50,10 @@ static uint64_t *shadow_at(struct lwp_shadow *shadow, uint64_t address)
     uint64_t *word = shadow_find(shadow, address);
     if (word || address >> ADDRESS_BITS)
         return word;
-    shadow->leaves[address >> LEAF_BITS] = shadow->port->map(LEAF_WORDS * sizeof(uint64_t));
+    size_t leaf = address >> LEAF_BITS;
+    shadow->leaves[leaf] = shadow->port->map(LEAF_WORDS * sizeof(uint64_t));
+    shadow->leaf_low = leaf < shadow->leaf_low ? leaf : shadow->leaf_low;
+    shadow->leaf_high = leaf >= shadow->leaf_high ? leaf + 1 : shadow->leaf_high;
     return shadow_find(shadow, address);
 }
 

@@ -28,6 +28,7 @@ struct lwp_shadow_step {
 struct lwp_shadow {
     const struct lwp_shadow_port *port;
     uint64_t **leaves;
+    size_t leaf_low, leaf_high; /* those that there are lie in [low, high) */
     struct lwp_shadow_pairs pairs;
     struct lwp_shadow_tuples tuples;
     struct lwp_shadow_step *steps; /* 1 << LWP_SHADOW_STEP_BITS, the last ones */

@@ -110,10 +110,12 @@ static inline __attribute__((always_inline)) bool piece_at(const struct lwp_shad
                                                            struct shadow_piece *piece)
 {
     uint64_t *word = shadow_find(shadow, address);
+    if (!word)
+        return false;
     piece->low = word;
     piece->high = bytes == 8 ? word + 1 : word;
     piece->mask = bytes == 8 ? 15 : mask_bits(address & 3, bytes);
-    return word && (bytes == 8 ? !(address & 7) : !(piece->mask >> 4));
+    return bytes == 8 ? !(address & 7) : !(piece->mask >> 4);
 }
 
 /* False: it is not so simple, and nothing was done. `bytes`, 1 to 8, is to be known to the compiler. */
