@@ -7,6 +7,7 @@
 #include "analysis/gain_model.h"
 #include "analysis/json.h"
 #include "analysis/load.h"
+#include "analysis/locality_advice.h"
 #include "analysis/module_notes.h"
 #include "analysis/objects.h"
 #include "analysis/redundancy.h"
@@ -133,6 +134,8 @@ static int analyze_all(const char *const *dirs, size_t count, const char *out_pa
     struct lwp_regroups regroups;
     struct lwp_redundancies redundancies;
     struct lwp_together together;
+    struct lwp_locality locality;
+    struct lwp_locality_tips tips;
     struct lwp_findings findings;
     char path[4096];
     if (!out_path) {
@@ -165,9 +168,11 @@ static int analyze_all(const char *const *dirs, size_t count, const char *out_pa
     lwp_redundancy_find(&profile, &redundancies);
     lwp_communication_find(&profile, &together.communication);
     lwp_sharing_find(&profile, &together.sharings);
-    lwp_findings_rank(&profile, &splits, &regroups, &redundancies, &together.sharings, &findings);
+    lwp_locality_find(&profile, &locality);
+    lwp_locality_advise(&profile, &locality, &tips);
+    lwp_findings_rank(&profile, &splits, &regroups, &redundancies, &together.sharings, &locality, &tips, &findings);
     analyze_notes(&profile);
-    json_t *root = lwp_json_build(&profile, &splits, &regroups, &redundancies, &together, &findings);
+    json_t *root = lwp_json_build(&profile, &splits, &regroups, &redundancies, &together, &locality, &findings);
     lwp_regroup_free(&regroups);
     lwp_log_progress(NULL);
     status = out_dir ? analyze_write_run(&profile, dirs, count, out_dir, err) : LWP_OK;

@@ -4,6 +4,7 @@
 #include "analysis/attribute.h"
 
 #include "analysis/batch.h"
+#include "analysis/trace.h"
 #include "base/pages.h"
 
 struct lwp_attribution {
@@ -15,14 +16,19 @@ struct lwp_attribution {
     struct lwp_batch batch;
     struct lwp_attributed *file;
     uint32_t number;
+    const struct lwp_hierarchy_plan *machines;
+    struct lwp_trace *trace; /* made when there is one */
+    bool tracing;            /* it is this file's */
 };
 
-struct lwp_attribution *lwp_attribution_new(struct lwp_resolver *resolver, struct lwp_shard *shard, uint8_t weight_unit)
+struct lwp_attribution *lwp_attribution_new(struct lwp_resolver *resolver, struct lwp_shard *shard, uint8_t weight_unit,
+                                            const struct lwp_hierarchy_plan *machines)
 {
     struct lwp_attribution *self = lwp_pages_alloc(sizeof *self);
     self->resolver = resolver;
     self->shard = shard;
     self->weight_unit = weight_unit;
+    self->machines = machines;
     self->places.resolver = self->owners.resolver = resolver;
     self->owners.places = self->batch.places = &self->places;
     self->batch.owners = &self->owners;
@@ -32,6 +38,7 @@ struct lwp_attribution *lwp_attribution_new(struct lwp_resolver *resolver, struc
 
 void lwp_attribution_free(struct lwp_attribution *self)
 {
+    lwp_trace_free(self->trace);
     lwp_places_free(&self->places);
     lwp_pages_free(self, sizeof *self);
 }
@@ -242,6 +249,18 @@ static int attribution_registers(void *to, const struct lwps_registers *record)
     return 0;
 }
 
+static int attribution_trace(void *to, const struct lwps_trace *record)
+{
+    struct lwp_attribution *self = to;
+    if (!self->trace)
+        self->trace = lwp_trace_new(self->machines, self->resolver, &self->owners, &self->shard->locality);
+    if (!self->tracing)
+        lwp_trace_begin(self->trace);
+    self->tracing = true;
+    lwp_trace_chunk(self->trace, record);
+    return 0;
+}
+
 int lwp_attribute(struct lwp_attribution *self, struct lwp_space *space, uint32_t number, const char *path,
                   struct lwp_attributed *file, struct lwps_damage *damage, struct lwp_error *err)
 {
@@ -252,6 +271,7 @@ int lwp_attribute(struct lwp_attribution *self, struct lwp_space *space, uint32_
                                                 .candidates = attribution_candidates,
                                                 .pair = attribution_pair,
                                                 .registers = attribution_registers,
+                                                .trace = attribution_trace,
                                                 .sample = attribution_sample};
     lwp_resolver_enter(self->resolver, space);
     lwp_places_begin(&self->places);
@@ -259,6 +279,7 @@ int lwp_attribute(struct lwp_attribution *self, struct lwp_space *space, uint32_
     self->owners.stack_low = self->owners.stack_high = 0;
     self->owners.last = (struct lwp_extent){0};
     self->number = number;
+    self->tracing = false;
     self->file = file;
     *file = (struct lwp_attributed){0};
     lwp_watched_begin(&self->shard->watched);

@@ -2,6 +2,7 @@
 #ifndef LWP_ANALYSIS_ATTRIBUTE_H
 #define LWP_ANALYSIS_ATTRIBUTE_H
 
+#include "analysis/hierarchy.h"
 #include "analysis/resolve.h"
 #include "analysis/shard.h"
 #include "format/reader.h"
@@ -9,9 +10,9 @@
 /* One reading thread's own state. */
 struct lwp_attribution;
 
-/* Files whose weights are in another unit are not read. */
-struct lwp_attribution *lwp_attribution_new(struct lwp_resolver *resolver, struct lwp_shard *shard,
-                                            uint8_t weight_unit);
+/* `machines`: what traces are replayed on (trace.h). Files whose weights are in another unit are not read. */
+struct lwp_attribution *lwp_attribution_new(struct lwp_resolver *resolver, struct lwp_shard *shard, uint8_t weight_unit,
+                                            const struct lwp_hierarchy_plan *machines);
 void lwp_attribution_free(struct lwp_attribution *attribution);
 
 /* What one file held besides. */

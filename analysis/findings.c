@@ -303,6 +303,21 @@ static void finding_of_sharing(struct lwp_profile *profile, const struct lwp_sha
     finding->severity = finding->share >= 0.2 ? "high" : finding->share >= 0.05 ? "medium" : "low";
 }
 
+/* ---- loops ---- */
+
+static void finding_of_tip(struct lwp_profile *profile, const struct lwp_locality *locality, const struct lwp_locality_tip *tip,
+                           struct lwp_finding *finding)
+{
+    const struct lwp_locality_row *row = &locality->rows[tip->row];
+    *finding = (struct lwp_finding){.kind = "locality", .index = tip->row, .title = tip->title, .next_step = tip->next_step,
+                                    .share = tip->share, .low = tip->gain.low, .high = tip->gain.high};
+    double middle = (finding->low + finding->high) / 2;
+    finding->severity = middle >= 1.15 ? "high" : middle >= 1.05 ? "medium" : "low";
+    const char *function = row->region == LWP_NONE ? NULL : profile->regions[row->region].function;
+    uint64_t hash = lwp_hash_mix(lwp_hash_text(profile->objects[row->object].name), function ? lwp_hash_text(function) : 0);
+    finding->id = lwp_arena_printf(profile->arena, "%s-%04x", tip->kind, (unsigned)(hash & 0xffff));
+}
+
 static int finding_compare(const void *a, const void *b)
 {
     const struct lwp_finding *x = a, *y = b;
@@ -314,10 +329,11 @@ static int finding_compare(const void *a, const void *b)
 
 void lwp_findings_rank(struct lwp_profile *profile, const struct lwp_splits *splits,
                        const struct lwp_regroups *regroups, const struct lwp_redundancies *redundancies,
-                       const struct lwp_sharings *sharings, struct lwp_findings *findings)
+                       const struct lwp_sharings *sharings, const struct lwp_locality *locality,
+                       const struct lwp_locality_tips *tips, struct lwp_findings *findings)
 {
     size_t room = splits->count + (regroups ? regroups->count : 0) + (redundancies ? REDUNDANT_SHOWN : 0), count = 0;
-    findings->findings = lwp_arena_alloc(profile->arena, room + SHARINGS_SHOWN, sizeof *findings->findings);
+    findings->findings = lwp_arena_alloc(profile->arena, room + SHARINGS_SHOWN + (tips ? tips->count : 0), sizeof *findings->findings);
     for (size_t i = 0; i < splits->count; i++)
         finding_of_split(profile, splits, i, &findings->findings[count++]);
     for (size_t i = 0; regroups && i < regroups->count; i++)
@@ -331,6 +347,8 @@ void lwp_findings_rank(struct lwp_profile *profile, const struct lwp_splits *spl
             finding_of_sharing(profile, sharings, i, &findings->findings[count++]);
             shown++;
         }
+    for (size_t i = 0; tips && i < tips->count; i++)
+        finding_of_tip(profile, locality, &tips->tips[i], &findings->findings[count++]);
     findings->count = count;
     qsort(findings->findings, count, sizeof *findings->findings, finding_compare);
     for (size_t i = 0; i < count; i++)

@@ -2,6 +2,7 @@
 #ifndef LWP_ANALYSIS_FINDINGS_H
 #define LWP_ANALYSIS_FINDINGS_H
 
+#include "analysis/locality_advice.h"
 #include "analysis/redundancy.h"
 #include "analysis/regroup.h"
 #include "analysis/sharing.h"
@@ -18,9 +19,10 @@ struct lwp_findings {
     size_t count;
 };
 
-/* `regroups`, `redundancies`, `sharings` NULL: not looked at. */
+/* `regroups`, `redundancies`, `sharings`, `tips` (with `locality`) NULL: not looked at. */
 void lwp_findings_rank(struct lwp_profile *profile, const struct lwp_splits *splits,
                        const struct lwp_regroups *regroups, const struct lwp_redundancies *redundancies,
-                       const struct lwp_sharings *sharings, struct lwp_findings *findings);
+                       const struct lwp_sharings *sharings, const struct lwp_locality *locality,
+                       const struct lwp_locality_tips *tips, struct lwp_findings *findings);
 
 #endif

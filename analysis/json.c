@@ -16,14 +16,17 @@ static json_t *json_finding(const struct lwp_finding *finding)
 
 json_t *lwp_json_build(struct lwp_profile *profile, const struct lwp_splits *splits,
                        const struct lwp_regroups *regroups, const struct lwp_redundancies *redundancies,
-                       const struct lwp_together *together, const struct lwp_findings *findings)
+                       const struct lwp_together *together, const struct lwp_locality *locality,
+                       const struct lwp_findings *findings)
 {
     struct lwp_json_tables tables = {.profile = profile,
                                      .contexts = json_array(),
                                      .loops = json_array(),
                                      .context_ids = lwp_map_new(),
                                      .region_ids = lwp_map_new()};
-    lwp_profile_note(profile, "This version does not measure locality.");
+    if (!locality || !locality->measured)
+        lwp_profile_note(profile, "Locality (reuse distances, strides, what caches keep) was not looked for: that takes a full trace "
+                                  "(lwp collect -e exact --detect locality).");
     if (!profile->watched.origin_count)
         lwp_profile_note(profile,
                          "Redundant stores and loads were not looked for: not asked for (lwp collect --detect), or "
@@ -50,7 +53,7 @@ json_t *lwp_json_build(struct lwp_profile *profile, const struct lwp_splits *spl
     json_object_set_new(root, "communication",
                         together ? lwp_json_communication(&together->communication) : json_null());
     json_object_set_new(root, "sharing", together ? lwp_json_sharing(&tables, together) : json_null());
-    json_object_set_new(root, "locality", json_null());
+    json_object_set_new(root, "locality", lwp_json_locality(&tables, locality));
     json_object_set_new(root, "findings", list);
     lwp_map_free(tables.context_ids);
     lwp_map_free(tables.region_ids);

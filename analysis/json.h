@@ -15,9 +15,10 @@ struct lwp_together {
     struct lwp_sharings sharings;
 };
 
-/* Owned by the caller. `regroups`, `together` NULL: not looked at. */
+/* Owned by the caller. `regroups`, `together`, `locality` NULL: not looked at. */
 json_t *lwp_json_build(struct lwp_profile *profile, const struct lwp_splits *splits,
                        const struct lwp_regroups *regroups, const struct lwp_redundancies *redundancies,
-                       const struct lwp_together *together, const struct lwp_findings *findings);
+                       const struct lwp_together *together, const struct lwp_locality *locality,
+                       const struct lwp_findings *findings);
 
 #endif

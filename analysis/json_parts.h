@@ -29,6 +29,7 @@ json_t *lwp_json_objects(struct lwp_json_tables *tables, const struct lwp_splits
                          const struct lwp_regroups *regroups);
 json_t *lwp_json_split(struct lwp_json_tables *tables, const struct lwp_split *split);
 json_t *lwp_json_communication(const struct lwp_communication *communication);
+json_t *lwp_json_locality(struct lwp_json_tables *tables, const struct lwp_locality *found);
 json_t *lwp_json_sharing(struct lwp_json_tables *tables, const struct lwp_together *together);
 
 /* Those that fill more than one key of the root. */

@@ -340,7 +340,8 @@ static void *load_work(void *of)
     struct load_worker *worker = of;
     struct load *load = worker->load;
     struct lwp_resolver *resolver = lwp_resolver_new(load->profile);
-    struct lwp_attribution *attribution = lwp_attribution_new(resolver, &worker->shard, load->profile->weight_unit);
+    struct lwp_attribution *attribution = lwp_attribution_new(resolver, &worker->shard, load->profile->weight_unit,
+                                                                   load->profile->machines);
     struct load_task task;
     while (load_take(load, &task)) {
         uint64_t lost = 0;
@@ -478,6 +479,7 @@ int lwp_load(struct lwp_profile *profile, const char *const *dirs, size_t count,
         load.processes[i] = (struct load_process){.input = input, .summary = &profile->processes[i]};
     }
     load_first(&load);
+    lwp_hierarchy_plan_of(&profile->machines[LWP_MACHINE_HERE], json_object_get(profile->run, "machine"));
     load_all(&load);
     load_sums(&load);
     load_settle(&load);

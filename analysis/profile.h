@@ -5,7 +5,9 @@
 #define LWP_ANALYSIS_PROFILE_H
 
 #include "analysis/code.h"
+#include "analysis/hierarchy.h"
 #include "analysis/hot.h"
+#include "analysis/locality_counts.h"
 #include "analysis/reservoir.h"
 #include "analysis/shared.h"
 #include "analysis/stride.h"
@@ -148,6 +150,8 @@ struct lwp_profile {
     struct lwp_walks walks;
     struct lwp_watched watched;
     struct lwp_shared shared;
+    struct lwp_locality_counts locality;
+    struct lwp_hierarchy_plan machines[LWP_MACHINES]; /* what traces are replayed on */
 
     struct lwp_region *regions;
     size_t region_count, region_room;

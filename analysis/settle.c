@@ -45,6 +45,9 @@ static uint32_t *settle_regions(struct lwp_profile *profile, const struct lwp_sh
                 wanted[tables[t]->counts[i].part] = true;
     for (size_t i = 0; i < count && i < shard->part_count; i++)
         wanted[i] |= shard->parts[i].samples != 0;
+    for (size_t i = 0; i < shard->locality.count; i++)
+        if (shard->locality.items[i].part != LWP_NONE)
+            wanted[shard->locality.items[i].part] = true;
     lwp_spots_regions(profile, wanted, regions);
     /* Sums stay whole numbers until all parts of a region are together. */
     struct lwp_sum *sums = settle_array(profile->region_count, sizeof *sums);
@@ -322,6 +325,9 @@ void lwp_settle(struct lwp_profile *profile, struct lwp_shard *shard, struct lwp
     profile->shared = shard->shared;
     shard->shared = (struct lwp_shared){0};
     lwp_shared_settle(&profile->shared, contexts, objects);
+    profile->locality = shard->locality;
+    shard->locality = (struct lwp_locality_counts){0};
+    lwp_locality_counts_settle(&profile->locality, objects, regions);
     settle.ends = settle_array(profile->object_count, sizeof *settle.ends);
     settle_keys(&settle, contexts, objects, regions);
     settle.unowned = settle_unowned(&settle);

@@ -153,3 +153,13 @@ unsigned lwp_cache_access(struct lwp_cache *cache, uint64_t address, unsigned by
     }
     return cycles;
 }
+
+void lwp_cache_drop(struct lwp_cache_level *level, uint64_t line)
+{
+    uint32_t *set = lwp_cache_set(level, line), tag = lwp_cache_tag(line);
+    uint32_t way = 0;
+    while (way < level->ways && set[way] != tag)
+        way++;
+    for (; way < level->ways; way++)
+        set[way] = way + 1 < level->ways ? set[way + 1] : 0;
+}

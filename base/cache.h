@@ -85,4 +85,7 @@ static inline void lwp_cache_expect(const struct lwp_cache *cache, uint64_t addr
 /* Cycles of one access; where its (slowest) line was found, as enum lwp_cache_where, goes to `where`. */
 unsigned lwp_cache_access(struct lwp_cache *cache, uint64_t address, unsigned bytes, uint8_t *where);
 
+/* The line is there no more. */
+void lwp_cache_drop(struct lwp_cache_level *level, uint64_t line);
+
 #endif

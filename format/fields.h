@@ -48,5 +48,6 @@ RECORD(CANDIDATES, candidates, 64,
 RECORD(PAIR, pair, 256,
        TIME(time) BYTE(verdict) NUMBER(use) NUMBER(waste) NUMBER(close) NUMBER(open) NUMBER(times) NUMBER(again)
        NUMBER(first_context) ACCESS(first) NUMBER(second_context) ACCESS_NEAR(second, first))
+RECORD(TRACE, trace, LWPS_STRING_MAX + 64, NUMBER(window) NUMBER(part) NUMBER(tid) TIME(time) TEXTS(bytes, size))
 RECORD(REGISTERS, registers, 64,
        BYTE(flags) NUMBER(bytes) NUMBER(same) NUMBER(close) NUMBER(instructions) NUMBER(of_instructions))

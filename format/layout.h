@@ -70,6 +70,7 @@ enum lwps_tag {
     LWPS_TAG_CANDIDATES = 14,
     LWPS_TAG_PAIR = 15,
     LWPS_TAG_REGISTERS = 16,
+    LWPS_TAG_TRACE = 24,
     LWPS_TAG_SAMPLE = 0x80,
     LWPS_TAG_SAME_CONTEXT = 0x40,
 };

@@ -26,6 +26,7 @@ struct lwps_visitor {
     int (*candidates)(void *to, const struct lwps_candidates *record);
     int (*pair)(void *to, const struct lwps_pair *record);
     int (*registers)(void *to, const struct lwps_registers *record);
+    int (*trace)(void *to, const struct lwps_trace *record);
     int (*sample)(void *to, const struct lwps_sample *record);
 };
 

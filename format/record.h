@@ -263,6 +263,19 @@ struct lwps_registers {
     uint64_t of_instructions; /* all of the process, of whatever class */
 };
 
+/* ---- t0.5.lwps ---- */
+
+/* Accesses that followed each other in a window, of one thread, as trace_code.h writes them. Blocks and modules did not change
+ * while they happened. */
+struct lwps_trace {
+    uint32_t window; /* 1, 2, ...: what is in one follows on without a gap */
+    uint32_t part;   /* 0, 1, ... in the window */
+    uint32_t tid;
+    uint64_t time;   /* not after the first access */
+    const char *bytes;
+    uint32_t size;
+};
+
 enum { LWPS_ACCESSES_MAX = 8 };
 
 struct lwps_sample {

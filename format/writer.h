@@ -47,6 +47,7 @@ int lwps_put_watch(struct lwps_writer *writer, const struct lwps_watch *record);
 int lwps_put_candidates(struct lwps_writer *writer, const struct lwps_candidates *record);
 int lwps_put_pair(struct lwps_writer *writer, const struct lwps_pair *record);
 int lwps_put_registers(struct lwps_writer *writer, const struct lwps_registers *record);
+int lwps_put_trace(struct lwps_writer *writer, const struct lwps_trace *record);
 int lwps_put_sample(struct lwps_writer *writer, const struct lwps_sample *record);
 
 /* Adds records dropped elsewhere to lost_records. */

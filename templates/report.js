@@ -106,6 +106,7 @@ function gainBar(range, most) {
 
 function findingLink(finding) {
   const index = finding.refs && finding.refs[finding.kind];
+  if (finding.kind === 'locality') return '#locality';
   if (finding.kind === 'sharing' || finding.kind === 'communication') return '#threads';
   return ['split', 'regroup', 'redundancy'].includes(finding.kind) && Number.isInteger(index) ? `#${finding.kind}/${index}` : null;
 }
@@ -383,6 +384,7 @@ const VIEWS = {
   loop: {under: 'loops', draw: viewLoop, item: true},
   redundancies: {title: 'Redundancy', draw: viewRedundancies, menu: () => data.redundancies ? list(data.redundancies).length : null},
   redundancy: {under: 'redundancies', draw: viewRedundancy, item: true},
+  locality: {title: 'Locality', draw: viewLocality, menu: () => data.locality ? list(data.locality).length : null},
   threads: {title: 'Threads', draw: viewThreads, menu: () => null},
   run: {title: 'Run', draw: viewRun, menu: () => null},
 };

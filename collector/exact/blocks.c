@@ -4,9 +4,11 @@
 #include "collector/exact/pools.h"
 #include "collector/exact/process.h"
 #include "collector/exact/trace.h"
+#include "collector/exact/trace_file.h"
 
 static OSet *blocks; /* struct lwp_block by start; they do not overlap */
 static uint32_t blocks_id;
+uint32_t lwp_blocks_changes;
 
 /* An address is equal to the block that holds it. */
 static Word blocks_compare(const void *key, const void *element)
@@ -33,6 +35,7 @@ static void block_tell(struct lwp_block *block)
         lwp_pool_allocated(block->pool, block->size);
         return;
     }
+    lwp_trace_file_flush();
     block->id = ++blocks_id;
     lwps_put_block(&lwp_exact_process.file, &(struct lwps_block){.id = block->id, .kind = block->kind, .context = context,
                                                                  .time = lwp_trace_time(), .address = block->start,
@@ -41,9 +44,13 @@ static void block_tell(struct lwp_block *block)
 
 static void block_end(const struct lwp_block *block)
 {
-    if (block->pool)
+    lwp_blocks_changes++;
+    if (block->pool) {
         lwp_pool_freed(block->pool);
-    else if (block->id && lwp_exact_process.active)
+        return;
+    }
+    lwp_trace_file_flush();
+    if (block->id && lwp_exact_process.active)
         lwps_put_block_end(&lwp_exact_process.file, &(struct lwps_block_end){.id = block->id, .time = lwp_trace_time()});
 }
 
@@ -70,6 +77,7 @@ void lwp_block_add(Addr start, SizeT size, uint8_t kind, uint32_t node)
     struct lwp_block *block = VG_(OSetGen_AllocNode)(blocks, sizeof *block);
     *block = (struct lwp_block){.start = start, .size = size, .node = node, .kind = kind};
     VG_(OSetGen_Insert)(blocks, block);
+    lwp_blocks_changes++;
     block_tell(block);
 }
 

@@ -16,6 +16,9 @@ struct lwp_block {
     uint8_t kind;  /* enum lwps_block_kind */
 };
 
+/* Another number: an address may be of another block than before. */
+extern uint32_t lwp_blocks_changes;
+
 void lwp_blocks_start(void);
 void lwp_block_add(Addr start, SizeT size, uint8_t kind, uint32_t node);
 /* The block that begins at `start` is no more; what it was goes to `was`. False: there is none. */

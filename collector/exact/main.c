@@ -23,6 +23,7 @@
 #include "collector/exact/threads.h"
 #include "collector/exact/tool.h"
 #include "collector/exact/trace.h"
+#include "collector/exact/trace_file.h"
 #include "collector/exact/values.h"
 #include "collector/value.h"
 
@@ -52,6 +53,7 @@ static Bool main_option(const HChar *argument)
     else if VG_BINT_CLO(argument, "--lwp-values", option_values, 0, 1 << 16) {}
     else if VG_BOOL_CLO(argument, "--lwp-registers", option_registers) {}
     else if VG_BOOL_CLO(argument, "--lwp-spatial", option_spatial) {}
+    else if VG_BOOL_CLO(argument, "--lwp-trace", lwp_trace_file_runs) {}
     else return False;
     return True;
 }
@@ -80,6 +82,7 @@ static void main_close(void)
     lwp_spatial_anew();
     lwp_spatial_registers_anew();
     lwp_threads_finish();
+    lwp_trace_file_finish();
     lwp_region_finish();
     main_recorded = lwp_exact_process.active;
     if (!main_recorded)
@@ -114,6 +117,7 @@ static void main_in_child(ThreadId id)
 {
     (void)id;
     lwp_threads_abandon();
+    lwp_trace_file_abandon();
     lwp_exact_process_abandon();
     lwp_redundancy_anew();
     lwp_values_anew();

@@ -6,6 +6,7 @@
 #include "collector/exact/spatial.h"
 #include "collector/exact/tool.h"
 #include "collector/exact/trace.h"
+#include "collector/exact/trace_file.h"
 #include "collector/exact/values.h"
 
 #include <elf.h>
@@ -118,6 +119,7 @@ static void modules_mapped(Addr start, SizeT size, Bool read, Bool write, Bool e
     lwp_spatial_forget(start, size);
     if (handle) {
         lwp_trace_drain();
+        lwp_trace_file_flush();
         modules_look();
     }
 }
@@ -131,6 +133,7 @@ static void modules_unmapped(Addr start, SizeT size)
         if (!modules[i].info || modules[i].text < start || modules[i].text >= start + size)
             continue;
         lwp_trace_drain();
+        lwp_trace_file_flush();
         modules[i].info = NULL;
         lwp_contexts_forget(start, size);
         if (modules[i].end && lwp_exact_process.active)

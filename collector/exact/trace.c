@@ -9,6 +9,8 @@
 #include "collector/exact/sampling.h"
 #include "collector/exact/spatial.h"
 #include "collector/exact/spatial_registers.h"
+#include "collector/exact/trace_file.h"
+#include "collector/exact/trace_file.h"
 #include "collector/exact/values.h"
 
 enum {
@@ -38,11 +40,13 @@ void lwp_trace_empty(void)
         lwp_trace_state.at = at;
     lwp_trace_pending = false;
     for (const ULong *ahead = at; at < end;) {
-        const struct lwp_trace_block *block = (const void *)*at++;
+        struct lwp_trace_block *block = (void *)*at++;
         while (far && ahead < end && ahead < at + AHEAD)
             ahead = lwp_sampling_expect(ahead);
         if (lwp_trace_open && lwp_exact_options.sample)
             lwp_sampling_block(block, at);
+        if (lwp_trace_open && lwp_trace_file_runs)
+            lwp_trace_file_block(block, at);
         if (lwp_trace_open && lwp_spatial_runs)
             lwp_spatial_block(block, at);
         if (lwp_trace_open && block->values)
@@ -75,8 +79,11 @@ static void trace_set(void)
 {
     bool open = lwp_trace_open;
     lwp_trace_open = trace_window && trace_inside;
-    if (!open && lwp_trace_open)
+    if (!open && lwp_trace_open) {
         lwp_values_window();
+        if (lwp_trace_file_runs)
+            lwp_trace_file_window();
+    }
     if (open && !lwp_trace_open) {
         lwp_spatial_look();
         lwp_redundancy_window_ends();
@@ -145,6 +152,7 @@ void lwp_trace_leave_thread(void)
 {
     lwp_trace_drain();
     lwp_sampling_flush();
+    lwp_trace_file_flush();
 }
 
 struct lwp_trace_block *lwp_trace_block_new(Addr ip, UInt accesses)

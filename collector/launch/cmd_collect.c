@@ -139,6 +139,7 @@ static int collect_under_exact(const struct lwp_options *options, const char *di
                               .values = strstr(detect, "values") ? (unsigned)lwp_options_number(options, "value-history") : 0,
                               .registers = strstr(detect, "registers") != NULL,
                               .spatial = strstr(detect, "spatial") != NULL,
+                              .trace = strstr(detect, "locality") != NULL,
                               .region = lwp_options_text(options, "region"),
                               .machine = machine};
     if (lwp_exact_window(lwp_options_text(options, "window"), &exact, err) ||
@@ -316,7 +317,8 @@ const struct lwp_command lwp_cmd_collect = {
         "values, with -e exact: computations that were made before, of the same values, as pairs of call paths; in\n"
         "windows, or with --window all in the whole run, without samples then unless layout is asked for, too.\n"
         "registers, with -e exact: values that are written to a register where they are already. spatial, with -e exact:\n"
-        "elements of arrays that are stored in a window and equal the one before.\n\n"
+        "elements of arrays that are stored in a window and equal the one before. locality, with -e exact: how far apart\n"
+        "each structure's uses are, in which steps loops walk over it, what caches keep of it; in windows of 8M:72M.\n\n"
         "The exit status is APP's, 128+n when signal n ended it; 125 when lwp itself failed, 126 when APP cannot be\n"
         "executed, 127 when it was not found.",
     .options = lwp_collect_options,

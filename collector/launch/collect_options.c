@@ -24,7 +24,7 @@ const struct lwp_option lwp_collect_options[] = {
     {.name = "heap-threshold", .kind = LWP_OPT_NUMBER, .argument = "BYTES", .min = 0, .max = 65536,
      .help = "heap blocks below are told apart by call path and size only; 65536 if not given"},
     {.name = "detect", .kind = LWP_OPT_TEXT, .argument = "LIST", .initial = "layout,redundancy,sharing,communication",
-     .help = "what to look for, separated by commas: layout, redundancy, sharing, communication; of the exact engine also values, registers, spatial"},
+     .help = "what to look for, separated by commas: layout, redundancy, sharing, communication; of the exact engine also values, registers, spatial, locality"},
     {.name = "value-history", .kind = LWP_OPT_NUMBER, .argument = "N", .min = 1, .max = 65536, .initial = "4",
      .help = "computations of each instruction that --detect values compares later ones with"},
     {.name = "follow-fork", .kind = LWP_OPT_FLAG, .help = "sample child processes too (this is the default)"},
@@ -47,11 +47,10 @@ const struct lwp_option lwp_collect_options[] = {
     {0},
 };
 
-/* Locality is known, and not built. */
 static int collect_check_detect(const char *list, struct lwp_error *err)
 {
     static const char *const known[] = {"layout", "redundancy", "sharing", "communication", "values", "registers", "spatial", "locality", NULL};
-    static const char takes[] = "it takes layout, redundancy, sharing, communication, values, registers and spatial";
+    static const char takes[] = "it takes layout, redundancy, sharing, communication, values, registers, spatial and locality";
     for (const char *at = list;;) {
         char word[64];
         size_t length = strcspn(at, ","), i = 0;
@@ -63,8 +62,6 @@ static int collect_check_detect(const char *list, struct lwp_error *err)
             return lwp_error_set(err, LWP_ERR_USAGE, "collect: --detect knows no '%s'; did you mean '%s'?", word, near);
         if (!known[i])
             return lwp_error_set(err, LWP_ERR_USAGE, "collect: --detect knows no '%s'; %s", word, takes);
-        if (strcmp(word, "locality") == 0)
-            return lwp_error_set(err, LWP_ERR_USAGE, "collect: --detect %s is not in this version; %s", word, takes);
         if (at[length] == '\0')
             return LWP_OK;
         at += length + 1;
@@ -89,7 +86,7 @@ int lwp_collect_options_check(const struct lwp_options *options, struct lwp_erro
         if (lwp_options_text(options, traced_only[i]))
             return lwp_error_set(err, LWP_ERR_USAGE, "collect: --%s belongs to the exact engine; add -e exact, or leave it out",
                                  traced_only[i]);
-    static const char *const detected_only[] = {"values", "registers", "spatial"};
+    static const char *const detected_only[] = {"values", "registers", "spatial", "locality"};
     for (size_t i = 0; !exact && i < sizeof detected_only / sizeof *detected_only; i++)
         if (strstr(lwp_options_text(options, "detect"), detected_only[i]))
             return lwp_error_set(err, LWP_ERR_USAGE, "collect: --detect %s belongs to the exact engine; add -e exact, or leave it out",

@@ -15,7 +15,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { WINDOW_ON = 20000, WINDOW_OFF = 2000000, OPTIONS_MAX = 40 };
+enum { WINDOW_ON = 20000, WINDOW_OFF = 2000000, TRACE_ON = 8000000, TRACE_OFF = 72000000, OPTIONS_MAX = 40 };
 
 static const char tool_name[] = "lwp-amd64-linux";
 
@@ -64,8 +64,8 @@ static const char *window_number(const char *text, uint64_t *value)
 
 int lwp_exact_window(const char *text, struct lwp_exact *exact, struct lwp_error *err)
 {
-    exact->on = WINDOW_ON;
-    exact->off = WINDOW_OFF;
+    exact->on = exact->trace ? TRACE_ON : WINDOW_ON;
+    exact->off = exact->trace ? TRACE_OFF : WINDOW_OFF;
     exact->windows = text && strcmp(text, "all") != 0;
     if (!text)
         return LWP_OK;
@@ -161,6 +161,7 @@ char **lwp_exact_command(const struct lwp_exact *exact, const char *folder, char
         asprintf(&list[used++], "--lwp-close=%.6f", exact->approx) < 0 ||
         (exact->region && asprintf(&list[used++], "--lwp-region=%s", exact->region) < 0) ||
         asprintf(&list[used++], "--lwp-spatial=%s", exact->spatial ? "yes" : "no") < 0 ||
+        asprintf(&list[used++], "--lwp-trace=%s", exact->trace ? "yes" : "no") < 0 ||
         asprintf(&list[used++], "--lwp-registers=%s", exact->registers ? "yes" : "no") < 0 ||
         asprintf(&list[used++], "--lwp-redundancy=%s", exact->redundancy ? "yes" : "no") < 0 ||
         asprintf(&list[used++], "--lwp-sample=%s", exact->sample ? "yes" : "no") < 0 ||

@@ -23,13 +23,15 @@ struct lwp_exact {
     unsigned values;         /* redundant computations are counted, with so many kept of each instruction; 0: they are not */
     bool registers;          /* values written to registers that have them are counted */
     bool spatial;            /* elements stored in windows are compared with their neighbours */
+    bool trace;              /* each access of a window is written, for locality */
     const struct lwp_machine *machine;
 };
 
 /* The folder of the tool: exact/ beside the lwp executable (a build folder) or in ../lib/lwp (installed). Owned. */
 char *lwp_exact_find(struct lwp_error *err);
 
-/* "ON:OFF" in instructions, with k, M or G, "ON:fibonacci" (gaps of ON, ON, 2 ON, 3 ON, 5 ON...), or "all"; NULL: about 1 %. */
+/* "ON:OFF" in instructions, with k, M or G, "ON:fibonacci" (gaps of ON, ON, 2 ON, 3 ON, 5 ON...), or "all"; NULL: about 1 %, or windows long enough to see
+ * data used again, where `exact->trace` is set. */
 int lwp_exact_window(const char *text, struct lwp_exact *exact, struct lwp_error *err);
 
 /* "on" (1 %), "off", or percent below 50. */

@@ -138,7 +138,7 @@ static void test_neuron(void **state)
     assert_true(split->gain.before > 0.9 && split->gain.before < 1.1);
     assert_true(split->gain.after < 0.3);
     assert_non_null(strstr(split->declaration, "field_40"));
-    lwp_findings_rank(&profile, &splits, NULL, NULL, NULL, &findings);
+    lwp_findings_rank(&profile, &splits, NULL, NULL, NULL, NULL, NULL, &findings);
     assert_int_equal(findings.count, 1);
     assert_string_equal(findings.findings[0].severity, "high");
     lwp_profile_fini(&profile);

@@ -139,12 +139,12 @@ static void test_report(void **state)
     profile.run = json_object();
     array_of(&profile, &cell, 0, 0, 0, 300);
     advise(&profile, &splits);
-    lwp_findings_rank(&profile, &splits, NULL, NULL, NULL, &findings);
+    lwp_findings_rank(&profile, &splits, NULL, NULL, NULL, NULL, NULL, &findings);
     assert_int_equal(findings.count, 1);
     assert_string_equal(findings.findings[0].kind, "split");
     assert_true(strncmp(findings.findings[0].id, "split-cell-", 11) == 0);
     lwp_redundancy_find(&profile, &redundancies);
-    json_t *root = lwp_json_build(&profile, &splits, NULL, &redundancies, NULL, &findings);
+    json_t *root = lwp_json_build(&profile, &splits, NULL, &redundancies, NULL, NULL, &findings);
     assert_non_null(root);
     assert_true(json_is_null(json_object_get(root, "regroups")));
     for (int colour = 0; colour < 2; colour++) {

@@ -1,0 +1,85 @@
+#include "analysis/locality.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static uint32_t locality_region(const struct lwp_profile *profile, uint32_t region)
+{
+    while (region != LWP_NONE && profile->regions[region].same_as != region)
+        region = profile->regions[region].same_as;
+    return region;
+}
+
+/* The counts by object and region, versions of a loop together. */
+static struct lwp_locality_counts locality_join(const struct lwp_profile *profile)
+{
+    struct lwp_locality_counts joined = {0};
+    for (size_t i = 0; i < profile->locality.count; i++) {
+        const struct lwp_locality_count *count = &profile->locality.items[i];
+        uint32_t at = lwp_locality_counts_at(&joined, count->object, locality_region(profile, count->part));
+        lwp_locality_count_add(&joined.items[at], count);
+    }
+    return joined;
+}
+
+static double locality_share(const struct lwp_profile *profile, uint32_t object, uint32_t region)
+{
+    double weight = 0;
+    for (uint32_t at = profile->object_streams[object]; at != LWP_NONE; at = profile->streams[at].next_of_object)
+        if (locality_region(profile, profile->streams[at].region) == region)
+            weight += profile->streams[at].weight.weight;
+    return profile->total.weight > 0 ? weight / profile->total.weight : 0;
+}
+
+static int locality_compare(const void *a, const void *b)
+{
+    const struct lwp_locality_row *x = a, *y = b;
+    if (x->count->found.cycles != y->count->found.cycles)
+        return x->count->found.cycles < y->count->found.cycles ? 1 : -1;
+    if (x->object != y->object)
+        return x->object < y->object ? -1 : 1;
+    return (x->region > y->region) - (x->region < y->region);
+}
+
+void lwp_locality_find(struct lwp_profile *profile, struct lwp_locality *found)
+{
+    *found = (struct lwp_locality){.measured = profile->locality.traced};
+    struct lwp_locality_counts joined = locality_join(profile);
+    struct lwp_locality_count *counts = lwp_arena_alloc(profile->arena, joined.count + 1, sizeof *counts);
+    if (joined.count)
+        memcpy(counts, joined.items, joined.count * sizeof *counts);
+    found->count = joined.count;
+    lwp_locality_counts_free(&joined);
+    found->rows = lwp_arena_alloc(profile->arena, found->count + 1, sizeof *found->rows);
+    for (size_t i = 0; i < found->count; i++) {
+        struct lwp_locality_row *row = &found->rows[i];
+        *row = (struct lwp_locality_row){.object = counts[i].object, .region = counts[i].part, .count = &counts[i]};
+        row->share = locality_share(profile, row->object, row->region);
+        row->stride_share = lwp_often_most(&row->count->strides, &row->stride);
+        double part = (double)row->count->outer.all / (double)row->count->accesses;
+        row->outer_share = lwp_often_most(&row->count->outer, &row->outer) * part;
+    }
+    qsort(found->rows, found->count, sizeof *found->rows, locality_compare);
+}
+
+double lwp_locality_median(const struct lwp_locality_count *count)
+{
+    double half = (double)count->accesses / 2, below = 0;
+    for (unsigned i = 0; i < LWP_LOCALITY_BEYOND; i++) {
+        double here = (double)count->distances[i];
+        if (here > 0 && below + here >= half) {
+            double low = i ? (double)((uint64_t)1 << (i - 1)) : 0, width = i ? low - 1 : 0;
+            return low + width * (half - below) / here;
+        }
+        below += here;
+    }
+    return -1;
+}
+
+double lwp_locality_reuse(const struct lwp_locality_found *found, unsigned level)
+{
+    uint64_t missed = 0;
+    for (unsigned i = level + 1; i < LWP_LOCALITY_PLACES; i++)
+        missed += found->at[i];
+    return missed ? (double)found->at[level] / (double)missed : -1;
+}

@@ -1,0 +1,24 @@
+/* What to change in loops, for what a trace shows of their locality. */
+#ifndef LWP_ANALYSIS_LOCALITY_ADVICE_H
+#define LWP_ANALYSIS_LOCALITY_ADVICE_H
+
+#include "analysis/gain_model.h"
+#include "analysis/locality.h"
+
+struct lwp_locality_tip {
+    const char *kind;  /* "interchange" */
+    size_t row;        /* of the locality's rows, that it is about */
+    double share;      /* of all weight, of the loop's data */
+    struct lwp_gain_range gain; /* of the whole program's speed */
+    const char *title, *next_step;
+};
+
+struct lwp_locality_tips {
+    struct lwp_locality_tip *tips;
+    size_t count;
+};
+
+/* In profile->arena. */
+void lwp_locality_advise(struct lwp_profile *profile, const struct lwp_locality *locality, struct lwp_locality_tips *tips);
+
+#endif

@@ -1,0 +1,88 @@
+#include "analysis/locality_counts.h"
+
+#include "base/hash.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+uint32_t lwp_locality_counts_at(struct lwp_locality_counts *counts, uint32_t object, uint32_t part)
+{
+    uint32_t *at = lwp_table_at(&counts->index, (uint64_t)object << 32 | part);
+    if (*at == LWP_TABLE_NONE) {
+        LWP_GROW(&counts->items, counts->count, &counts->room);
+        *at = (uint32_t)counts->count;
+        counts->items[counts->count++] = (struct lwp_locality_count){.object = object, .part = part};
+    }
+    return *at;
+}
+
+void lwp_locality_counts_free(struct lwp_locality_counts *counts)
+{
+    lwp_table_free(&counts->index);
+    free(counts->items);
+    *counts = (struct lwp_locality_counts){0};
+}
+
+static void counts_add_found(struct lwp_locality_found *into, const struct lwp_locality_found *from)
+{
+    for (size_t i = 0; i < LWP_LOCALITY_PLACES; i++)
+        into->at[i] += from->at[i];
+    into->cycles += from->cycles;
+}
+
+void lwp_locality_count_add(struct lwp_locality_count *into, const struct lwp_locality_count *from)
+{
+    into->accesses += from->accesses;
+    into->stores += from->stores;
+    counts_add_found(&into->found, &from->found);
+    counts_add_found(&into->elsewhere, &from->elsewhere);
+    for (size_t i = 0; i < LWP_LOCALITY_DISTANCES; i++)
+        into->distances[i] += from->distances[i];
+    into->restarted += from->restarted;
+    into->conflicts += from->conflicts;
+    for (size_t i = 0; i < LWP_LOCALITY_STRIDES; i++)
+        into->lines[i] += from->lines[i];
+    lwp_often_merge(&into->strides, &from->strides);
+    lwp_often_merge(&into->outer, &from->outer);
+}
+
+void lwp_locality_counts_merge(struct lwp_locality_counts *into, struct lwp_locality_counts *from)
+{
+    for (size_t i = 0; i < from->count; i++) {
+        uint32_t at = lwp_locality_counts_at(into, from->items[i].object, from->items[i].part);
+        lwp_locality_count_add(&into->items[at], &from->items[i]);
+    }
+    into->traced |= from->traced;
+    into->accesses += from->accesses;
+    into->windows += from->windows;
+    into->lost += from->lost;
+    lwp_locality_counts_free(from);
+}
+
+static int counts_compare(const void *a, const void *b)
+{
+    const struct lwp_locality_count *x = a, *y = b;
+    if (x->object != y->object)
+        return x->object < y->object ? -1 : 1;
+    return (x->part > y->part) - (x->part < y->part);
+}
+
+void lwp_locality_counts_settle(struct lwp_locality_counts *counts, const uint32_t *objects, const uint32_t *regions)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < counts->count; i++) {
+        struct lwp_locality_count *item = &counts->items[i];
+        item->object = objects[item->object];
+        item->part = item->part == UINT32_MAX ? UINT32_MAX : regions[item->part];
+    }
+    if (counts->count)
+        qsort(counts->items, counts->count, sizeof *counts->items, counts_compare);
+    for (size_t i = 0; i < counts->count; i++) {
+        if (kept && counts_compare(&counts->items[kept - 1], &counts->items[i]) == 0)
+            lwp_locality_count_add(&counts->items[kept - 1], &counts->items[i]);
+        else
+            counts->items[kept++] = counts->items[i];
+    }
+    counts->count = kept;
+    lwp_table_free(&counts->index);
+}

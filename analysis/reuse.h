@@ -1,0 +1,41 @@
+/* Reuse distances: how many other lines were accessed since the last access to a line (LRU stack distance), exact, in
+ * O(log n) for n lines. The lines of one core's accesses, or of all, in the order they come. */
+#ifndef LWP_ANALYSIS_REUSE_H
+#define LWP_ANALYSIS_REUSE_H
+
+#include <stdint.h>
+
+/* The line was not accessed before. */
+#define LWP_REUSE_FIRST UINT32_MAX
+
+/* What is known of a line; `mark` and `cores` are the caller's, 0 at first. */
+struct lwp_reuse_line {
+    uint64_t line, cores;
+    uint32_t time; /* of its last access; 0: a free place */
+    uint32_t mark;
+};
+
+/* A line is a bit at the time of its last access: what was accessed since is the number of bits above. Times are
+ * numbered anew, and the table grows, when they run out. */
+struct lwp_reuse {
+    struct lwp_reuse_line *lines; /* open addressing */
+    uint32_t line_room, live;     /* live: lines known */
+    uint32_t now, times;          /* the last time given, and how many there is room for */
+    uint64_t *bits;
+    uint32_t *sums;  /* Fenwick tree over the bits' blocks, but for the last one */
+    uint32_t *whose; /* line at each time */
+    uint32_t last;   /* index of the line of the last access */
+};
+
+void lwp_reuse_init(struct lwp_reuse *reuse);
+void lwp_reuse_free(struct lwp_reuse *reuse);
+/* Nothing was accessed yet. */
+void lwp_reuse_clear(struct lwp_reuse *reuse);
+
+/* `to` is not initialised yet. */
+void lwp_reuse_copy(struct lwp_reuse *to, const struct lwp_reuse *from);
+
+/* The distance of this access, LWP_REUSE_FIRST at the first one. `*known`: the line, valid until the next call. */
+uint32_t lwp_reuse_access(struct lwp_reuse *reuse, uint64_t line, struct lwp_reuse_line **known);
+
+#endif

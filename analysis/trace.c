@@ -1,0 +1,240 @@
+/* Distances and strides are told within a window only, since nobody knows what a gap put between: each begins with nothing
+ * known. The caches keep what they had. Strides are those of one instruction on one object in one thread (MACPO takes all
+ * of a structure's accesses together, where a loop that reads a row and the next one jumps to and fro).
+ * A walk is a row of accesses of one instruction in even steps; where the next walk begins, relative to this one, is the
+ * step of the loop around it. */
+#include "analysis/trace.h"
+
+#include "analysis/reuse_cores.h"
+#include "base/pages.h"
+#include "format/trace_decode.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { WALK_LEAST = 3 /* equal steps */, WINDOW_NONE = 0 };
+
+/* Of an instruction in the trace. */
+struct trace_site {
+    const struct lwp_spot *spot;
+    struct lwp_extent extent; /* of its last object */
+    uint32_t pool, pool_object; /* pool 0: none */
+    uint32_t object, counts;  /* of the last access; counts: index */
+    uint32_t window, thread;  /* in which what follows was so */
+    uint64_t last, walk;      /* last address; where the walk began */
+    int64_t step;
+    uint32_t steps;           /* equal ones so far */
+};
+
+struct lwp_trace {
+    const struct lwp_hierarchy_plan *machines;
+    struct lwp_resolver *resolver;
+    struct lwp_owners *owners;
+    struct lwp_locality_counts *counts;
+    struct lwps_trace_decoder *decoder;
+    struct lwps_traced_all *all;
+    struct trace_site *sites;    /* one for each instruction: it is in several superblocks, and in unrolled ones several times */
+    size_t site_count, site_room;
+    struct lwp_table site_index; /* by ip */
+    uint32_t *site_of;           /* of each site of the decoder */
+    size_t of_count, of_room;
+    struct lwp_reuse_cores cores;
+    struct lwp_hierarchy here, elsewhere;
+    uint32_t *tids; /* of threads, in the order they were met */
+    size_t thread_count, thread_room;
+    uint32_t window;
+    bool damaged; /* the window, in part */
+    uint32_t l1_lines;
+    unsigned line_shift;
+};
+
+struct lwp_trace *lwp_trace_new(const struct lwp_hierarchy_plan *machines, struct lwp_resolver *resolver, struct lwp_owners *owners,
+                                struct lwp_locality_counts *counts)
+{
+    struct lwp_trace *trace = calloc(1, sizeof *trace);
+    if (!trace || !(trace->all = malloc(sizeof *trace->all)))
+        abort();
+    trace->machines = machines;
+    trace->resolver = resolver;
+    trace->owners = owners;
+    trace->counts = counts;
+    trace->decoder = lwps_trace_decoder_new();
+    return trace;
+}
+
+void lwp_trace_free(struct lwp_trace *trace)
+{
+    if (!trace)
+        return;
+    lwps_trace_decoder_free(trace->decoder);
+    lwp_reuse_cores_free(&trace->cores);
+    lwp_hierarchy_free(&trace->here);
+    lwp_hierarchy_free(&trace->elsewhere);
+    lwp_table_free(&trace->site_index);
+    free(trace->site_of);
+    free(trace->sites);
+    free(trace->tids);
+    free(trace->all);
+    free(trace);
+}
+
+void lwp_trace_begin(struct lwp_trace *trace)
+{
+    lwps_trace_decoder_begin(trace->decoder);
+    lwp_reuse_cores_clear(&trace->cores);
+    lwp_hierarchy_free(&trace->here);
+    lwp_hierarchy_free(&trace->elsewhere);
+    lwp_hierarchy_init(&trace->here, &trace->machines[LWP_MACHINE_HERE]);
+    lwp_hierarchy_init(&trace->elsewhere, &trace->machines[LWP_MACHINE_ELSEWHERE]);
+    const struct lwp_cache *caches = &trace->machines[LWP_MACHINE_HERE].caches;
+    trace->line_shift = caches->line_shift;
+    trace->l1_lines = (uint32_t)(caches->level[0].bytes >> caches->line_shift);
+    lwp_table_clear(&trace->site_index);
+    trace->site_count = trace->of_count = trace->thread_count = 0;
+    trace->window = WINDOW_NONE;
+}
+
+static unsigned trace_thread(struct lwp_trace *trace, uint32_t tid)
+{
+    for (size_t i = 0; i < trace->thread_count; i++)
+        if (trace->tids[i] == tid)
+            return (unsigned)i;
+    LWP_GROW(&trace->tids, trace->thread_count, &trace->thread_room);
+    trace->tids[trace->thread_count] = tid;
+    return (unsigned)trace->thread_count++;
+}
+
+static void trace_sites(struct lwp_trace *trace)
+{
+    for (uint32_t all = lwps_trace_decoder_sites(trace->decoder); trace->of_count < all;) {
+        const struct lwps_trace_site *told = lwps_trace_decoder_site(trace->decoder, (uint32_t)trace->of_count);
+        uint32_t *site = lwp_table_at(&trace->site_index, told->ip);
+        if (*site == LWP_TABLE_NONE) {
+            *site = (uint32_t)trace->site_count;
+            LWP_GROW(&trace->sites, trace->site_count, &trace->site_room);
+            trace->sites[trace->site_count++] = (struct trace_site){0};
+        }
+        LWP_GROW(&trace->site_of, trace->of_count, &trace->of_room);
+        trace->site_of[trace->of_count++] = *site;
+    }
+}
+
+static uint32_t trace_object(struct lwp_trace *trace, struct trace_site *site, const struct lwps_trace_place *place, uint64_t time)
+{
+    uint64_t offset;
+    if (place->home == LWPS_HOME_POOL && place->home_id == site->pool)
+        return site->pool_object;
+    if (place->home == LWPS_HOME_ADDRESS && lwp_extent_holds(&site->extent, place->address, time))
+        return site->extent.object;
+    const struct lwps_access access = {.address = place->address, .flags = LWPS_ACCESS_KNOWN, .home = place->home,
+                                       .home_id = place->home_id, .home_base = place->home_base};
+    uint32_t object = lwp_owners_find(trace->owners, &access, time, &offset);
+    if (place->home == LWPS_HOME_POOL) {
+        site->pool = place->home_id;
+        site->pool_object = object;
+    } else if (place->home == LWPS_HOME_ADDRESS && lwp_extent_holds(&trace->owners->last, place->address, time)) {
+        site->extent = trace->owners->last;
+    }
+    return object;
+}
+
+/* How the instruction came here from where it was. */
+static void trace_walk(struct trace_site *site, struct lwp_locality_count *count, uint64_t address, unsigned line_shift)
+{
+    int64_t step = (int64_t)(address - site->last);
+    uint64_t from = site->last >> line_shift, to = address >> line_shift;
+    lwp_often_add(&count->strides, step, 1);
+    count->lines[lwp_locality_bucket(to > from ? to - from : from - to)]++;
+    if (!step)
+        return;
+    if (step == site->step) {
+        site->steps++;
+    } else if (site->steps >= WALK_LEAST) {
+        lwp_often_add(&count->outer, (int64_t)(address - site->walk), site->steps + 1);
+        site->walk = address;
+        site->steps = 0;
+    } else {
+        site->step = step;
+        site->walk = site->last;
+        site->steps = 1;
+    }
+    site->last = address;
+}
+
+static void trace_began(struct lwp_trace *trace, struct trace_site *site, unsigned thread, uint64_t address)
+{
+    site->window = trace->window;
+    site->thread = thread;
+    site->last = address;
+    site->step = 0;
+    site->steps = 0;
+}
+
+static void trace_found(struct lwp_hierarchy *hierarchy, unsigned thread, uint64_t address, unsigned bytes,
+                        struct lwp_locality_found *found, uint8_t *where)
+{
+    found->cycles += lwp_hierarchy_access(hierarchy, thread, address, bytes, where);
+    found->at[*where]++;
+}
+
+static void trace_access(struct lwp_trace *trace, unsigned thread, const struct lwps_traced *traced, uint64_t time)
+{
+    const struct lwps_trace_site *told = lwps_trace_decoder_site(trace->decoder, traced->site);
+    struct trace_site *site = &trace->sites[trace->site_of[traced->site]];
+    uint64_t address = traced->place.address;
+    unsigned bytes = told->bytes ? told->bytes : 1, shift = trace->line_shift;
+    bool store = told->flags & LWPS_ACCESS_STORE, first = !site->spot, restarted = false;
+    if (first)
+        site->spot = lwp_resolver_spot(trace->resolver, told->ip, time);
+    uint32_t object = trace_object(trace, site, &traced->place, time), distance = 0;
+    if (first || object != site->object) {
+        site->object = object;
+        site->counts = lwp_locality_counts_at(trace->counts, object, site->spot->part);
+        site->window = WINDOW_NONE;
+    }
+    struct lwp_locality_count *count = &trace->counts->items[site->counts];
+    count->accesses++;
+    count->stores += store;
+    if (site->window == trace->window && site->thread == thread)
+        trace_walk(site, count, address, shift);
+    else
+        trace_began(trace, site, thread, address);
+    for (uint64_t line = address >> shift; line <= (address + bytes - 1) >> shift; line++) {
+        struct lwp_reused reused = lwp_reuse_cores_access(&trace->cores, thread, line, store);
+        distance = reused.distance > distance ? reused.distance : distance;
+        restarted |= reused.restarted;
+        if (reused.others) {
+            lwp_hierarchy_take(&trace->here, thread, line, reused.others);
+            if (trace->elsewhere.plan.caches.levels)
+                lwp_hierarchy_take(&trace->elsewhere, thread, line << shift >> trace->elsewhere.plan.caches.line_shift, reused.others);
+        }
+    }
+    count->distances[distance == LWP_REUSE_FIRST ? LWP_LOCALITY_BEYOND : lwp_locality_bucket(distance)]++;
+    count->restarted += restarted;
+    uint8_t where;
+    trace_found(&trace->here, thread, address, bytes, &count->found, &where);
+    count->conflicts += where != LWP_CACHE_L1 && !restarted && distance < trace->l1_lines;
+    if (trace->elsewhere.plan.caches.levels)
+        trace_found(&trace->elsewhere, thread, address, bytes, &count->elsewhere, &where);
+}
+
+void lwp_trace_chunk(struct lwp_trace *trace, const struct lwps_trace *record)
+{
+    if (!trace->here.plan.caches.levels)
+        return;
+    unsigned thread = trace_thread(trace, record->tid);
+    if (record->window != trace->window) {
+        lwp_reuse_cores_clear(&trace->cores);
+        trace->window = record->window;
+        trace->counts->windows++;
+        trace->damaged = false;
+    }
+    bool sound = lwps_trace_decode(trace->decoder, record, trace->all);
+    trace->counts->lost += !sound && !trace->damaged;
+    trace->damaged |= !sound;
+    trace->counts->traced = true;
+    trace->counts->accesses += trace->all->count;
+    trace_sites(trace);
+    for (uint32_t i = 0; i < trace->all->count; i++)
+        trace_access(trace, thread, &trace->all->accesses[i], record->time);
+}

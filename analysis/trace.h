@@ -1,0 +1,22 @@
+/* One process' trace of accesses: each finds its object and its loop and goes through the models (reuse distances,
+ * caches), which add up to counts. */
+#ifndef LWP_ANALYSIS_TRACE_H
+#define LWP_ANALYSIS_TRACE_H
+
+#include "analysis/hierarchy.h"
+#include "analysis/locality_counts.h"
+#include "analysis/owners.h"
+#include "format/record.h"
+
+struct lwp_trace;
+
+/* `machines`: by enum lwp_machine_of; the first is the one whose distances and strides are counted. */
+struct lwp_trace *lwp_trace_new(const struct lwp_hierarchy_plan *machines, struct lwp_resolver *resolver, struct lwp_owners *owners,
+                                struct lwp_locality_counts *counts);
+void lwp_trace_free(struct lwp_trace *trace);
+
+/* Another file. */
+void lwp_trace_begin(struct lwp_trace *trace);
+void lwp_trace_chunk(struct lwp_trace *trace, const struct lwps_trace *record);
+
+#endif

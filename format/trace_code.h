@@ -1,0 +1,62 @@
+/* A trace of accesses as bytes: all that a process accessed in a window, in order. Accesses come in runs: a superblock
+ * (straight code with one entry) that ran once, whose sites are its accesses as translated. A run says which block it is, relative
+ * to what followed its predecessor the last time; each access says how far its address is from where the site's
+ * last step would lead, and whose memory it is where that changes. Arrays that are walked take a byte an access, others
+ * some two to five. What is predicted begins anew with each window, so that a lost window costs no other one.
+ * docs/format.md has the layout. Freestanding. */
+#ifndef LWP_FORMAT_TRACE_CODE_H
+#define LWP_FORMAT_TRACE_CODE_H
+
+#include "format/record.h"
+
+enum {
+    LWPS_TRACE_SITES = 1024,     /* of a block, at most */
+    LWPS_TRACE_BYTES = 8 * 1024, /* of a chunk, at most: a record holds it */
+    LWPS_TRACE_RUN_BYTES = 16, /* of the begin of a run of a known block */
+    LWPS_TRACE_ACCESS_BYTES = 32, /* of an access */
+};
+
+/* An instruction's access, and what the next one is told relative to. */
+struct lwps_trace_site {
+    uint64_t ip;
+    uint64_t address, step; /* the last one's; its distance from the one before */
+    uint64_t home_base;     /* the last one's home, as in struct lwps_access */
+    uint32_t home_id;
+    uint16_t bytes;
+    uint8_t flags; /* enum lwps_access_flag */
+    uint8_t home;  /* enum lwps_home */
+};
+
+struct lwps_trace_block {
+    uint32_t id;     /* 0, 1, 2, ... in the file */
+    uint32_t count;  /* of sites */
+    uint32_t next;   /* the block that ran after this one the last time */
+    uint32_t window; /* in which all of that is valid */
+    struct lwps_trace_site *sites;
+};
+
+/* Both ends step through the same states. Starts from zero. */
+struct lwps_trace_coder {
+    uint32_t window; /* 1, 2, ... */
+    struct lwps_trace_block *last; /* that ran, NULL: none in this window */
+};
+
+/* Where an access went. */
+struct lwps_trace_place {
+    uint64_t address, home_base;
+    uint32_t home_id;
+    uint8_t home;
+};
+
+/* Forgets what was predicted. */
+void lwps_trace_window(struct lwps_trace_coder *coder, uint32_t window);
+
+/* The begin of a run: puts it at `at` and returns where it ends. `is_new`: the block was not in this file yet, and is told
+ * with its sites; room for lwps_trace_block_bytes() is needed then, else for LWPS_TRACE_RUN_BYTES. */
+uint8_t *lwps_trace_put_run(struct lwps_trace_coder *coder, struct lwps_trace_block *block, bool is_new, uint8_t *at);
+uint32_t lwps_trace_block_bytes(const struct lwps_trace_block *block);
+
+/* One for each site of the block, in order; NULL: it did not happen. At most LWPS_TRACE_ACCESS_BYTES. */
+uint8_t *lwps_trace_put_access(struct lwps_trace_site *site, const struct lwps_trace_place *place, uint8_t *at);
+
+#endif
