@@ -2,44 +2,20 @@
  * the object, and whether the pair came back to one address or went on to others. Each rule claims no more than it has
  * seen; where none fits the cause is unknown and the pair is only described. The causes, and what was gained by
  * removing them, are those of Wen's thesis, table 4.3 (Witch), and of its chapter on RedSpy (Caffe, backprop, NWChem).
+ * Of values that are no pair of accesses: redundancy_values.c.
  */
-#include "analysis/redundancy.h"
-
-#include "analysis/access_site.h"
+#include "analysis/redundancy_cause.h"
 
 #include <string.h>
 
 enum { PLACES_LEAST = 3 };
 
-enum cause {
-    UNKNOWN,
-    USELESS_INITIALISATION,
-    REPEATED_FILL,
-    UNREAD_COPY,
-    OVERWRITTEN_WHOLE,
-    KEPT_IN_MEMORY,
-    STORED_TWICE,
-    SPILL,
-    MISSED_INLINING,
-    REDUNDANT_COMPUTATION,
-    CONVERGED,
-    LINEAR_SEARCH,
-    REPEATED_WALK,
-    CAUSES
-};
+static const char *const cause_names[LWP_CAUSES] = {
+    "unknown",        "useless_initialisation", "repeated_fill",  "unread_copy",       "overwritten_whole",  "kept_in_memory",
+    "stored_twice",   "spill",                  "missed_inlining", "redundant_computation", "converged",     "linear_search",
+    "repeated_walk",  "same_arguments",         "loop_invariant", "common_expression", "computed_elsewhere", "uniform_fill"};
 
-static const char *const cause_names[CAUSES] = {
-    "unknown",        "useless_initialisation", "repeated_fill", "unread_copy",     "overwritten_whole",
-    "kept_in_memory", "stored_twice",           "spill",         "missed_inlining", "redundant_computation",
-    "converged",      "linear_search",          "repeated_walk"};
-
-struct text {
-    enum lwp_watched_kind kind;
-    enum cause cause;
-    const char *meaning, *remedy;
-};
-
-static const struct text texts[] = {
+static const struct lwp_cause_text texts[] = {
     {LWP_WATCHED_DEAD_STORE, UNKNOWN,
      "What the first line stores is overwritten by the second before anything reads it; why is unknown.",
      "Look whether the first store is needed at all, or only in some cases."},
@@ -118,30 +94,12 @@ static const struct text texts[] = {
     {LWP_WATCHED_SILENT_LOAD, REPEATED_WALK, "A loop goes through the same data again and finds it unchanged.",
      "Keep the results that cannot have changed, do more in one pass while the data is in the cache, or skip data "
      "that does nothing, such as zeroes: imagick became 1.6x faster."},
-
-    {LWP_WATCHED_COMPUTATION, UNKNOWN, "The second line computes again, from the same values, what the first has computed.",
-     "Keep the result, or move the computation out of the loop."},
-    {LWP_WATCHED_REGISTER, UNKNOWN, "The second line writes to a register the value that the first has left there.",
-     "Keep the result and compute it again only where its inputs have changed: lavaMD became 1.50x faster when exp was "
-     "called for new arguments only."},
-    {LWP_WATCHED_SPATIAL, UNKNOWN, "Elements beside each other hold the same value.",
-     "Compute a value once for all neighbours that share it: particlefilter's and hotspot's arrays are such; hotspot became "
-     "2.21x faster with one value for many cells."},
 };
 
-/* What is known of a pair. */
-struct evidence {
-    struct lwp_access_site first, second;
-    const struct lwp_object *object; /* NULL: unknown */
-    bool same_call;                  /* both in the same calling context */
-    bool same, same_loop;            /* instruction; loop */
-    bool stays, walks;               /* time and again at one address; at many */
-};
-
-static struct evidence meaning_evidence(struct lwp_profile *profile, const struct lwp_redundancy *item)
+static struct lwp_evidence meaning_evidence(struct lwp_profile *profile, const struct lwp_redundancy *item)
 {
     const struct lwp_watched_pair *pair = item->pair;
-    struct evidence e = {.first = lwp_access_site(profile, pair->first),
+    struct lwp_evidence e = {.first = lwp_access_site(profile, pair->first),
                          .second = lwp_access_site(profile, pair->second),
                          .object = pair->object == LWP_NONE ? NULL : &profile->objects[pair->object],
                          .same_call = profile->contexts[pair->first].parent == profile->contexts[pair->second].parent};
@@ -152,24 +110,23 @@ static struct evidence meaning_evidence(struct lwp_profile *profile, const struc
     return e;
 }
 
-/* A fill of the library's, a constructor, or a loop that stores what it has not computed from anything. */
-static bool meaning_initialises(const struct lwp_access_site *site)
+bool lwp_cause_initialises(const struct lwp_access_site *site)
 {
     return lwp_access_fills(site) || lwp_access_constructs(site) ||
            (site->shaped && site->shape.repeats_value && !site->shape.stays);
 }
 
-static bool meaning_is_argument(const struct evidence *e)
+static bool meaning_is_argument(const struct lwp_evidence *e)
 {
     return lwp_access_is_argument(&e->first, e->object) || lwp_access_is_argument(&e->second, e->object);
 }
 
-static bool meaning_is_slot(const struct evidence *e)
+static bool meaning_is_slot(const struct lwp_evidence *e)
 {
     return lwp_access_is_slot(&e->first, e->object) && lwp_access_is_slot(&e->second, e->object);
 }
 
-static enum cause meaning_dead(struct lwp_profile *profile, const struct evidence *e)
+static enum lwp_cause meaning_dead(struct lwp_profile *profile, const struct lwp_evidence *e)
 {
     const struct lwp_loop_shape *shape = &e->first.shape;
     if (lwp_access_copies(&e->first))
@@ -183,14 +140,14 @@ static enum cause meaning_dead(struct lwp_profile *profile, const struct evidenc
     if (e->same_loop && !e->same && e->first.place->address < e->second.place->address &&
         lwp_access_same_pass(profile, &e->first, &e->second))
         return STORED_TWICE;
-    if (meaning_initialises(&e->first))
-        return meaning_initialises(&e->second) ? REPEATED_FILL : USELESS_INITIALISATION;
+    if (lwp_cause_initialises(&e->first))
+        return lwp_cause_initialises(&e->second) ? REPEATED_FILL : USELESS_INITIALISATION;
     if (lwp_access_same_loop(&e->first, &e->second) && ((e->first.shaped && shape->steps) || e->walks))
         return OVERWRITTEN_WHOLE;
     return e->same_loop && e->same && e->stays ? KEPT_IN_MEMORY : UNKNOWN;
 }
 
-static enum cause meaning_silent_store(const struct evidence *e, double close)
+static enum lwp_cause meaning_silent_store(const struct lwp_evidence *e, double close)
 {
     const struct lwp_access_site *second = &e->second;
     if (close > 0.5)
@@ -201,13 +158,13 @@ static enum cause meaning_silent_store(const struct evidence *e, double close)
         return SPILL;
     if (e->same_loop && e->same && second->shaped && second->shape.stays && second->shape.repeats_value)
         return KEPT_IN_MEMORY;
-    if (meaning_initialises(second))
+    if (lwp_cause_initialises(second))
         return REPEATED_FILL;
     return second->operand.load || (second->shaped && !second->shape.repeats_value) ? REDUNDANT_COMPUTATION : UNKNOWN;
 }
 
-static enum cause meaning_silent_load(struct lwp_profile *profile, const struct lwp_redundancy *item,
-                                      const struct evidence *e)
+static enum lwp_cause meaning_silent_load(struct lwp_profile *profile, const struct lwp_redundancy *item,
+                                      const struct lwp_evidence *e)
 {
     const struct lwp_loop_shape *shape = &e->first.shape;
     if (meaning_is_argument(e))
@@ -229,19 +186,27 @@ static enum cause meaning_silent_load(struct lwp_profile *profile, const struct 
     return UNKNOWN;
 }
 
+/* False: there is none for the cause, and it has that for unknown. */
+static bool meaning_text(struct lwp_redundancy *item, enum lwp_cause cause, const struct lwp_cause_text *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (list[i].kind == item->kind && (list[i].cause == cause || list[i].cause == UNKNOWN)) {
+            item->cause = cause_names[list[i].cause];
+            item->meaning = list[i].meaning;
+            item->remedy = list[i].remedy;
+            if (list[i].cause == cause)
+                return true;
+        }
+    return false;
+}
+
 void lwp_redundancy_explain(struct lwp_profile *profile, struct lwp_redundancy *item)
 {
-    struct evidence e = meaning_evidence(profile, item);
-    enum cause cause = item->kind == LWP_WATCHED_DEAD_STORE     ? meaning_dead(profile, &e)
-                       : item->kind == LWP_WATCHED_SILENT_STORE ? meaning_silent_store(&e, item->close)
-                       : item->kind == LWP_WATCHED_SILENT_LOAD  ? meaning_silent_load(profile, item, &e)
-                                                                : UNKNOWN;
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        if (texts[i].kind == item->kind && (texts[i].cause == cause || texts[i].cause == UNKNOWN)) {
-            item->cause = cause_names[texts[i].cause];
-            item->meaning = texts[i].meaning;
-            item->remedy = texts[i].remedy;
-            if (texts[i].cause == cause)
-                return;
-        }
+    struct lwp_evidence e = meaning_evidence(profile, item);
+    enum lwp_cause cause = item->kind == LWP_WATCHED_DEAD_STORE     ? meaning_dead(profile, &e)
+                           : item->kind == LWP_WATCHED_SILENT_STORE ? meaning_silent_store(&e, item->close)
+                           : item->kind == LWP_WATCHED_SILENT_LOAD  ? meaning_silent_load(profile, item, &e)
+                                                                    : lwp_cause_of_value(profile, item, &e);
+    if (!meaning_text(item, cause, texts, sizeof texts / sizeof *texts))
+        meaning_text(item, cause, lwp_cause_value_texts, lwp_cause_value_text_count);
 }

@@ -43,6 +43,7 @@ d, fixed = load("exp"), load("exp_fixed")
 line = int(open("exp.truth").read().split()[1])
 top = next(p for p in d["redundancies"] if p["kind"] == "register")
 assert line in lines(d, top["first"]) and line in lines(d, top["second"]), (line, lines(d, top["first"]), lines(d, top["second"]))
+assert top["cause"] == "same_arguments" and "exp" in top["remedy"], top
 def through(d): return sum(p["amount"] for p in d["redundancies"] if line in lines(d, p["second"]))
 assert through(d) > 30 * through(fixed), (through(d), through(fixed))
 part = load("part")

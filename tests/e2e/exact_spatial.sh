@@ -19,6 +19,7 @@ run asked asked --detect layout
 cat > check.py <<'PY'
 import json
 def load(name): return json.load(open(name + "/analysis.json"))
+causes = {}
 def found(name):
     d, all = load(name), {}
     for p in d["redundancies"] or []:
@@ -29,6 +30,7 @@ def found(name):
             best = all.get(frame["function"])
             if best is None or p["amount"] > best[3]:
                 all[frame["function"]] = p["own_share"], p["approximate"], name, p["amount"]
+                causes[frame["function"]] = p["cause"]
     return all, d
 for name in "all", "windows":
     spots, d = found(name)
@@ -38,6 +40,7 @@ for name in "all", "windows":
     assert share > 0.9 and close > 0.8 and object == "result", (name, spots)
     share, close, object, amount = spots["particlefilter"]
     assert share > 0.9 and close == 0 and object, (name, spots)
+assert causes["hotspot"] == "converged" and causes["particlefilter"] == causes["pairs"] == "redundant_computation", causes
 spots, d = found("all")
 assert spots["pairs"][3] == 5 * 20000 // 2 * 4, spots   # of all rounds, all bytes
 total = d["redundancy_totals"]["spatial"]

@@ -38,6 +38,8 @@ if top:
     _, first, second = open(name + ".truth").readline().split()
     best = d["redundancies"][0]
     assert (line(best["first"]), line(best["second"])) == (int(first), int(second)), best
+    why = "computed_elsewhere" if name == "modules" else "common_expression"
+    assert best["cause"] == why and best["meaning"] and best["remedy"], best
 sys.exit("\n".join(bad) or 0)
 PY
 run all all
@@ -60,6 +62,7 @@ for times in 11000 31000; do run counted.$times counted:$times; done
 /usr/bin/python3 - <<'PY' || fail "totals"
 import json
 one, other = (json.load(open(f"counted.{n}/analysis.json"))["redundancy_totals"]["computation"] for n in (11000, 31000))
+assert json.load(open("counted.31000/analysis.json"))["redundancies"][0]["cause"] == "loop_invariant"
 assert other["decided"] - one["decided"] == 40000 and other["wasted"] - one["wasted"] == 40000, (one, other)
 PY
 
