@@ -30,11 +30,11 @@
 static void analyze_notes(struct lwp_profile *profile)
 {
     double cpu = (double)(profile->user_ns + profile->system_ns);
-    if (profile->samples == 0)
+    if (profile->samples == 0 && !profile->flows.measured)
         lwp_profile_note(profile,
                          "No samples were taken: the program ran too briefly or hardly used the processor. Let "
                          "it run for a few seconds of CPU time, or sample faster (lwp collect -F).");
-    else if (profile->samples < 300)
+    else if (profile->samples && profile->samples < 300)
         lwp_profile_note(profile,
                          "Only %llu samples were taken: shares are rough. Let the program run longer or sample "
                          "faster (lwp collect -F).",
@@ -46,8 +46,9 @@ static void analyze_notes(struct lwp_profile *profile)
             "code that was running around it.",
             100 * (double)profile->system_ns / cpu);
     if (profile->engine == LWPS_ENGINE_EXACT)
+        lwp_profile_note(profile, "The program ran under Valgrind, one thread at a time and many times slower: times are those of that run.");
+    if (profile->engine == LWPS_ENGINE_EXACT && profile->samples)
         lwp_profile_note(profile,
-                         "The program ran under Valgrind, one thread at a time and many times slower: times are those of that run. "
                          "Weights are cycles of a model of this machine's caches, fed with the accesses of the windows traced "
                          "(lwp collect --window); they do not depend on how busy the machine was.");
     if (!lwp_gain_known(profile))
@@ -149,6 +150,7 @@ static int analyze_all(const char *const *dirs, size_t count, const char *out_pa
     if (status)
         goto out;
     lwp_log_progress("analysing");
+    lwp_flows_place(&profile);
     lwp_regions_merge(&profile);
     double adopted = lwp_streams_adopt(&profile, lwp_objects_unowned(&profile));
     if (adopted > 0.02 * profile.total.weight)
@@ -166,6 +168,7 @@ static int analyze_all(const char *const *dirs, size_t count, const char *out_pa
     lwp_split_advise(&profile, &splits);
     lwp_regroup_advise(&profile, &splits, &regroups);
     lwp_redundancy_find(&profile, &redundancies);
+    lwp_exchange_find(&profile, &together.exchange);
     lwp_communication_find(&profile, &together.communication);
     lwp_sharing_find(&profile, &together.sharings);
     lwp_locality_find(&profile, &locality);

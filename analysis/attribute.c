@@ -261,6 +261,47 @@ static int attribution_trace(void *to, const struct lwps_trace *record)
     return 0;
 }
 
+/* ---- communication ---- */
+
+static int attribution_flows(void *to, const struct lwps_flows *record)
+{
+    struct lwp_attribution *self = to;
+    if (!self->file->other_unit)
+        lwp_flows_how(&self->shard->flows, record);
+    return 0;
+}
+
+static int attribution_party(void *to, const struct lwps_party *record)
+{
+    struct lwp_attribution *self = to;
+    if (!self->file->other_unit)
+        lwp_flows_party(&self->shard->flows, lwp_space_number(self->owners.space), record);
+    return 0;
+}
+
+static uint32_t attribution_spot(struct lwp_attribution *self, uint64_t ip, uint64_t time)
+{
+    const struct lwp_spot *spot = ip ? lwp_resolver_spot(self->resolver, ip, time) : NULL;
+    return spot ? spot->id : LWP_NONE;
+}
+
+static int attribution_flow(void *to, const struct lwps_flow *record)
+{
+    struct lwp_attribution *self = to;
+    if (!self->file->other_unit)
+        lwp_flows_flow(&self->shard->flows, lwp_space_number(self->owners.space),
+                       attribution_spot(self, record->ip, record->time), record);
+    return 0;
+}
+
+static int attribution_flow_distance(void *to, const struct lwps_flow_distance *record)
+{
+    struct lwp_attribution *self = to;
+    if (!self->file->other_unit)
+        lwp_flows_distance(&self->shard->flows, attribution_spot(self, record->ip, record->time), record);
+    return 0;
+}
+
 int lwp_attribute(struct lwp_attribution *self, struct lwp_space *space, uint32_t number, const char *path,
                   struct lwp_attributed *file, struct lwps_damage *damage, struct lwp_error *err)
 {
@@ -272,6 +313,10 @@ int lwp_attribute(struct lwp_attribution *self, struct lwp_space *space, uint32_
                                                 .pair = attribution_pair,
                                                 .registers = attribution_registers,
                                                 .trace = attribution_trace,
+                                                .flows = attribution_flows,
+                                                .party = attribution_party,
+                                                .flow = attribution_flow,
+                                                .flow_distance = attribution_flow_distance,
                                                 .sample = attribution_sample};
     lwp_resolver_enter(self->resolver, space);
     lwp_places_begin(&self->places);

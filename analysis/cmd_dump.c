@@ -223,6 +223,37 @@ static int dump_registers(void *to, const struct lwps_registers *record)
     return 0;
 }
 
+static int dump_flows(void *to, const struct lwps_flows *record)
+{
+    (void)to;
+    printf("flows granule %" PRIu32 " alone %" PRIu64 " thinned %" PRIu32 " %" PRIu32 "\n", record->granule_bytes, record->alone_bytes,
+           record->thinned, record->distances_thinned);
+    return 0;
+}
+
+static int dump_party(void *to, const struct lwps_party *record)
+{
+    (void)to;
+    printf("party %" PRIu32 " tid %" PRIu32 " %s\n", record->number, record->tid, record->name);
+    return 0;
+}
+
+static int dump_flow(void *to, const struct lwps_flow *record)
+{
+    (void)to;
+    printf("flow time %" PRIu64 " ip %" PRIx64 " bytes %" PRIu32 " from %" PRIu32 " to %" PRIu32 " first %" PRIu64 " again %" PRIu64 "\n",
+           record->time, record->ip, record->bytes, record->writer, record->reader, record->first, record->again);
+    return 0;
+}
+
+static int dump_flow_distance(void *to, const struct lwps_flow_distance *record)
+{
+    (void)to;
+    printf("flow distance time %" PRIu64 " ip %" PRIx64 " up to %" PRIu64 " count %" PRIu64 "\n", record->time, record->ip,
+           record->up_to, record->count);
+    return 0;
+}
+
 static int dump_sample(void *to, const struct lwps_sample *record)
 {
     (void)to;
@@ -242,7 +273,8 @@ static int dump_run(int argc, char **argv, const struct lwp_command *self)
         .file = dump_file, .process = dump_process, .module = dump_module, .module_end = dump_module_end,
         .context = dump_context, .pool = dump_pool, .pool_count = dump_pool_count, .block = dump_block,
         .block_end = dump_block_end, .totals = dump_totals, .note = dump_note, .thread = dump_thread,
-        .thread_end = dump_thread_end, .watch = dump_watch, .candidates = dump_candidates, .pair = dump_pair, .registers = dump_registers, .sample = dump_sample,
+        .thread_end = dump_thread_end, .watch = dump_watch, .candidates = dump_candidates, .pair = dump_pair, .registers = dump_registers,
+        .flows = dump_flows, .party = dump_party, .flow = dump_flow, .flow_distance = dump_flow_distance, .sample = dump_sample,
     };
     struct lwp_options options;
     int status;

@@ -233,6 +233,8 @@ void lwp_communication_find(struct lwp_profile *profile, struct lwp_communicatio
     const struct lwp_shared *shared = &profile->shared;
     *found = (struct lwp_communication){.measured = lwp_communication_measured(profile)};
     communication_note_processes(profile);
+    if (profile->flows.measured)
+        return;
     if (!found->measured) {
         lwp_profile_note(profile, "Communication and false sharing between threads were not looked for: %s.",
                          communication_asked(profile) ? "no access could be chosen to be watched"

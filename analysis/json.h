@@ -3,6 +3,7 @@
 #define LWP_ANALYSIS_JSON_H
 
 #include "analysis/communication.h"
+#include "analysis/exchange.h"
 #include "analysis/findings.h"
 #include "analysis/redundancy.h"
 #include "analysis/regroup.h"
@@ -11,7 +12,8 @@
 
 /* What threads do to each other. */
 struct lwp_together {
-    struct lwp_communication communication;
+    struct lwp_communication communication; /* estimated from what was watched, or */
+    struct lwp_exchange exchange;           /* counted */
     struct lwp_sharings sharings;
 };
 

@@ -33,6 +33,7 @@ void lwp_profile_fini(struct lwp_profile *profile)
     lwp_watched_free(&profile->watched);
     lwp_shared_free(&profile->shared);
     lwp_locality_counts_free(&profile->locality);
+    lwp_flows_free(&profile->flows);
     lwp_pages_free(profile->streams, profile->stream_room * sizeof *profile->streams);
     lwp_stream_table_free(profile->stream_table);
     lwp_spots_free(profile->spots);

@@ -5,6 +5,7 @@
 #define LWP_ANALYSIS_PROFILE_H
 
 #include "analysis/code.h"
+#include "analysis/flows.h"
 #include "analysis/hierarchy.h"
 #include "analysis/hot.h"
 #include "analysis/locality_counts.h"
@@ -152,6 +153,7 @@ struct lwp_profile {
     struct lwp_shared shared;
     struct lwp_locality_counts locality;
     struct lwp_hierarchy_plan machines[LWP_MACHINES]; /* what traces are replayed on */
+    struct lwp_flows flows;
 
     struct lwp_region *regions;
     size_t region_count, region_room;

@@ -104,7 +104,7 @@ uint32_t lwp_regions_at(struct lwp_profile *profile, uint32_t module, uint64_t a
     return made;
 }
 
-static uint32_t region_final(const struct lwp_profile *profile, uint32_t region)
+uint32_t lwp_regions_final(const struct lwp_profile *profile, uint32_t region)
 {
     while (region != LWP_NONE && profile->regions[region].same_as != region)
         region = profile->regions[region].same_as;
@@ -131,7 +131,7 @@ static bool region_same_source(const struct lwp_profile *profile, uint32_t a, ui
     if (!region_text_equal(x->function, y->function) || !region_text_equal(x->file, y->file))
         return false;
     return !region_holds(profile, a, b) && !region_holds(profile, b, a) &&
-           region_final(profile, x->parent) == region_final(profile, y->parent);
+           lwp_regions_final(profile, x->parent) == lwp_regions_final(profile, y->parent);
 }
 
 void lwp_regions_merge(struct lwp_profile *profile)
@@ -163,10 +163,10 @@ void lwp_regions_merge(struct lwp_profile *profile)
     }
     lwp_map_free(by_function);
     for (size_t i = 0; i < profile->region_count; i++)
-        profile->regions[i].parent = region_final(profile, profile->regions[i].parent);
+        profile->regions[i].parent = lwp_regions_final(profile, profile->regions[i].parent);
     for (size_t i = 0; i < profile->stream_count; i++) {
         struct lwp_stream *stream = &profile->streams[i];
-        stream->region = region_final(profile, stream->region);
+        stream->region = lwp_regions_final(profile, stream->region);
         if (stream->region != LWP_NONE)
             profile->regions[stream->region].stalled += stream->weight.weight;
     }

@@ -213,12 +213,9 @@ void lwp_report_sharing(const struct lwp_report *report)
 
 enum { CELLS_SHOWN = 10 };
 
-void lwp_report_communication(const struct lwp_report *report)
+static void report_flows(const struct lwp_report *report, const json_t *region, const json_t *threads)
 {
-    const json_t *communication = json_object_get(report->root, "communication");
-    const json_t *region = json_array_get(json_object_get(communication, "regions"), 0);
-    const json_t *threads = json_object_get(communication, "threads"), *shares = json_object_get(region, "true"),
-                 *intervals = json_object_get(region, "true_ci");
+    const json_t *shares = json_object_get(region, "true"), *intervals = json_object_get(region, "true_ci");
     size_t count = json_array_size(threads);
     double below = 2;
     for (int shown = 0; shown < CELLS_SHOWN; shown++) {
@@ -246,4 +243,13 @@ void lwp_report_communication(const struct lwp_report *report)
         }
         below = best;
     }
+}
+
+void lwp_report_communication(const struct lwp_report *report)
+{
+    const json_t *communication = json_object_get(report->root, "communication");
+    if (strcmp(lwp_report_text(communication, "unit", ""), "count") == 0)
+        lwp_report_exchange(report, communication);
+    else
+        report_flows(report, json_array_get(json_object_get(communication, "regions"), 0), json_object_get(communication, "threads"));
 }

@@ -57,5 +57,6 @@ void lwp_report_redundancies(const struct lwp_report *report);
 void lwp_report_redundancy(const struct lwp_report *report, const json_t *pair);
 void lwp_report_sharing(const struct lwp_report *report);
 void lwp_report_communication(const struct lwp_report *report);
+void lwp_report_exchange(const struct lwp_report *report, const json_t *communication);
 
 #endif

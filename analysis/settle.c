@@ -328,6 +328,8 @@ void lwp_settle(struct lwp_profile *profile, struct lwp_shard *shard, struct lwp
     profile->locality = shard->locality;
     shard->locality = (struct lwp_locality_counts){0};
     lwp_locality_counts_settle(&profile->locality, objects, regions);
+    profile->flows = shard->flows;
+    shard->flows = (struct lwp_flows){0};
     settle.ends = settle_array(profile->object_count, sizeof *settle.ends);
     settle_keys(&settle, contexts, objects, regions);
     settle.unowned = settle_unowned(&settle);

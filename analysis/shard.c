@@ -9,6 +9,7 @@ void lwp_shard_free(struct lwp_shard *shard)
     lwp_watched_free(&shard->watched);
     lwp_shared_free(&shard->shared);
     lwp_locality_counts_free(&shard->locality);
+    lwp_flows_free(&shard->flows);
     free(shard->parts);
     *shard = (struct lwp_shard){.streams = shard->streams};
 }
@@ -32,6 +33,7 @@ void lwp_shard_merge(struct lwp_shard *into, struct lwp_shard *from)
     lwp_watched_merge(&into->watched, &from->watched);
     lwp_shared_merge(&into->shared, &from->shared);
     lwp_locality_counts_merge(&into->locality, &from->locality);
+    lwp_flows_merge(&into->flows, &from->flows);
     lwp_sum_merge(&into->total, &from->total);
     lwp_sum_merge(&into->stalled, &from->stalled);
     into->unknown_weight += from->unknown_weight;

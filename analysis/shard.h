@@ -4,6 +4,7 @@
 #ifndef LWP_ANALYSIS_SHARD_H
 #define LWP_ANALYSIS_SHARD_H
 
+#include "analysis/flows.h"
 #include "analysis/locality_counts.h"
 #include "analysis/shared.h"
 #include "analysis/stream_table.h"
@@ -17,6 +18,7 @@ struct lwp_shard {
     struct lwp_watched watched;
     struct lwp_shared shared;
     struct lwp_locality_counts locality;
+    struct lwp_flows flows;
     struct lwp_sum *parts; /* of all samples by the code they fell on (spots.h) */
     size_t part_count;
     struct lwp_sum total, stalled;

@@ -193,6 +193,11 @@ bool lwp_options_flag(const struct lwp_options *options, const char *name)
     return lwp_options_text(options, name) != NULL;
 }
 
+bool lwp_options_given(const struct lwp_options *options, const char *name)
+{
+    return options->given[option_index(options, name)];
+}
+
 void lwp_command_help(const struct lwp_command *command)
 {
     printf("Usage: lwp %s %s\n\n%s.\n", command->name, command->usage, command->summary);

@@ -52,6 +52,8 @@ int lwp_options_parse(struct lwp_options *options, const struct lwp_command *com
 const char *lwp_options_text(const struct lwp_options *options, const char *name);
 double lwp_options_number(const struct lwp_options *options, const char *name);
 bool lwp_options_flag(const struct lwp_options *options, const char *name);
+/* Whether it was on the command line. */
+bool lwp_options_given(const struct lwp_options *options, const char *name);
 
 /* `lwp <name> --help` on stdout. */
 void lwp_command_help(const struct lwp_command *command);

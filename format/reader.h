@@ -27,6 +27,10 @@ struct lwps_visitor {
     int (*pair)(void *to, const struct lwps_pair *record);
     int (*registers)(void *to, const struct lwps_registers *record);
     int (*trace)(void *to, const struct lwps_trace *record);
+    int (*flows)(void *to, const struct lwps_flows *record);
+    int (*party)(void *to, const struct lwps_party *record);
+    int (*flow)(void *to, const struct lwps_flow *record);
+    int (*flow_distance)(void *to, const struct lwps_flow_distance *record);
     int (*sample)(void *to, const struct lwps_sample *record);
 };
 

@@ -263,6 +263,36 @@ struct lwps_registers {
     uint64_t of_instructions; /* all of the process, of whatever class */
 };
 
+/* How the communication between threads that follows was counted: once for a file, before it. */
+struct lwps_flows {
+    uint32_t granule_bytes;     /* memory is told apart by so much */
+    uint64_t alone_bytes;       /* the most memory in use at a time that one thread each had used */
+    uint32_t thinned;           /* not 0: to keep below a bound, counts were estimated from some cache lines, in the end one in 2^n */
+    uint32_t distances_thinned; /* the same of distances, and elements */
+};
+
+/* A thread as flows name it: ids of the kernel are used again. */
+struct lwps_party {
+    uint32_t number, tid;
+    const char *name;
+};
+
+/* How often an instruction read what another thread wrote. */
+struct lwps_flow {
+    uint64_t time, ip;       /* when it first did; the instruction */
+    uint32_t bytes;          /* of one read */
+    uint32_t writer, reader; /* parties */
+    uint64_t first, again;   /* true communication: for the first time since it was written; reuse */
+};
+
+/* Of the reads of an instruction that were not the first of their element: how many other elements its function read from
+ * the same writer in the same thread since the one before. A bucket of the histogram: 0 to 15 have one each, higher distances
+ * share one for each eighth of a power of two; `up_to` is the largest seen in it. */
+struct lwps_flow_distance {
+    uint64_t time, ip;
+    uint64_t up_to, count;
+};
+
 /* ---- t0.5.lwps ---- */
 
 /* Accesses that followed each other in a window, of one thread, as trace_code.h writes them. Blocks and modules did not change

@@ -48,6 +48,10 @@ int lwps_put_candidates(struct lwps_writer *writer, const struct lwps_candidates
 int lwps_put_pair(struct lwps_writer *writer, const struct lwps_pair *record);
 int lwps_put_registers(struct lwps_writer *writer, const struct lwps_registers *record);
 int lwps_put_trace(struct lwps_writer *writer, const struct lwps_trace *record);
+int lwps_put_flows(struct lwps_writer *writer, const struct lwps_flows *record);
+int lwps_put_party(struct lwps_writer *writer, const struct lwps_party *record);
+int lwps_put_flow(struct lwps_writer *writer, const struct lwps_flow *record);
+int lwps_put_flow_distance(struct lwps_writer *writer, const struct lwps_flow_distance *record);
 int lwps_put_sample(struct lwps_writer *writer, const struct lwps_sample *record);
 
 /* Adds records dropped elsewhere to lost_records. */

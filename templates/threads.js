@@ -93,6 +93,7 @@ function sharedLine(item) {
 function viewThreads() {
   const communication = data.communication;
   if (!communication) return [el('h1', null, 'Threads'), el('p.lead', null, 'Not measured in this run; the notes of the run say why.')];
+  if (communication.unit === 'count') return viewExchange(communication);
   const threads = list(communication.threads), region = list(communication.regions)[0] || {}, flows = communicationFlows(communication, region), shared = list(data.sharing);
   if (threads.length < 2 && !shared.length) return [el('h1', null, 'Threads'), el('p.lead', null, 'One thread was seen: nothing to share.')];
   return [

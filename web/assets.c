@@ -20,6 +20,7 @@ ASSET(asset_group, "group.js");
 ASSET(asset_access, "access.js");
 ASSET(asset_threads, "threads.js");
 ASSET(asset_locality, "locality.js");
+ASSET(asset_exchange, "exchange.js");
 ASSET(asset_report, "report.js");
 
 enum asset_part { ASSET_HTML, ASSET_STYLE, ASSET_SCRIPT, ASSET_PARTS };
@@ -32,7 +33,8 @@ static const struct {
     {ASSET_HTML, "report.html", asset_html},     {ASSET_STYLE, "report.css", asset_style},
     {ASSET_SCRIPT, "base.js", asset_base},       {ASSET_SCRIPT, "structure.js", asset_structure},
     {ASSET_SCRIPT, "group.js", asset_group},     {ASSET_SCRIPT, "access.js", asset_access},
-    {ASSET_SCRIPT, "threads.js", asset_threads}, {ASSET_SCRIPT, "locality.js", asset_locality}, {ASSET_SCRIPT, "report.js", asset_report},
+    {ASSET_SCRIPT, "threads.js", asset_threads}, {ASSET_SCRIPT, "exchange.js", asset_exchange},
+    {ASSET_SCRIPT, "locality.js", asset_locality}, {ASSET_SCRIPT, "report.js", asset_report},
 };
 
 static int asset_read(FILE *to, const char *folder, const char *name, struct lwp_error *err)

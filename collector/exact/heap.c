@@ -6,6 +6,7 @@
 
 #include "collector/exact/blocks.h"
 #include "collector/exact/calls.h"
+#include "collector/exact/communication.h"
 #include "collector/exact/contexts.h"
 #include "collector/exact/options.h"
 #include "collector/exact/redundancy.h"
@@ -61,6 +62,12 @@ enum lwp_heap_function lwp_heap_function(Addr address)
     return LWP_HEAP_NONE;
 }
 
+static void heap_gone(Addr start, SizeT size)
+{
+    lwp_redundancy_forget(start, size);
+    lwp_communication_forget(start, size);
+}
+
 static void heap_forget(Addr block, struct lwp_heap_call *call)
 {
     call->had = block && lwp_block_remove(block, &call->old);
@@ -85,7 +92,7 @@ void lwp_heap_entered(ULong function, Addr sp, ULong a, ULong b, ULong c)
         struct lwp_heap_call gone;
         heap_forget(a, &gone);
         if (gone.had)
-            lwp_redundancy_forget(gone.old.start, gone.old.size);
+            heap_gone(gone.old.start, gone.old.size);
         return;
     }
     if (function == LWP_HEAP_MUNMAP) {
@@ -116,9 +123,15 @@ void lwp_heap_entered(ULong function, Addr sp, ULong a, ULong b, ULong c)
 static void heap_left(const struct lwp_block *old, Addr now, SizeT size)
 {
     if (now != old->start)
-        lwp_redundancy_forget(old->start, old->size);
+        heap_gone(old->start, old->size);
     else if (size < old->size)
-        lwp_redundancy_forget(old->start + size, old->size - size);
+        heap_gone(old->start + size, old->size - size);
+}
+
+static bool heap_is_blank(enum lwp_heap_function function)
+{
+    return function == LWP_HEAP_MALLOC || function == LWP_HEAP_MEMALIGN || function == LWP_HEAP_PAGES ||
+           function == LWP_HEAP_POSIX_MEMALIGN;
 }
 
 static void heap_made(const struct lwp_heap_call *call, ULong result)
@@ -129,6 +142,8 @@ static void heap_made(const struct lwp_heap_call *call, ULong result)
         block = result ? 0 : *(const Addr *)call->pointer;
     if (kind == LWPS_BLOCK_MMAP && block > (Addr)-4096)
         block = 0;
+    if (block && heap_is_blank(call->function)) /* what its last owner and the allocator left there is nothing to the new one */
+        lwp_communication_forget(block, call->size);
     if (block && call->had)
         heap_left(&call->old, block, call->size);
     if (block)

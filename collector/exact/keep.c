@@ -1,5 +1,6 @@
 #include "collector/exact/keep.h"
 
+#include "collector/exact/communication.h"
 #include "collector/exact/pools.h"
 #include "collector/exact/process.h"
 #include "collector/exact/redundancy.h"
@@ -29,6 +30,7 @@ static void keep_write(uint64_t now)
     lwp_values_keep();
     lwp_register_counts_keep();
     lwp_spatial_keep();
+    lwp_communication_keep();
     if (now >= keep_totals) {
         lwp_pools_write();
         lwp_exact_process_totals();

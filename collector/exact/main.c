@@ -1,6 +1,7 @@
 /* lwp's Valgrind tool: start, options, forks, end. `lwp collect -e exact` starts it; nobody types its options. */
 #include "collector/exact/blocks.h"
 #include "collector/exact/calls.h"
+#include "collector/exact/communication.h"
 #include "collector/exact/contexts.h"
 #include "collector/exact/environment.h"
 #include "collector/exact/exec.h"
@@ -30,7 +31,7 @@
 extern UWord *VG_(client_auxv); /* of Valgrind's core, not in the headers for tools */
 
 static Long option_threshold = 65536, option_on = 20000, option_off = 2000000;
-static Long option_values = 0;
+static Long option_values = 0, option_communication = 0;
 static Bool option_sample = True, option_follow = True, option_redundancy = False, option_registers = False, option_spatial = False, option_grow = False,
             option_windows = False;
 static const HChar *option_region;
@@ -50,6 +51,7 @@ static Bool main_option(const HChar *argument)
     else if VG_BOOL_CLO(argument, "--lwp-follow", option_follow) {}
     else if VG_BOOL_CLO(argument, "--lwp-redundancy", option_redundancy) {}
     else if VG_BOOL_CLO(argument, "--lwp-sample", option_sample) {}
+    else if VG_BINT_CLO(argument, "--lwp-communication", option_communication, 0, 64) {}
     else if VG_BINT_CLO(argument, "--lwp-values", option_values, 0, 1 << 16) {}
     else if VG_BOOL_CLO(argument, "--lwp-registers", option_registers) {}
     else if VG_BOOL_CLO(argument, "--lwp-spatial", option_spatial) {}
@@ -81,6 +83,8 @@ static void main_close(void)
     lwp_spatial_registers_finish();
     lwp_spatial_anew();
     lwp_spatial_registers_anew();
+    lwp_communication_keep();
+    lwp_communication_anew();
     lwp_threads_finish();
     lwp_trace_file_finish();
     lwp_region_finish();
@@ -124,6 +128,7 @@ static void main_in_child(ThreadId id)
     lwp_register_counts_anew();
     lwp_spatial_anew();
     lwp_spatial_registers_anew();
+    lwp_communication_anew();
     if (lwp_exact_options.follow)
         main_again();
 }
@@ -150,6 +155,14 @@ static void main_after_call(ThreadId id, UInt number, UWord *arguments, UInt cou
         main_again();
 }
 
+static void main_kernel_wrote(CorePart part, ThreadId id, Addr address, SizeT bytes)
+{
+    (void)part, (void)id;
+    lwp_redundancy_forget(address, bytes);
+    lwp_values_forget(address, bytes);
+    lwp_communication_wrote(address, bytes);
+}
+
 /* The kernel gives each process 16 random bytes, of which the C library makes its stack guard: values that differ from run
  * to run, and with them which stores are silent. */
 static void main_fix_random(void)
@@ -170,6 +183,7 @@ static void main_start(void)
     lwp_exact_options.window_grows = option_grow;
     lwp_exact_options.follow = option_follow;
     lwp_exact_options.sample = option_sample;
+    lwp_exact_options.communication = (unsigned)option_communication;
     VG_(clo_vex_control).guest_chase = False;
     if (!lwp_exact_options.folder || !lwp_sampling_start(lwp_exact_options.caches)) {
         VG_(umsg)("this tool is started by 'lwp collect -e exact'\n");
@@ -190,9 +204,12 @@ static void main_start(void)
         lwp_exact_process_note("Values written to registers were not counted: there is not enough memory.");
     if (windows && option_redundancy)
         lwp_exact_process_note("Redundant accesses were counted in windows of the run: pairs that lie further apart than a window are not among them.");
+    if (option_communication && !lwp_communication_start((unsigned)option_communication))
+        lwp_exact_process_note("Communication between threads was not counted: there is not enough memory.");
     lwp_spatial_runs = option_spatial;
     lwp_region_start(option_region);
     lwp_last_words(main_close);
+    VG_(track_post_mem_write)(main_kernel_wrote);
     VG_(atfork)(main_before_fork, NULL, main_in_child);
 }
 

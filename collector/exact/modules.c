@@ -1,5 +1,6 @@
 #include "collector/exact/modules.h"
 
+#include "collector/exact/communication.h"
 #include "collector/exact/contexts.h"
 #include "collector/exact/process.h"
 #include "collector/exact/redundancy.h"
@@ -117,6 +118,7 @@ static void modules_mapped(Addr start, SizeT size, Bool read, Bool write, Bool e
     lwp_redundancy_forget(start, size);
     lwp_values_forget(start, size);
     lwp_spatial_forget(start, size);
+    lwp_communication_forget(start, size);
     if (handle) {
         lwp_trace_drain();
         lwp_trace_file_flush();
@@ -129,6 +131,7 @@ static void modules_unmapped(Addr start, SizeT size)
     lwp_redundancy_forget(start, size);
     lwp_values_forget(start, size);
     lwp_spatial_forget(start, size);
+    lwp_communication_forget(start, size);
     for (uint32_t i = 0; i < modules_count; i++) {
         if (!modules[i].info || modules[i].text < start || modules[i].text >= start + size)
             continue;

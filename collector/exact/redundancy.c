@@ -408,12 +408,6 @@ static void redundancy_kernel_reads_text(CorePart part, ThreadId thread, const H
         lwp_shadow_use(&lwp_redundancy_shadow, address, VG_(strlen)((const HChar *)address) + 1);
 }
 
-static void redundancy_kernel_wrote(CorePart part, ThreadId thread, Addr address, SizeT bytes)
-{
-    (void)part, (void)thread;
-    lwp_redundancy_forget(address, bytes);
-}
-
 bool lwp_redundancy_start(bool windows)
 {
     if (!lwp_redundancy_counts_start())
@@ -423,7 +417,6 @@ bool lwp_redundancy_start(bool windows)
     redundancy_follow_stack();
     VG_(track_pre_mem_read)(redundancy_kernel_reads);
     VG_(track_pre_mem_read_asciiz)(redundancy_kernel_reads_text);
-    VG_(track_post_mem_write)(redundancy_kernel_wrote);
     VG_(track_die_mem_brk)(lwp_redundancy_forget);
     return true;
 }

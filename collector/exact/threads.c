@@ -1,5 +1,6 @@
 #include "collector/exact/threads.h"
 
+#include "collector/exact/communication.h"
 #include "collector/exact/process.h"
 #include "collector/exact/region.h"
 #include "collector/exact/trace.h"
@@ -40,6 +41,7 @@ static void threads_run(ThreadId id, ULong blocks)
         thread->stack_high = VG_(thread_get_stack_max)(id) + 1;
         thread->stack_low = thread->stack_high - VG_(thread_get_stack_size)(id);
     }
+    lwp_communication_thread(thread, VG_(get_SP)(id));
     lwp_values_switch(lwp_thread_now ? &lwp_thread_now->values : NULL, &thread->values);
     lwp_thread_now = thread;
     lwp_calls_now = &thread->calls;
@@ -68,6 +70,8 @@ static void threads_exit(ThreadId id)
         lwp_calls_now = NULL;
         lwp_context_now = 0;
     }
+    HChar name[NAME_MAX_BYTES];
+    lwp_communication_thread_ends(thread, lwp_thread_name(thread->tid, name));
     thread_close(thread);
     lwp_call_stacks_free(&thread->calls);
     lwp_values_thread_free(thread->values);
@@ -76,7 +80,7 @@ static void threads_exit(ThreadId id)
 }
 
 /* The kernel's name of the first thread is the tool's. */
-static const HChar *thread_name(uint32_t tid, HChar *name)
+const HChar *lwp_thread_name(uint32_t tid, HChar *name)
 {
     HChar path[64];
     VG_(snprintf)(path, sizeof path, "/proc/self/task/%u/comm", tid);
@@ -104,7 +108,7 @@ struct lwps_writer *lwp_thread_file(struct lwp_exact_thread *thread)
         return NULL;
     lwps_put_thread(&thread->file, &(struct lwps_thread){.tid = thread->tid, .time = lwp_trace_time(),
                                                          .stack_low = thread->stack_low, .stack_high = thread->stack_high,
-                                                         .name = thread_name(thread->tid, name)});
+                                                         .name = lwp_thread_name(thread->tid, name)});
     return &thread->file;
 }
 

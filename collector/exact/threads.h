@@ -12,6 +12,7 @@
 struct lwp_exact_thread {
     bool opened, failed;
     uint32_t tid;            /* the kernel's */
+    uint32_t number;         /* for communication: 1, 2, ... in the order they first ran; not used again */
     struct lwps_writer file; /* made when there is something to write */
     struct lwp_context_map contexts;
     struct lwp_call_stacks calls;
@@ -27,6 +28,8 @@ extern struct lwp_exact_thread *lwp_thread_now;
 void lwp_threads_start(void);
 /* Its file, NULL: none can be written. */
 struct lwps_writer *lwp_thread_file(struct lwp_exact_thread *thread);
+/* What the kernel calls a thread of the process; in `name` (32 bytes) or elsewhere. */
+const HChar *lwp_thread_name(uint32_t tid, HChar *name);
 /* All files are closed. */
 void lwp_threads_finish(void);
 /* In the child of a fork only the running thread goes on, with a file of its own. */

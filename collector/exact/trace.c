@@ -2,6 +2,7 @@
 
 #include "base/random.h"
 #include "collector/exact/calls.h"
+#include "collector/exact/communication.h"
 #include "collector/exact/keep.h"
 #include "collector/exact/options.h"
 #include "collector/exact/redundancy_windows.h"
@@ -47,6 +48,8 @@ void lwp_trace_empty(void)
             lwp_sampling_block(block, at);
         if (lwp_trace_open && lwp_trace_file_runs)
             lwp_trace_file_block(block, at);
+        if (lwp_communication_runs)
+            lwp_communication_block(block, at);
         if (lwp_trace_open && lwp_spatial_runs)
             lwp_spatial_block(block, at);
         if (lwp_trace_open && block->values)
@@ -165,7 +168,7 @@ struct lwp_trace_block *lwp_trace_block_new(Addr ip, UInt accesses)
 
 void lwp_trace_start(void)
 {
-    lwp_trace_all = !lwp_exact_options.window_off;
+    lwp_trace_all = !lwp_exact_options.window_off || lwp_exact_options.communication;
     lwp_trace_state.at = lwp_trace_words;
     trace_window = lwp_exact_options.window_on > 0;
     trace_phase = lwp_trace_all ? (Long)1 << 62 : (Long)lwp_exact_options.window_on;

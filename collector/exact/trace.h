@@ -32,6 +32,7 @@ struct lwp_trace_access {
 struct lwp_trace_block {
     uint64_t ip;
     struct lwp_traced *traced; /* trace_file.c; NULL: not in the file */
+    struct lwp_communication_site *communication; /* one for each access, NULL: nothing came of any yet */
     struct lwp_values_site *values; /* NULL: none; else there is one word more, of how many exits were passed */
     uint32_t instructions, count;
     struct lwp_trace_access access[];

@@ -155,13 +155,6 @@ void lwp_values_forget(Addr address, SizeT bytes)
     lwp_value_forget(&values->memory, address, bytes);
 }
 
-static void values_kernel_wrote(CorePart part, ThreadId thread, Addr address, SizeT bytes)
-{
-    (void)part, (void)thread;
-    lwp_redundancy_forget(address, bytes);
-    lwp_values_forget(address, bytes);
-}
-
 static void values_signal(ThreadId thread, Int signal, Bool other_stack)
 {
     (void)thread, (void)signal, (void)other_stack;
@@ -196,7 +189,6 @@ bool lwp_values_start(uint32_t last)
     }
     values = made;
     VG_(clo_vex_control).iropt_unroll_thresh = 0; /* or computations of one round of a loop serve the next, too */
-    VG_(track_post_mem_write)(values_kernel_wrote);
     VG_(track_new_mem_brk)(values_heap_grew);
     VG_(track_copy_mem_remap)(values_moved);
     VG_(track_pre_deliver_signal)(values_signal);

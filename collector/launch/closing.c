@@ -82,11 +82,12 @@ void lwp_closing_say(const struct lwp_closing *closing, const struct lwp_result 
     if (WIFSIGNALED(status) && !closing->quiet)
         lwp_log(LWP_LOG_NOTE, "the program was ended by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
     closing_losses(closing->dir, result);
-    if (result->samples == 0)
+    bool empty = result->samples == 0 && !closing->counted;
+    if (empty)
         closing_no_samples(result, closing->ended, closing->timed, closing->simulated);
-    else if (!closing->quiet && closing->counts)
+    else if (!closing->quiet && closing->counts && result->samples)
         closing_counts(result, closing->simulated);
-    if (result->samples && !closing->quiet && closing->analyze)
+    if (!empty && !closing->quiet && closing->analyze)
         closing_findings(closing->dir);
     else if (!closing->quiet)
         lwp_log(LWP_LOG_NOTE, "the result is in %s", closing->dir);

@@ -11,6 +11,7 @@ struct lwp_closing {
     bool timed; /* --delay or --duration were given */
     bool quiet, analyze;
     bool simulated; /* under the exact engine */
+    bool counted; /* what was asked for is counted, not sampled: no samples are no loss */
     bool counts; /* the result is all of the run, so its counts are worth a line */
 };
 

@@ -79,6 +79,15 @@ struct collect_place {
     const struct lwp_rank *rank; /* NULL: alone */
 };
 
+/* Granules that communication is followed by under the exact engine, in bytes; 0: it is not asked for by name. */
+static unsigned collect_communication(const struct lwp_options *options)
+{
+    const char *granularity = lwp_options_text(options, "granularity");
+    if (!lwp_options_given(options, "detect") || !strstr(lwp_options_text(options, "detect"), "communication"))
+        return 0;
+    return strcmp(granularity, "byte") == 0 ? 1 : strcmp(granularity, "line") == 0 ? 64 : 4;
+}
+
 static void collect_say(const struct lwp_options *options, const struct collect_place *place,
                         const struct lwp_ended *ended, const struct lwp_result *result)
 {
@@ -89,6 +98,8 @@ static void collect_say(const struct lwp_options *options, const struct collect_
                                           .quiet = lwp_options_flag(options, "quiet"),
                                           .analyze = !lwp_options_flag(options, "no-analyze"),
                                           .simulated = strcmp(lwp_options_text(options, "engine"), "exact") == 0,
+                                          .counted = strcmp(lwp_options_text(options, "engine"), "exact") == 0 &&
+                                                     collect_communication(options),
                                           .counts = !place->rank},
                     result);
 }
@@ -137,6 +148,7 @@ static int collect_under_exact(const struct lwp_options *options, const char *di
                               .follow = !lwp_options_flag(options, "no-follow-fork"),
                               .redundancy = strstr(detect, "redundancy") != NULL,
                               .values = strstr(detect, "values") ? (unsigned)lwp_options_number(options, "value-history") : 0,
+                              .communication = collect_communication(options),
                               .registers = strstr(detect, "registers") != NULL,
                               .spatial = strstr(detect, "spatial") != NULL,
                               .trace = strstr(detect, "locality") != NULL,
@@ -145,7 +157,7 @@ static int collect_under_exact(const struct lwp_options *options, const char *di
     if (lwp_exact_window(lwp_options_text(options, "window"), &exact, err) ||
         lwp_exact_approx(lwp_options_text(options, "approx"), &exact.approx, err))
         return err->status;
-    exact.sample = !exact.values || exact.off || strstr(detect, "layout");
+    exact.sample = strstr(detect, "layout") || (!exact.communication && (!exact.values || exact.off));
     char **under = lwp_exact_command(&exact, folder, command, err);
     launch->argv = under;
     launch->path = under ? under[0] : NULL;
@@ -318,7 +330,9 @@ const struct lwp_command lwp_cmd_collect = {
         "windows, or with --window all in the whole run, without samples then unless layout is asked for, too.\n"
         "registers, with -e exact: values that are written to a register where they are already. spatial, with -e exact:\n"
         "elements of arrays that are stored in a window and equal the one before. locality, with -e exact: how far apart\n"
-        "each structure's uses are, in which steps loops walk over it, what caches keep of it; in windows of 8M:72M.\n\n"
+        "each structure's uses are, in which steps loops walk over it, what caches keep of it; in windows of 8M:72M.\n"
+        "communication, with -e exact and asked for by name: every read of what another thread wrote, and each further\n"
+        "one, over the whole run, for each function and loop; without samples unless layout is asked for, too.\n\n"
         "The exit status is APP's, 128+n when signal n ended it; 125 when lwp itself failed, 126 when APP cannot be\n"
         "executed, 127 when it was not found.",
     .options = lwp_collect_options,

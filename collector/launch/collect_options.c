@@ -40,6 +40,8 @@ const struct lwp_option lwp_collect_options[] = {
      .help = "the exact engine records only while the function FUNC is running; LWP_BEGIN: only what lies between LWP_BEGIN() and LWP_END() of lwp.h"},
     {.name = "machine", .kind = LWP_OPT_TEXT, .argument = "FILE",
      .help = "JSON with the caches that the exact engine's model has instead of this machine's: another result's run.json, or {\"line_bytes\": 64, \"caches\": [{\"level\": 1, \"bytes\": 32768, \"ways\": 8}]}"},
+    {.name = "granularity", .kind = LWP_OPT_TEXT, .argument = "WHAT", .initial = "word",
+     .help = "what the exact engine tells apart when it counts communication between threads: byte, word (4 bytes), or line (64)"},
     {.name = "approx", .kind = LWP_OPT_TEXT, .argument = "PERCENT", .initial = "on",
      .help = "floating point values that the exact engine takes for the same: within 1 % (on), only equal ones (off), or within PERCENT"},
     {.name = "no-analyze", .kind = LWP_OPT_FLAG, .help = "leave the analysis to 'lwp analyze DIR'"},
@@ -81,9 +83,9 @@ int lwp_collect_options_check(const struct lwp_options *options, struct lwp_erro
         return lwp_error_set(err, LWP_ERR_USAGE, "collect: %s is for the pmu engine; the timer takes -F HZ", event ? "--event" : "-c");
     if (lwp_options_text(options, "period") && lwp_options_text(options, "frequency"))
         return lwp_error_set(err, LWP_ERR_USAGE, "collect: -c and -F exclude each other");
-    static const char *const traced_only[] = {"window", "region", "machine"};
+    static const char *const traced_only[] = {"window", "region", "machine", "granularity"};
     for (size_t i = 0; !exact && i < sizeof traced_only / sizeof *traced_only; i++)
-        if (lwp_options_text(options, traced_only[i]))
+        if (lwp_options_given(options, traced_only[i]))
             return lwp_error_set(err, LWP_ERR_USAGE, "collect: --%s belongs to the exact engine; add -e exact, or leave it out",
                                  traced_only[i]);
     static const char *const detected_only[] = {"values", "registers", "spatial", "locality"};
@@ -93,6 +95,9 @@ int lwp_collect_options_check(const struct lwp_options *options, struct lwp_erro
                                  detected_only[i]);
     if (!exact && strcmp(lwp_options_text(options, "approx"), "on"))
         return lwp_error_set(err, LWP_ERR_USAGE, "collect: --approx belongs to the exact engine; add -e exact, or leave it out");
+    const char *granularity = lwp_options_text(options, "granularity");
+    if (strcmp(granularity, "byte") && strcmp(granularity, "word") && strcmp(granularity, "line"))
+        return lwp_error_set(err, LWP_ERR_USAGE, "collect: --granularity takes byte, word or line, not '%s'", granularity);
     static const char *const sampled_only[] = {"event", "period", "frequency"};
     for (size_t i = 0; exact && i < sizeof sampled_only / sizeof *sampled_only; i++)
         if (lwp_options_text(options, sampled_only[i]))

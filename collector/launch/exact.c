@@ -149,6 +149,7 @@ char **lwp_exact_command(const struct lwp_exact *exact, const char *folder, char
     } numbers[] = {{"--lwp-heap-threshold=%llu", exact->heap_threshold},
                    {"--lwp-on=%llu", exact->on},
                    {"--lwp-off=%llu", exact->off},
+                   {"--lwp-communication=%llu", exact->communication},
                    {"--lwp-values=%llu", exact->values},
                    {"--main-stacksize=%llu", exact_stack()}};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)

@@ -21,6 +21,7 @@ struct lwp_exact {
     bool redundancy;         /* dead and silent accesses are counted */
     bool sample;             /* what is traced is weighted and sampled, too */
     unsigned values;         /* redundant computations are counted, with so many kept of each instruction; 0: they are not */
+    unsigned communication;  /* between threads is counted, memory told apart by so many bytes; 0: it is not */
     bool registers;          /* values written to registers that have them are counted */
     bool spatial;            /* elements stored in windows are compared with their neighbours */
     bool trace;              /* each access of a window is written, for locality */

@@ -1,0 +1,298 @@
+/* A flow counts for the program, for its function and for each loop around it; what the C library and threading libraries
+ * do for themselves (locks, barriers, allocating) only for a region of that name. Distances were measured among all that
+ * a function read of one writer, also those of its loops. Regions with little communication are left out; of many
+ * threads those that communicate most have rows of their own. */
+#include "analysis/exchange.h"
+
+#include "analysis/regions.h"
+#include "base/arena.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { REGIONS_MOST = 24, REGIONS_LEAST = 4, CELLS_MOST = 120000, DEPTH = 32 };
+
+static const double region_share_least = 0.002; /* of all communication */
+
+/* ---- threads ---- */
+
+static int party_compare(const void *a, const void *b)
+{
+    const struct lwp_flow_party *x = a, *y = b;
+    if (x->process != y->process)
+        return x->process < y->process ? -1 : 1;
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+/* Index of a party, -1: there is none. */
+static int party_find(const struct lwp_flows *flows, uint32_t process, uint32_t number)
+{
+    const struct lwp_flow_party key = {.process = process, .number = number};
+    const struct lwp_flow_party *found =
+        flows->party_count ? bsearch(&key, flows->parties, flows->party_count, sizeof key, party_compare) : NULL;
+    return found ? (int)(found - flows->parties) : -1;
+}
+
+struct ranked {
+    size_t party;
+    uint64_t amount;
+};
+
+static int ranked_compare(const void *a, const void *b)
+{
+    const struct ranked *x = a, *y = b;
+    if (x->amount != y->amount)
+        return x->amount < y->amount ? 1 : -1;
+    return (x->party > y->party) - (x->party < y->party);
+}
+
+/* The row of each party: of too many, the last is that of all that communicate less. */
+static int *exchange_rows(struct lwp_profile *profile, struct lwp_exchange *found)
+{
+    struct lwp_flows *flows = &profile->flows;
+    qsort(flows->parties, flows->party_count, sizeof *flows->parties, party_compare);
+    struct ranked *ranked = lwp_arena_alloc(profile->arena, flows->party_count + 1, sizeof *ranked);
+    int *rows = lwp_arena_alloc(profile->arena, flows->party_count + 1, sizeof *rows);
+    for (size_t i = 0; i < flows->party_count; i++)
+        ranked[i].party = i;
+    for (size_t i = 0; i < flows->flow_count; i++) {
+        const struct lwp_flow *flow = &flows->flows[i];
+        int from = party_find(flows, flow->process, flow->writer), to = party_find(flows, flow->process, flow->reader);
+        if (from >= 0 && to >= 0 && !flow->place.runtime) {
+            ranked[from].amount += flow->first + flow->again;
+            ranked[to].amount += flow->first + flow->again;
+        }
+    }
+    bool folded = flows->party_count > LWP_EXCHANGE_THREADS;
+    found->count = folded ? LWP_EXCHANGE_THREADS : flows->party_count;
+    found->others = folded ? flows->party_count - (LWP_EXCHANGE_THREADS - 1) : 0;
+    found->threads = lwp_arena_alloc(profile->arena, found->count + 1, sizeof *found->threads);
+    qsort(ranked, flows->party_count, sizeof *ranked, ranked_compare);
+    for (size_t i = folded ? LWP_EXCHANGE_THREADS - 1 : flows->party_count; i < flows->party_count; i++)
+        rows[ranked[i].party] = LWP_EXCHANGE_THREADS - 1;
+    for (size_t i = 0, row = 0; i < flows->party_count; i++)
+        if (!rows[i]) {
+            rows[i] = (int)row;
+            found->threads[row++] = &flows->parties[i];
+        }
+    return rows;
+}
+
+/* ---- regions ---- */
+
+struct exchange_making {
+    struct lwp_profile *profile;
+    struct lwp_exchange *found;
+    struct lwp_map *index; /* key -> region */
+    size_t room;
+};
+
+static const char *function_name(const struct lwp_profile *profile, uint32_t module, uint64_t address)
+{
+    const struct lwp_place *place = lwp_code_place(profile->code, module, address);
+    const char *name = place && place->frame_count ? place->frames[place->frame_count - 1].function : NULL;
+    return name ? name : "unknown function";
+}
+
+static size_t making_region(struct exchange_making *making, uint64_t key, const struct lwp_exchange_region *made)
+{
+    struct lwp_exchange *found = making->found;
+    uint32_t *at = lwp_map_at(making->index, key);
+    if (*at != LWP_MAP_NONE)
+        return *at;
+    *at = (uint32_t)found->region_count;
+    LWP_GROW(&found->regions, found->region_count, &making->room);
+    struct lwp_exchange_region *region = &found->regions[found->region_count];
+    *region = *made;
+    region->first = calloc(found->count * found->count + 1, sizeof *region->first);
+    region->again = calloc(found->count * found->count + 1, sizeof *region->again);
+    if (!region->first || !region->again)
+        abort();
+    return found->region_count++;
+}
+
+static size_t making_function(struct exchange_making *making, const struct lwp_flow_place *place)
+{
+    uint64_t key = lwp_hash_mix(lwp_hash_mix(0x66756e63u, place->module), place->function);
+    uint32_t known = lwp_map_get(making->index, key);
+    if (known != LWP_MAP_NONE)
+        return known;
+    bool is_loop;
+    const char *name = function_name(making->profile, place->module, place->function);
+    bool parallel = strstr(name, "._omp_fn.") || strstr(name, ".omp_outlined");
+    return making_region(making, key,
+                         &(struct lwp_exchange_region){.kind = parallel ? LWP_EXCHANGE_PARALLEL : LWP_EXCHANGE_FUNCTION,
+                                                       .name = name,
+                                                       .region = lwp_regions_at(making->profile, place->module, place->function, &is_loop)});
+}
+
+static size_t making_loop(struct exchange_making *making, uint32_t loop)
+{
+    const struct lwp_region *region = &making->profile->regions[loop];
+    const char *file = region->file ? strrchr(region->file, '/') : NULL;
+    file = file ? file + 1 : region->file ? region->file : "?";
+    return making_region(making, lwp_hash_mix(0x6c6f6f70u, loop),
+                         &(struct lwp_exchange_region){.kind = LWP_EXCHANGE_LOOP,
+                                                       .name = lwp_arena_printf(making->profile->arena, "loop at %s:%u-%u in %s", file,
+                                                                                region->first_line, region->last_line,
+                                                                                region->function ? region->function : "?"),
+                                                       .region = loop});
+}
+
+/* All regions that a place is in. */
+static size_t making_regions(struct exchange_making *making, const struct lwp_flow_place *place, size_t in[DEPTH])
+{
+    struct lwp_profile *profile = making->profile;
+    size_t count = 0;
+    in[count++] = making_region(making, place->runtime ? 2 : 1,
+                                &(struct lwp_exchange_region){
+                                    .kind = place->runtime ? LWP_EXCHANGE_RUNTIME : LWP_EXCHANGE_PROGRAM,
+                                    .name = place->runtime ? "C library and threading runtime" : "whole program",
+                                    .region = LWP_NONE});
+    if (place->runtime || place->module == LWP_NONE)
+        return count;
+    in[count++] = making_function(making, place);
+    for (uint32_t loop = lwp_regions_final(profile, place->region); loop != LWP_NONE && count < DEPTH;
+         loop = lwp_regions_final(profile, profile->regions[loop].parent))
+        if (!profile->regions[loop].is_function)
+            in[count++] = making_loop(making, loop);
+    return count;
+}
+
+static void making_flow(struct exchange_making *making, const int *rows, const struct lwp_flow *flow)
+{
+    struct lwp_exchange *found = making->found;
+    const struct lwp_flows *flows = &making->profile->flows;
+    int from = party_find(flows, flow->process, flow->writer), to = party_find(flows, flow->process, flow->reader);
+    size_t in[DEPTH], count = from < 0 || to < 0 ? 0 : making_regions(making, &flow->place, in);
+    for (size_t i = 0; i < count; i++) {
+        struct lwp_exchange_region *region = &found->regions[in[i]];
+        size_t cell = (size_t)rows[from] * found->count + (size_t)rows[to];
+        region->first[cell] += flow->first;
+        region->again[cell] += flow->again;
+        region->firsts += flow->first;
+        region->agains += flow->again;
+        region->element_bytes += (double)flow->bytes * (double)(flow->first + flow->again);
+    }
+}
+
+static void making_reuse(struct exchange_making *making, size_t *rooms, const struct lwp_flow_reuse *reuse)
+{
+    size_t in[DEPTH], count = making_regions(making, &reuse->place, in);
+    for (size_t i = 0; i < count; i++) {
+        struct lwp_exchange_region *region = &making->found->regions[in[i]];
+        LWP_GROW(&region->distances, region->distance_count, &rooms[in[i]]);
+        region->distances[region->distance_count++] = (struct lwp_distance_bucket){reuse->up_to, reuse->count};
+    }
+}
+
+/* ---- what is listed ---- */
+
+static int region_compare(const void *a, const void *b)
+{
+    const struct lwp_exchange_region *x = a, *y = b;
+    uint64_t more = x->firsts + x->agains, less = y->firsts + y->agains;
+    if ((x->kind == LWP_EXCHANGE_PROGRAM) != (y->kind == LWP_EXCHANGE_PROGRAM))
+        return x->kind == LWP_EXCHANGE_PROGRAM ? -1 : 1;
+    if (more != less)
+        return more < less ? 1 : -1;
+    if (x->kind != y->kind)
+        return x->kind < y->kind ? -1 : 1;
+    return strcmp(x->name, y->name);
+}
+
+/* The last cache, all of which a thread may have: what the paper calls the total size. */
+static double cache_bytes(const struct lwp_caches *caches)
+{
+    return (double)(caches->l3_bytes ? caches->l3_bytes : caches->l2_bytes ? caches->l2_bytes : caches->l1_bytes);
+}
+
+static void region_describe(struct lwp_profile *profile, const struct lwp_exchange *found, struct lwp_exchange_region *region)
+{
+    double events = (double)(region->firsts + region->agains), cache = cache_bytes(&profile->machine);
+    double alone = (double)profile->flows.how.alone_bytes;
+    region->ratios = lwp_arena_alloc(profile->arena, found->count * found->count + 1, sizeof *region->ratios);
+    lwp_reuse_ratios(region->first, region->again, found->count, region->ratios);
+    region->homogeneity = lwp_reuse_homogeneity(region->ratios, found->count);
+    region->balance = lwp_reuse_balance(region->ratios, found->count);
+    region->distance_count = lwp_distances_sort(region->distances, region->distance_count);
+    region->element_bytes = events > 0 ? region->element_bytes / events : 0;
+    if (region->element_bytes > 0) {
+        region->max_cutoff = cache / region->element_bytes;
+        region->min_cutoff = cache > alone ? (cache - alone) / region->element_bytes : 0;
+    }
+}
+
+/* Into the arena, as many as are to be told. */
+static void exchange_keep(struct lwp_profile *profile, struct lwp_exchange *found)
+{
+    struct lwp_exchange_region *all = found->regions;
+    size_t cells = found->count * found->count, count = found->region_count;
+    size_t most = cells ? CELLS_MOST / (3 * cells) : REGIONS_MOST;
+    most = most > REGIONS_MOST ? REGIONS_MOST : most < REGIONS_LEAST ? REGIONS_LEAST : most;
+    qsort(all, count, sizeof *all, region_compare);
+    double least = count ? region_share_least * (double)(all[0].firsts + all[0].agains) : 0;
+    found->regions = lwp_arena_alloc(profile->arena, most + 1, sizeof *found->regions);
+    found->region_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct lwp_exchange_region region = all[i];
+        if (found->region_count < most && (!i || (double)(region.firsts + region.agains) >= least)) {
+            region.first = memcpy(lwp_arena_alloc(profile->arena, cells + 1, sizeof *region.first), all[i].first, cells * sizeof *region.first);
+            region.again = memcpy(lwp_arena_alloc(profile->arena, cells + 1, sizeof *region.again), all[i].again, cells * sizeof *region.again);
+            region.distances = lwp_arena_alloc(profile->arena, region.distance_count + 1, sizeof *region.distances);
+            if (region.distance_count)
+                memcpy(region.distances, all[i].distances, region.distance_count * sizeof *region.distances);
+            region_describe(profile, found, &region);
+            found->regions[found->region_count++] = region;
+        }
+        free(all[i].first);
+        free(all[i].again);
+        free(all[i].distances);
+    }
+    free(all);
+}
+
+static void exchange_notes(struct lwp_profile *profile, const struct lwp_exchange *found)
+{
+    const struct lwps_flows *how = &profile->flows.how;
+    if (how->thinned)
+        lwp_profile_note(profile,
+                         "The program used so much memory that communication was followed on some of its cache lines only, in the end on "
+                         "one of %llu: counts are estimates.", 1ull << (how->thinned & 63));
+    if (how->distances_thinned)
+        lwp_profile_note(profile,
+                         "Distances of communication were measured on some of the elements only, in the end on one of %llu: they are estimates.",
+                         1ull << (how->distances_thinned & 63));
+    if (found->others)
+        lwp_profile_note(profile, "The %zu threads that communicate least are told together as \"others\".", found->others);
+    lwp_profile_note(profile,
+                     "Communication was counted while one thread ran at a time: which thread comes first, and how often one looks in "
+                     "vain, is that of this run.");
+}
+
+void lwp_exchange_find(struct lwp_profile *profile, struct lwp_exchange *found)
+{
+    const struct lwp_flows *flows = &profile->flows;
+    *found = (struct lwp_exchange){.measured = flows->measured};
+    if (!found->measured)
+        return;
+    struct exchange_making making = {.profile = profile, .found = found, .index = lwp_map_new()};
+    static const struct lwp_flow_place anywhere = {.module = LWP_NONE};
+    size_t in[DEPTH];
+    const int *rows = exchange_rows(profile, found);
+    making_regions(&making, &anywhere, in);
+    for (size_t i = 0; i < flows->flow_count; i++)
+        making_flow(&making, rows, &flows->flows[i]);
+    for (size_t i = 0; i < flows->reuse_count; i++) /* all regions are there before distances get theirs */
+        making_regions(&making, &flows->reuses[i].place, in);
+    size_t *rooms = calloc(found->region_count + 1, sizeof *rooms);
+    if (!rooms)
+        abort();
+    for (size_t i = 0; i < flows->reuse_count; i++)
+        making_reuse(&making, rooms, &flows->reuses[i]);
+    free(rooms);
+    lwp_map_free(making.index);
+    exchange_keep(profile, found);
+    exchange_notes(profile, found);
+}

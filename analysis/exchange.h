@@ -1,0 +1,45 @@
+/* Communication between threads, counted: a matrix of true communication and one of reuse for the whole program and each
+ * of its code regions, with what they are described by. */
+#ifndef LWP_ANALYSIS_EXCHANGE_H
+#define LWP_ANALYSIS_EXCHANGE_H
+
+#include "analysis/profile.h"
+#include "analysis/reuse_ratio.h"
+
+enum { LWP_EXCHANGE_THREADS = 64 };
+
+enum lwp_exchange_kind {
+    LWP_EXCHANGE_PROGRAM,  /* all of it, but for: */
+    LWP_EXCHANGE_RUNTIME,  /* what the C library and threading libraries do for themselves */
+    LWP_EXCHANGE_FUNCTION,
+    LWP_EXCHANGE_PARALLEL, /* the body of an OpenMP parallel region */
+    LWP_EXCHANGE_LOOP,     /* with the loops in it */
+};
+
+struct lwp_exchange_region {
+    enum lwp_exchange_kind kind;
+    const char *name;
+    uint32_t region;         /* its loop or function; LWP_NONE: more than one */
+    uint64_t *first, *again; /* threads * threads, row: writer */
+    uint64_t firsts, agains; /* sums */
+    double *ratios;          /* CRR */
+    double homogeneity, balance;
+    struct lwp_distance_bucket *distances;
+    size_t distance_count;
+    double element_bytes;    /* mean width of a read */
+    double min_cutoff, max_cutoff; /* elements; 0: the caches are not known */
+};
+
+struct lwp_exchange {
+    bool measured;
+    size_t count;                          /* threads; the last one stands for all others when `others` */
+    const struct lwp_flow_party **threads; /* by process and number; NULL: the others together */
+    size_t others;
+    struct lwp_exchange_region *regions;   /* [0] the program, then those with most communication first */
+    size_t region_count;
+};
+
+/* In profile->arena. After lwp_regions_merge. */
+void lwp_exchange_find(struct lwp_profile *profile, struct lwp_exchange *found);
+
+#endif

@@ -1,0 +1,30 @@
+/* Communication between threads that was counted, as text: what each region's threads read of each other. */
+#include "analysis/report_parts.h"
+
+static void report_exchange_region(const struct lwp_report *report, const json_t *region, size_t threads)
+{
+    const json_t *crd = json_object_get(region, "crd");
+    size_t i;
+    json_t *advice;
+    lwp_report_say(report, "  %10.0f %10.0f  %s\n", lwp_report_number(region, "communicated"), lwp_report_number(region, "reused"),
+                   lwp_report_text(region, "name", "?"));
+    if (threads > 1 && json_is_number(json_object_get(region, "homogeneity")))
+        lwp_report_say(report, "%25shomogeneity %.3g, balance %.0f %%", "", lwp_report_number(region, "homogeneity"),
+                       lwp_report_number(region, "balance_percent"));
+    if (crd && !json_is_null(crd))
+        lwp_report_say(report, "; distance: median %.0f, 90 %% below %.0f elements", lwp_report_number(crd, "median"),
+                       lwp_report_number(crd, "p90"));
+    lwp_report_say(report, "\n");
+    json_array_foreach(json_object_get(region, "advice"), i, advice)
+        lwp_report_say(report, "%25s%s\n", "", json_string_value(advice));
+}
+
+void lwp_report_exchange(const struct lwp_report *report, const json_t *communication)
+{
+    const json_t *region, *threads = json_object_get(communication, "threads");
+    size_t i;
+    lwp_report_say(report, "\nCommunication between %zu threads\n%12s %10s\n", json_array_size(threads), "first reads", "reads again");
+    json_array_foreach(json_object_get(communication, "regions"), i, region)
+        report_exchange_region(report, region, json_array_size(threads));
+    lwp_report_say(report, "\n");
+}

@@ -1,0 +1,73 @@
+#!/bin/bash
+# Communication counted by the exact engine: patterns whose every cell is known, with 2, 4 and 16 threads.
+set -u
+fail() { echo "FAILED: $*"; exit 1; }
+[ -x "$BUILD/exact/lwp-amd64-linux" ] || { echo "the exact engine was not built"; exit 77; }
+cd "$TMP" || exit 1
+$CC -O1 -g -pthread -o patterns "$SRC/tests/programs/patterns.c" || fail "compile"
+run() { # NAME OPTION... -- PATTERN THREADS
+    local name=$1; shift
+    local options=()
+    while [ "$1" != -- ]; do options+=("$1"); shift; done
+    shift
+    "$LWP" collect -q -e exact --detect communication "${options[@]}" -o "$name" -- ./patterns "$@" > out 2> err || { cat err; fail "$name"; }
+    [ "$(cat out)" = "$(./patterns "$@")" ] || fail "output of $name"
+    [ ! -s err ] || { cat err; fail "$name says something"; }
+    "$LWP" analyze -q "$name" || fail "analyze $name"
+}
+for pattern in ring pipeline neighbours master reduction all; do
+    for threads in 2 4 16; do
+        run $pattern.$threads -- $pattern $threads
+    done
+done
+run others -- ring 100
+run line --granularity line -- ring 4
+/usr/bin/python3 - <<'PY' || fail "the results"
+import json, statistics
+ROUNDS, WORDS, TIMES = 3, 2000, 4
+takes = {
+    "ring": lambda w, r, n: r == (w + 1) % n, "pipeline": lambda w, r, n: r == w + 1,
+    "neighbours": lambda w, r, n: abs(r - w) == 1, "reduction": lambda w, r, n: r == 0 and w,
+    "master": lambda w, r, n: (w == 0) != (r == 0), "all": lambda w, r, n: True}
+def load(name): return json.load(open(name + "/analysis.json"))["communication"]
+for pattern, known in takes.items():
+    for n in 2, 4, 16:
+        c = load(f"{pattern}.{n}")
+        assert len(c["threads"]) == n and c["unit"] == "count" and c["granularity_bytes"] == 4
+        program = c["regions"][0]
+        take = next(r for r in c["regions"] if r["name"] == "take")
+        loops = [r for r in c["regions"] if r["kind"] == "loop" and r["name"].endswith("in take")]
+        assert program["kind"] == "program" and take["kind"] == "function" and loops
+        for w in range(n):
+            for r in range(n):
+                first = ROUNDS * WORDS if w != r and known(w, r, n) else 0
+                for region in [take] + loops:
+                    assert region["true"][w][r] == first, (pattern, n, w, r, region["true"][w][r])
+                    assert region["reuse"][w][r] == first * (TIMES - 1), (pattern, n, w, r)
+                    assert region["crr"][w][r] == (TIMES - 1 if first else 0)
+                slack = 0.01 * ROUNDS * WORDS # arguments of threads, and what is said of how many there are
+                assert abs(program["true"][w][r] - first) <= slack, (pattern, n, w, r, program["true"][w][r])
+                assert abs(program["reuse"][w][r] - first * (TIMES - 1)) <= slack * (TIMES - 1), (pattern, n, w, r)
+        cells = sum(map(sum, take["true"])) // (ROUNDS * WORDS)
+        crd = take["crd"]
+        assert crd["median"] == crd["p90"] == WORDS - 1, crd
+        assert crd["count"] == cells * (ROUNDS * WORDS * TIMES - WORDS), crd
+        for region in c["regions"]: # equations 1 and 2 by the library
+            if region["homogeneity"] is None: continue
+            rows, sums = region["crr"], [sum(row) for row in region["crr"]]
+            want = statistics.fmean(statistics.pvariance(row) for row in rows)
+            assert abs(region["homogeneity"] - want) <= 1e-4 * (1 + want), (region["name"], want)
+            want = (max(sums) / statistics.fmean(sums) - 1) * 100 if any(sums) else 0
+            assert abs(region["balance_percent"] - want) <= 1e-3 * (1 + want), (region["name"], want)
+c = load("others")
+assert len(c["threads"]) == 64 and c["others"] == 37 and c["threads"][-1]["tid"] is None
+assert sum(map(sum, next(r for r in c["regions"] if r["name"] == "take")["true"])) == 100 * ROUNDS * WORDS
+c = load("line") # 8 numbers to a line
+true = next(r for r in c["regions"] if r["name"] == "take")["true"]
+assert abs(true[0][1] - ROUNDS * WORDS / 8) <= ROUNDS, true
+PY
+"$LWP" report master.16 > out && grep -q 'Communication between 16 threads' out && grep -q ' take$' out || { cat out; fail "report"; }
+"$LWP" export -o page.html all.16 > out 2>&1 || fail "export"
+"$LWP" collect -e exact --detect communication --granularity word8 -o none ./patterns ring 2 > out 2>&1
+[ $? = 125 ] && grep -q 'takes byte, word or line' out || { cat out; fail "granularity word8"; }
+exit 0
