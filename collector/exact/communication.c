@@ -139,12 +139,26 @@ static void block_load(struct lwp_trace_block *block, uint32_t access, Addr addr
     }
 }
 
-static void block_store(const struct lwp_trace_block *block, uint32_t access, Addr address)
+/* What the loader writes (addresses of functions and data, threads' own data) is as if it had been there before. */
+static bool block_is_loader(struct lwp_trace_block *block)
+{
+    enum { NO = 1, YES };
+    const HChar *object;
+    if (!block->loader)
+        block->loader = VG_(get_objname)(VG_(current_DiEpoch)(), (Addr)block->ip, &object) && VG_(strstr)(object, "/ld-linux") ? YES : NO;
+    return block->loader == YES;
+}
+
+static void block_store(struct lwp_trace_block *block, uint32_t access, Addr address)
 {
     unsigned left = block->access[access].bytes;
     for (unsigned bytes; left; left -= bytes, address += bytes) {
         bytes = left < piece_bytes ? left : piece_bytes;
-        if (!quick || !lwp_comm_store_fast(&shadow, address, bytes))
+        if (quick && lwp_comm_store_fast(&shadow, address, bytes))
+            continue;
+        if (block_is_loader(block))
+            lwp_comm_forget(&shadow, address, bytes);
+        else
             lwp_comm_store_slowly(&shadow, address, bytes);
     }
 }

@@ -35,6 +35,7 @@ struct lwp_trace_block {
     struct lwp_communication_site *communication; /* one for each access, NULL: nothing came of any yet */
     struct lwp_values_site *values; /* NULL: none; else there is one word more, of how many exits were passed */
     uint32_t instructions, count;
+    uint8_t loader; /* communication.c: whether it is the loader's code, 0: not asked yet */
     struct lwp_trace_access access[];
 };
 
