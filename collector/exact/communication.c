@@ -201,18 +201,25 @@ static struct party *party_of(uint32_t number)
     return number && (Word)number <= VG_(sizeXA)(parties) ? VG_(indexXA)(parties, number - 1) : NULL;
 }
 
+void lwp_communication_thread_made(struct lwp_exact_thread *thread)
+{
+    if (!lwp_communication_runs || thread->number)
+        return;
+    Word known = VG_(sizeXA)(parties);
+    thread->number = (uint32_t)(known < LWP_COMM_THREADS ? known + 1 : LWP_COMM_THREADS);
+    if (known < LWP_COMM_THREADS)
+        VG_(addToXA)(parties, &(struct party){.tid = 0});
+}
+
 void lwp_communication_thread(struct lwp_exact_thread *thread, Addr sp)
 {
     if (!lwp_communication_runs)
         return;
-    if (!thread->number) {
-        Word known = VG_(sizeXA)(parties);
-        thread->number = (uint32_t)(known < LWP_COMM_THREADS ? known + 1 : LWP_COMM_THREADS);
-        if (known < LWP_COMM_THREADS)
-            VG_(addToXA)(parties, &(struct party){.tid = thread->tid});
-        if (thread->stack_low < sp && sp < thread->stack_high)
-            lwp_comm_forget(&shadow, thread->stack_low, sp - thread->stack_low);
-    }
+    lwp_communication_thread_made(thread); /* the first one is made by nobody */
+    struct party *party = party_of(thread->number);
+    if (!party->tid && thread->stack_low < sp && sp < thread->stack_high)
+        lwp_comm_forget(&shadow, thread->stack_low, sp - thread->stack_low);
+    party->tid = thread->tid; /* another one in the child of a fork */
     lwp_comm_run(&shadow, thread->number);
 }
 

@@ -20,7 +20,9 @@ void lwp_communication_forget(Addr address, SizeT bytes);
 /* The running thread had the kernel store there. */
 void lwp_communication_wrote(Addr address, SizeT bytes);
 
-/* `thread` runs now, with its stack at `sp`. The first time it is given its number, and what others left below is gone. */
+/* `thread` is about to start: it is given its number. */
+void lwp_communication_thread_made(struct lwp_exact_thread *thread);
+/* It runs now, with its stack at `sp`. The first time what others left below is gone. */
 void lwp_communication_thread(struct lwp_exact_thread *thread, Addr sp);
 /* It ends. */
 void lwp_communication_thread_ends(const struct lwp_exact_thread *thread, const HChar *name);

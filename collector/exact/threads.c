@@ -27,6 +27,12 @@ static struct lwp_exact_thread *threads_of(ThreadId id)
     return threads[id];
 }
 
+static void threads_make(ThreadId parent, ThreadId child)
+{
+    (void)parent;
+    lwp_communication_thread_made(threads_of(child));
+}
+
 static void threads_run(ThreadId id, ULong blocks)
 {
     (void)blocks;
@@ -152,6 +158,7 @@ void lwp_threads_start(void)
 {
     VG_(track_pre_deliver_signal)(threads_before_handler);
     VG_(track_post_deliver_signal)(threads_after_handler);
+    VG_(track_pre_thread_ll_create)(threads_make);
     VG_(track_start_client_code)(threads_run);
     VG_(track_pre_thread_ll_exit)(threads_exit);
 }

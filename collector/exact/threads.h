@@ -12,7 +12,7 @@
 struct lwp_exact_thread {
     bool opened, failed;
     uint32_t tid;            /* the kernel's */
-    uint32_t number;         /* for communication: 1, 2, ... in the order they first ran; not used again */
+    uint32_t number;         /* for communication: 1, 2, ... in the order they were made; not used again */
     struct lwps_writer file; /* made when there is something to write */
     struct lwp_context_map contexts;
     struct lwp_call_stacks calls;
