@@ -163,7 +163,6 @@ static int analyze_all(const char *const *dirs, size_t count, const char *out_pa
     lwp_streams_link(&profile);
     lwp_widths_decode(&profile);
     lwp_elements_find(&profile);
-    lwp_objects_name(&profile);
     lwp_elements_notes(&profile);
     lwp_split_advise(&profile, &splits);
     lwp_regroup_advise(&profile, &splits, &regroups);

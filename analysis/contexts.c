@@ -62,11 +62,10 @@ uint32_t lwp_contexts_shared(const struct lwp_profile *profile, uint32_t a, uint
     return lwp_contexts_common(profile, a, b);
 }
 
+/* Of one depth. */
 static int context_compare(const void *a, const void *b)
 {
     const struct context_sorted *x = a, *y = b;
-    if (x->node.depth != y->node.depth)
-        return x->node.depth < y->node.depth ? -1 : 1;
     if (x->node.parent != y->node.parent) /* the new number */
         return x->node.parent < y->node.parent ? -1 : 1;
     if (x->node.module != y->node.module)
@@ -76,16 +75,36 @@ static int context_compare(const void *a, const void *b)
     return x->node.is_function - y->node.is_function;
 }
 
+static void contexts_by_depth(const struct lwp_profile *profile, struct context_sorted *sorted)
+{
+    size_t *ends = calloc(CONTEXTS_MAX + 1, sizeof *ends), before = 0;
+    if (!ends)
+        abort();
+    uint32_t deepest = 0;
+    for (size_t i = 0; i < profile->context_count; i++) {
+        ends[profile->contexts[i].depth]++;
+        if (profile->contexts[i].depth > deepest)
+            deepest = profile->contexts[i].depth;
+    }
+    for (uint32_t depth = 0; depth <= deepest; depth++) {
+        size_t here = ends[depth];
+        ends[depth] = before;
+        before += here;
+    }
+    for (size_t i = 0; i < profile->context_count; i++)
+        sorted[ends[profile->contexts[i].depth]++] =
+            (struct context_sorted){.node = profile->contexts[i], .old = (uint32_t)i};
+    free(ends);
+}
+
 void lwp_contexts_sort(struct lwp_profile *profile, uint32_t *numbers)
 {
     size_t count = profile->context_count;
     struct context_sorted *sorted = malloc(count * sizeof *sorted);
     if (!sorted)
         abort();
-    for (size_t i = 0; i < count; i++)
-        sorted[i] = (struct context_sorted){.node = profile->contexts[i], .old = (uint32_t)i};
     /* One depth after the other: those above have their new numbers when their children are ordered. */
-    qsort(sorted, count, sizeof *sorted, context_compare);
+    contexts_by_depth(profile, sorted);
     numbers[0] = 0;
     for (size_t first = 1, last; first < count; first = last) {
         for (last = first; last < count && sorted[last].node.depth == sorted[first].node.depth; last++)

@@ -18,7 +18,6 @@
 
 enum { CANDIDATES_TRIED = 16 };
 
-static const double object_worth = 0.0005; /* share of weight or accesses below which no type is looked for */
 static const double fit_needed = 0.9, fit_agreed = 0.7, exact_rules = 0.3, mixed_limit = 0.15;
 
 double lwp_elements_residue(const struct lwp_stream *stream, uint64_t element_bytes, uint64_t *residue)
@@ -331,8 +330,8 @@ void lwp_elements_find(struct lwp_profile *profile)
         const struct lwp_object *object = &profile->objects[i];
         if (object->kind == LWP_OBJECT_UNKNOWN || !object->accessed)
             continue;
-        if (object->weight.weight < object_worth * profile->total.weight &&
-            (double)object->accesses < object_worth * (double)accesses)
+        if (object->weight.weight < lwp_object_worth * profile->total.weight &&
+            (double)object->accesses < lwp_object_worth * (double)accesses)
             continue;
         element_of_object(profile, (uint32_t)i);
     }
@@ -343,11 +342,11 @@ void lwp_elements_notes(struct lwp_profile *profile)
     static const double share_worth_saying = 0.05;
     for (size_t i = 0; i < profile->object_count; i++) {
         const struct lwp_object *object = &profile->objects[i];
-        if (object->several && !object->element_bytes && object->name &&
+        if (object->several && !object->element_bytes &&
             object->weight.weight >= share_worth_saying * profile->total.weight)
             lwp_profile_note(profile,
                              "%s: its parts are walked with different strides, so it holds several arrays; what their "
                              "elements are is not known.",
-                             object->name);
+                             lwp_objects_name(profile, (uint32_t)i));
     }
 }

@@ -11,11 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *finding_id(struct lwp_profile *profile, const char *kind, const struct lwp_object *object)
+static const char *finding_id(struct lwp_profile *profile, const char *kind, uint32_t index)
 {
     char slug[64];
     size_t used = 0;
-    const char *base = object->type && object->type->tag && *object->type->tag ? object->type->tag : object->name;
+    const struct lwp_object *object = &profile->objects[index];
+    const char *base =
+        object->type && object->type->tag && *object->type->tag ? object->type->tag : lwp_objects_name(profile, index);
     for (const char *c = base; *c && used < 32; c++) {
         if (isalnum((unsigned char)*c) || *c == '_')
             slug[used++] = *c;
@@ -75,7 +77,7 @@ static void finding_of_split(struct lwp_profile *profile, const struct lwp_split
 {
     const struct lwp_split *split = &splits->splits[index];
     const struct lwp_layout *layout = split->layout;
-    const struct lwp_object *object = &profile->objects[layout->objects[0]];
+    const char *name = lwp_objects_name(profile, layout->objects[0]);
     double weight = 0, used = 0;
     for (size_t i = 0; i < layout->loop_count; i++) {
         uint64_t bytes = 0;
@@ -87,15 +89,15 @@ static void finding_of_split(struct lwp_profile *profile, const struct lwp_split
     const char *type = layout->type ? layout->type->name
                                     : lwp_arena_printf(profile->arena, "the %llu-byte elements",
                                                        (unsigned long long)layout->element_bytes);
-    const char *what = layout->type && strcmp(object->name, layout->type->name) != 0
-                           ? lwp_arena_printf(profile->arena, "%s (%s)", type, object->name)
+    const char *what = layout->type && strcmp(name, layout->type->name) != 0
+                           ? lwp_arena_printf(profile->arena, "%s (%s)", type, name)
                            : type;
     if (!layout->type)
-        what = lwp_arena_printf(profile->arena, "%s of %s", type, object->name);
+        what = lwp_arena_printf(profile->arena, "%s of %s", type, name);
     unsigned parts = (unsigned)(split->groups + split->cold);
     double mean = weight > 0 ? used / weight : 0;
     *finding = (struct lwp_finding){.kind = "split", .low = split->gain.low, .high = split->gain.high, .index = index};
-    finding->id = finding_id(profile, "split", object);
+    finding->id = finding_id(profile, "split", layout->objects[0]);
     if (split->kind == LWP_SPLIT_REORDER)
         finding->title =
             lwp_arena_printf(profile->arena, "Reorder %s%s: a visit then takes %.2f cache lines instead of %.2f", what,
@@ -250,7 +252,7 @@ static const char *finding_redundancy_title(struct lwp_profile *profile, const s
                                 percent, second);
     case LWP_WATCHED_SPATIAL:
         return lwp_arena_printf(profile->arena, "%.0f %% of the elements of %s that %s stores equal the one before", 100 * item->own,
-                                item->pair->object == LWP_NONE ? "an array" : profile->objects[item->pair->object].name, second);
+                                item->pair->object == LWP_NONE ? "an array" : lwp_objects_name(profile, item->pair->object), second);
     default:
         return lwp_arena_printf(profile->arena, "%.0f %% of all stores write in %s what is there already", percent, second);
     }
@@ -314,7 +316,7 @@ static void finding_of_tip(struct lwp_profile *profile, const struct lwp_localit
     double middle = (finding->low + finding->high) / 2;
     finding->severity = middle >= 1.15 ? "high" : middle >= 1.05 ? "medium" : "low";
     const char *function = row->region == LWP_NONE ? NULL : profile->regions[row->region].function;
-    uint64_t hash = lwp_hash_mix(lwp_hash_text(profile->objects[row->object].name), function ? lwp_hash_text(function) : 0);
+    uint64_t hash = lwp_hash_mix(lwp_hash_text(lwp_objects_name(profile, row->object)), function ? lwp_hash_text(function) : 0);
     finding->id = lwp_arena_printf(profile->arena, "%s-%04x", tip->kind, (unsigned)(hash & 0xffff));
 }
 

@@ -157,7 +157,7 @@ static json_t *json_one_object(struct lwp_json_tables *tables, const struct lwp_
     struct lwp_share stall = lwp_share_of(&object->weight, &profile->stalled);
     json_t *json = json_object();
     json_object_set_new(json, "kind", json_string(kinds[object->kind]));
-    json_object_set_new(json, "name", lwp_json_text(object->name));
+    json_object_set_new(json, "name", lwp_json_text(lwp_objects_name(profile, index)));
     json_object_set_new(json, "type", lwp_json_text(object->type ? object->type->name : NULL));
     json_object_set_new(json, "bytes", lwp_json_known(object->bytes));
     json_object_set_new(json, "element_bytes", lwp_json_known(object->element_bytes));

@@ -3,6 +3,8 @@
  * at most half of the lines then. Whether iterations may change places (dependences) a trace cannot tell: the advice says so. */
 #include "analysis/locality_advice.h"
 
+#include "analysis/objects.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,7 +94,7 @@ static bool advice_interchange(struct lwp_profile *profile, const struct lwp_loc
     if (sum.share < worth_share || sum.lines_then > lines_left * sum.lines_now || sum.cycles_then >= sum.cycles_now)
         return false;
     double saved = sum.share * (1 - sum.cycles_then / sum.cycles_now);
-    const char *name = profile->objects[bad->object].name, *here = advice_place(profile, region);
+    const char *name = lwp_objects_name(profile, bad->object), *here = advice_place(profile, region);
     *tip = (struct lwp_locality_tip){.kind = "interchange", .row = index, .share = sum.share,
                                      .gain = lwp_gain_speedup(saved / 2, saved)};
     tip->title = lwp_arena_printf(profile->arena, "The loop %s walks over %s in steps of %lld bytes; the loop around it goes in steps of %lld: exchange the two",

@@ -59,7 +59,7 @@ uint32_t lwp_objects_static(struct lwp_profile *profile, uint32_t module, uint64
     }
     object.start = symbol.start;
     object.bytes = object.largest = symbol.bytes;
-    object.name = object.variable = lwp_arena_strdup(profile->arena, symbol.name);
+    object.label = object.variable = lwp_arena_strdup(profile->arena, symbol.name);
     *offset = address - symbol.start;
     *until = symbol.until;
     return object_intern(profile, lwp_hash_mix(lwp_hash_mix(module, symbol.start), LWP_OBJECT_STATIC), &object);
@@ -94,20 +94,20 @@ uint32_t lwp_objects_stack(struct lwp_profile *profile, uint32_t module, uint64_
 uint32_t lwp_objects_other_stack(struct lwp_profile *profile)
 {
     return object_intern(profile, lwp_hash_mix(1, LWP_OBJECT_STACK),
-                         &(struct lwp_object){.kind = LWP_OBJECT_STACK, .module = LWP_NONE, .name = "stack"});
+                         &(struct lwp_object){.kind = LWP_OBJECT_STACK, .module = LWP_NONE, .label = "stack"});
 }
 
 uint32_t lwp_objects_unowned(struct lwp_profile *profile)
 {
     return object_intern(
         profile, lwp_hash_mix(2, LWP_OBJECT_UNKNOWN),
-        &(struct lwp_object){.kind = LWP_OBJECT_UNKNOWN, .module = LWP_NONE, .name = "memory without a known owner"});
+        &(struct lwp_object){.kind = LWP_OBJECT_UNKNOWN, .module = LWP_NONE, .label = "memory without a known owner"});
 }
 
 uint32_t lwp_objects_unknown(struct lwp_profile *profile)
 {
     return object_intern(profile, lwp_hash_mix(1, LWP_OBJECT_UNKNOWN),
-                         &(struct lwp_object){.kind = LWP_OBJECT_UNKNOWN, .module = LWP_NONE, .name = "unknown"});
+                         &(struct lwp_object){.kind = LWP_OBJECT_UNKNOWN, .module = LWP_NONE, .label = "unknown"});
 }
 
 struct object_sorted {
@@ -261,26 +261,27 @@ static const char *object_stack_name(struct lwp_profile *profile, const struct l
                             : lwp_arena_printf(profile->arena, "stack of %s", function);
 }
 
-void lwp_objects_name(struct lwp_profile *profile)
+static const char *object_label(struct lwp_profile *profile, const struct lwp_object *object)
 {
-    for (size_t i = 0; i < profile->object_count; i++) {
-        struct lwp_object *object = &profile->objects[i];
-        if (object->name || !object->accessed)
-            continue;
-        switch (object->kind) {
-        case LWP_OBJECT_HEAP:
-        case LWP_OBJECT_MMAP:
-            object->name = object->variable ? object->variable : object_allocated_name(profile, object);
-            break;
-        case LWP_OBJECT_STATIC:
-            object->name = lwp_arena_printf(profile->arena, "static data of %s without a symbol",
-                                            object_module_name(profile, object->module));
-            break;
-        case LWP_OBJECT_STACK:
-            object->name = object_stack_name(profile, object);
-            break;
-        case LWP_OBJECT_UNKNOWN:
-            object->name = "unknown";
-        }
+    switch (object->kind) {
+    case LWP_OBJECT_HEAP:
+    case LWP_OBJECT_MMAP:
+        return object->variable ? object->variable : object_allocated_name(profile, object);
+    case LWP_OBJECT_STATIC:
+        return lwp_arena_printf(profile->arena, "static data of %s without a symbol",
+                                object_module_name(profile, object->module));
+    case LWP_OBJECT_STACK:
+        return object_stack_name(profile, object);
+    case LWP_OBJECT_UNKNOWN:
+        break;
     }
+    return "unknown";
+}
+
+const char *lwp_objects_name(struct lwp_profile *profile, uint32_t index)
+{
+    struct lwp_object *object = &profile->objects[index];
+    if (!object->label && object->accessed)
+        object->label = object_label(profile, object);
+    return object->label;
 }

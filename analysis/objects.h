@@ -6,6 +6,10 @@
 
 enum { LWP_ARRAY_BYTES = 16 << 10 };
 
+/* Objects with less than this of all weight and of all accesses are shown by nobody: what their elements are is not
+ * asked. */
+static const double lwp_object_worth = 0.0005;
+
 /* Each returns the object's index, made at the first call. */
 uint32_t lwp_objects_allocated(struct lwp_profile *profile, enum lwp_object_kind kind, uint32_t context,
                                uint64_t pool_size);
@@ -40,7 +44,7 @@ bool lwp_objects_own_code(const struct lwp_profile *profile, uint32_t module);
 /* Code of the C or C++ library: its copies and fills touch memory without knowing what is in it. */
 bool lwp_objects_library_code(const struct lwp_profile *profile, uint32_t module);
 
-/* `name` of objects that have no better one yet. */
-void lwp_objects_name(struct lwp_profile *profile);
+/* What people call it, made when first asked for: of many objects few are shown. NULL: nothing of it was accessed. */
+const char *lwp_objects_name(struct lwp_profile *profile, uint32_t index);
 
 #endif

@@ -3,6 +3,8 @@
  * Limits: pointers in objects without type, and those that live in local variables only, are not known. */
 #include "analysis/pointed.h"
 
+#include "analysis/objects.h"
+
 #include <ctype.h>
 #include <string.h>
 
@@ -54,8 +56,8 @@ const char *lwp_pointed_by(struct lwp_profile *profile, const struct lwp_layout 
             continue;
         if (object->type->kind == LWP_TYPE_STRUCT || object->type->kind == LWP_TYPE_UNION)
             found = pointed_in(profile, object->type, type);
-        else if (object->type->name && object->name && pointed_text(object->type->name, type->name))
-            found = object->name;
+        else if (object->type->name && pointed_text(object->type->name, type->name))
+            found = lwp_objects_name(profile, (uint32_t)i);
     }
     return found;
 }

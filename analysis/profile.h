@@ -45,7 +45,7 @@ struct lwp_object {
     uint64_t first_ns, last_ns; /* the first and last access seen; all since the start of their process */
 
     /* elements.c */
-    const char *name;     /* for people */
+    const char *label;    /* for people; NULL: not asked for yet (lwp_objects_name) */
     const char *variable; /* NULL: unknown */
     const struct lwp_type *type;
     bool type_exact;        /* from the object's own declaration or the pointer used, not only from what was in scope */

@@ -236,13 +236,11 @@ static void settle_details(const struct settle *settle, const struct settle_key 
     memcpy(stream->distances, part.rest->distances, sizeof part.rest->distances);
 }
 
-/* Objects with less than this of all weight and all accesses are shown by nobody: with a hundred thousand of them, what
- * their offsets say would take as long as reading the samples. */
+/* With a hundred thousand objects, what the offsets of all of them say would take as long as reading the samples. */
 static bool settle_is_worth(const struct settle *settle, const struct lwp_object *object)
 {
-    static const double worth = 0.00001;
-    return object->weight.weight >= worth * (double)settle->total.weight ||
-           (double)object->accesses >= worth * (double)settle->accesses ||
+    return object->weight.weight >= lwp_object_worth * (double)settle->total.weight ||
+           (double)object->accesses >= lwp_object_worth * (double)settle->accesses ||
            (settle->unowned && object->pool_size);
 }
 

@@ -7,6 +7,7 @@
  * Two threads that take turns on one core pay nothing for it; that is not told apart. */
 #include "analysis/sharing.h"
 
+#include "analysis/objects.h"
 #include "analysis/thread_roots.h"
 #include "base/arena.h"
 #include "base/hash.h"
@@ -17,9 +18,10 @@
 enum { HITS_LEAST = 4, SPELLS_LEAST = 4, LISTED = 100 };
 static const double share_listed = 0.005, overlap_false = 0.1;
 
-static const char *sharing_object(const struct lwp_profile *profile, uint32_t object)
+static const char *sharing_object(struct lwp_profile *profile, uint32_t object)
 {
-    return object == LWP_NONE || !profile->objects[object].name ? "unknown data" : profile->objects[object].name;
+    const char *name = object == LWP_NONE ? NULL : lwp_objects_name(profile, object);
+    return name ? name : "unknown data";
 }
 
 static bool sharing_owned(const struct lwp_profile *profile, uint32_t object)

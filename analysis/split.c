@@ -7,6 +7,7 @@
 #include "analysis/split.h"
 
 #include "analysis/affinity.h"
+#include "analysis/objects.h"
 #include "analysis/pointed.h"
 #include "analysis/reorder.h"
 #include "analysis/writers.h"
@@ -115,7 +116,7 @@ static bool split_shares_falsely(struct lwp_profile *profile, const struct lwp_s
             "%s is not advised to be split although its loops use only parts of it: threads own its elements "
             "in turn (element modulo %u), and smaller parts would put fields that different threads write on "
             "one cache line.",
-            layout->type ? layout->type->name : profile->objects[layout->objects[0]].name, turns);
+            layout->type ? layout->type->name : lwp_objects_name(profile, layout->objects[0]), turns);
     return shares;
 }
 
@@ -156,7 +157,7 @@ static bool split_worth(struct lwp_profile *profile, const struct lwp_layout *la
         lwp_profile_note(profile,
                          "Too few samples (%llu) on %s to advise on its layout; let the program run longer or sample "
                          "faster (-F).",
-                         (unsigned long long)layout->weight.samples, profile->objects[layout->objects[0]].name);
+                         (unsigned long long)layout->weight.samples, lwp_objects_name(profile, layout->objects[0]));
     return layout->weight.samples >= SAMPLES_NEEDED && gain->low >= gain_needed;
 }
 
@@ -259,7 +260,7 @@ static void split_vague(struct lwp_profile *profile, const struct lwp_layout *la
         profile,
         "The loops over %s load several fields at once with vector instructions, so it cannot be told which "
         "they need. Profile a build with -fno-tree-vectorize to see whether it should be split.",
-        layout->type ? layout->type->name : profile->objects[layout->objects[0]].name);
+        layout->type ? layout->type->name : lwp_objects_name(profile, layout->objects[0]));
 }
 
 static int split_compare(const void *a, const void *b)

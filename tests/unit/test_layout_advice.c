@@ -94,7 +94,6 @@ static void advise(struct lwp_profile *profile, struct lwp_splits *splits)
     lwp_regions_merge(profile);
     lwp_streams_link(profile);
     lwp_elements_find(profile);
-    lwp_objects_name(profile);
     lwp_split_advise(profile, splits);
 }
 

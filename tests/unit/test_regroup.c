@@ -63,7 +63,7 @@ static void world_array(struct world *world, int number, enum lwp_object_kind ki
     object->died_ns = UINT64_MAX;
     object->first_ns = 0;
     object->last_ns = UINT64_MAX / 2;
-    object->name = object->variable = lwp_arena_printf(world->profile.arena, "v%d", number);
+    object->label = object->variable = lwp_arena_printf(world->profile.arena, "v%d", number);
     world->array[number] = index;
 }
 

@@ -49,7 +49,7 @@ static uint32_t make_object(struct lwp_profile *profile, const struct lwp_type *
     object->element_bytes = type->bytes;
     object->element_probability = 1;
     object->accessed = true;
-    object->name = "all";
+    object->label = "all";
     return id;
 }
 
