@@ -82,10 +82,9 @@ void lwp_batch_add(struct lwp_batch *batch, const struct lwps_sample *sample)
         }
         batch_owner(batch, to, access, sample->time);
         to->address = access->address;
-        to->rank = (uint32_t)lwp_hash_mix(batch->seed, batch->counter++);
+        to->rank = lwp_stream_rank(lwp_hash_mix(batch->seed, batch->counter++), batch_is_fair(access));
         to->bytes = access->bytes;
         to->flags = access->flags;
-        to->source = access->source;
         to->sample = (uint8_t)batch->sample_count;
         to->back = is_known && led ? (uint8_t)(to - &batch->accesses[first]) : 0;
         to->weighted = is_weighted;
@@ -145,8 +144,7 @@ static void batch_streams(struct lwp_batch *batch, const uint64_t *hashes)
     const struct lwp_stream_table *streams = &batch->shard->streams;
     for (uint32_t i = 0; i < batch->access_count; i++) {
         struct lwp_batch_access *access = &batch->accesses[i];
-        bool fair = lwp_stream_is_fair(access->source, access->flags);
-        access->stream = lwp_stream_table_next(streams, hashes[i], fair);
+        access->stream = lwp_stream_table_next(streams, hashes[i], access->weighted);
         uint32_t first = batch_is_apart(access) ? access[-access->back].stream : LWP_NONE;
         if (first != LWP_NONE)
             __builtin_prefetch(&streams->rests[first].distances);
@@ -185,8 +183,7 @@ static inline void batch_count(struct lwp_batch *batch, struct lwp_batch_access 
                            &(struct lwp_stream_access){.offset = access->offset,
                                                        .rank = access->rank,
                                                        .bytes = access->bytes,
-                                                       .flags = access->flags,
-                                                       .source = access->source});
+                                                       .flags = access->flags});
     if (count->common == LWP_NONE)
         count->common = access->functions;
     else if (count->common != access->functions && count->common)
@@ -196,7 +193,7 @@ static inline void batch_count(struct lwp_batch *batch, struct lwp_batch_access 
     if (sample->since_start > count->last_ns)
         count->last_ns = sample->since_start;
     if (access->weighted)
-        lwp_sum_add(&streams->stalls[access->stream].sum, sample->weight);
+        lwp_sum_add(&streams->stalls[access->stream], sample->weight);
     if (batch_is_apart(access)) {
         const struct lwp_batch_access *first = access - access->back;
         lwp_stream_apart(&streams->rests[first->stream], access->address > first->address
@@ -215,8 +212,7 @@ void lwp_batch_flush(struct lwp_batch *batch)
     for (uint32_t i = 0; i < batch->access_count; i++) {
         const struct lwp_batch_access *access = &batch->accesses[i];
         if (access->stream != LWP_NONE)
-            lwp_stream_table_expect(streams, access->stream, access->rank,
-                                    lwp_stream_is_fair(access->source, access->flags));
+            lwp_stream_table_expect(streams, access->stream, access->rank);
     }
     for (uint32_t i = 0; i < batch->access_count; i++)
         batch_count(batch, &batch->accesses[i], hashes[i]);

@@ -19,10 +19,10 @@ struct lwp_batch_access {
     uint32_t object, part;
     uint32_t functions; /* context of its function */
     uint32_t hint;      /* object LWP_NONE: which of the batch's addresses is its own, or LWP_NONE */
-    uint32_t rank;      /* decides whether its offset is kept (reservoir.h) */
+    uint32_t rank;      /* lwp_stream_rank */
     uint32_t stream;
     uint16_t bytes;
-    uint8_t flags, source; /* as in struct lwps_access */
+    uint8_t flags; /* as in struct lwps_access */
     uint8_t sample;
     uint8_t back;          /* so many accesses before is its sample's first; 0: it is that itself, or has none */
     bool weighted;

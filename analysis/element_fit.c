@@ -40,8 +40,8 @@ static bool element_spans_fields(const struct lwp_type *type, uint64_t residue, 
 static bool element_in_fields(const struct lwp_stream *stream, uint64_t size, const struct lwp_type *type,
                               uint64_t start)
 {
-    uint64_t offsets[2 * LWP_RESERVOIR];
-    size_t count = lwp_streams_offsets(stream, offsets, 2 * LWP_RESERVOIR), inside = 0;
+    uint64_t offsets[LWP_RESERVOIR];
+    size_t count = lwp_streams_offsets(stream, offsets, LWP_RESERVOIR), inside = 0;
     for (size_t i = 0; i < count; i++) {
         uint64_t place = (offsets[i] + size - start % size) % size;
         inside += stream->bytes > 8
@@ -59,7 +59,7 @@ double lwp_element_fit(const struct lwp_profile *profile, uint32_t index, uint64
     for (uint32_t i = profile->object_streams[index]; i != LWP_NONE && judged < STREAMS_JUDGED;
          i = profile->streams[i].next_of_object) {
         const struct lwp_stream *stream = &profile->streams[i];
-        if (lwp_objects_library_code(profile, stream->module) || stream->fair.count + stream->biased.count == 0)
+        if (lwp_objects_library_code(profile, stream->module) || stream->offsets.count == 0)
             continue;
         uint64_t residue;
         bool whole = stream->bytes >= size; /* a vector over several elements: it must start at one */

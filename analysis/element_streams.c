@@ -22,11 +22,11 @@ static int element_by_low(const void *a, const void *b)
 void lwp_element_streams_collect(const struct lwp_profile *profile, uint32_t object,
                                  struct lwp_element_streams *streams)
 {
-    uint64_t offsets[2 * LWP_RESERVOIR];
+    uint64_t offsets[LWP_RESERVOIR];
     for (uint32_t i = profile->object_streams[object]; i != LWP_NONE && streams->count < LWP_ELEMENT_STREAMS;
          i = profile->streams[i].next_of_object) {
         const struct lwp_stream *stream = &profile->streams[i];
-        size_t count = lwp_streams_offsets(stream, offsets, 2 * LWP_RESERVOIR), trim = count / 25;
+        size_t count = lwp_streams_offsets(stream, offsets, LWP_RESERVOIR), trim = count / 25;
         if (count == 0 || lwp_objects_library_code(profile, stream->module))
             continue;
         qsort(offsets, count, sizeof *offsets, lwp_element_offset_compare);

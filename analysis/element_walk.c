@@ -49,11 +49,11 @@ static double walk_left_out(const uint64_t *offsets, size_t count, uint64_t stri
 /* The offsets of the streams that step by `stride`; the caller's to free. */
 static uint64_t *walk_stepping(const struct lwp_element_streams *streams, uint64_t stride, size_t *count)
 {
-    uint64_t *offsets = calloc(streams->count + 1, 2 * LWP_RESERVOIR * sizeof *offsets);
+    uint64_t *offsets = calloc(streams->count + 1, LWP_RESERVOIR * sizeof *offsets);
     *count = 0;
     for (size_t i = 0; i < streams->count && offsets; i++)
         if (streams->items[i].stream->stride.bytes == stride)
-            *count += lwp_streams_offsets(streams->items[i].stream, offsets + *count, 2 * LWP_RESERVOIR);
+            *count += lwp_streams_offsets(streams->items[i].stream, offsets + *count, LWP_RESERVOIR);
     return offsets;
 }
 
@@ -83,16 +83,16 @@ uint64_t lwp_element_walk_around(const struct lwp_element_streams *streams, uint
     return around;
 }
 
-/* How many samples at least the offsets are of. One leaves up to three accesses that follow each other, of one
+/* How many samples at least the fair offsets are of. One leaves up to three accesses that follow each other, of one
  * instruction in a short loop: where there are few samples, they say no more of where the loop goes than one. */
-static size_t walk_samples(const struct lwp_offsets *fair, uint64_t stride)
+static size_t walk_samples(const struct lwp_offsets *kept, uint64_t stride)
 {
     enum { OF_A_SAMPLE = 3 };
     uint64_t offsets[LWP_RESERVOIR];
     size_t samples = 0, of_sample = 0;
-    memcpy(offsets, fair->offsets, fair->count * sizeof *offsets);
-    qsort(offsets, fair->count, sizeof *offsets, lwp_element_offset_compare);
-    for (size_t i = 0; i < fair->count; i++) {
+    memcpy(offsets, kept->items, kept->fair * sizeof *offsets);
+    qsort(offsets, kept->fair, sizeof *offsets, lwp_element_offset_compare);
+    for (size_t i = 0; i < kept->fair; i++) {
         bool follows = of_sample > 0 && of_sample < OF_A_SAMPLE && offsets[i] == offsets[i - 1] + stride;
         of_sample = follows ? of_sample + 1 : 1;
         samples += !follows;
@@ -109,13 +109,13 @@ double lwp_element_walk_none(const struct lwp_element_streams *streams, uint64_t
     bool in[BINS];
     for (size_t i = 0; i < streams->count; i++) {
         const struct lwp_element_stream *item = &streams->items[i];
-        const struct lwp_offsets *fair = &item->stream->fair;
-        if (item->stream->stride.bytes != stride || walk_samples(fair, stride) < NEEDED)
+        const struct lwp_offsets *kept = &item->stream->offsets;
+        if (item->stream->stride.bytes != stride || walk_samples(kept, stride) < NEEDED)
             continue;
         walks++;
         for (uint64_t parts = 2; parts <= PARTS && item->high - item->low >= PERIODS * parts * stride; parts++)
             least = fmin(least, weights * (double)(parts * parts) *
-                                    walk_left_out(fair->offsets, fair->count, stride, parts * stride, in));
+                                    walk_left_out(kept->items, kept->fair, stride, parts * stride, in));
     }
     return least * walks < 1 && walks > 0 ? least * walks / (least * walks + expected) : 1;
 }

@@ -212,8 +212,8 @@ static bool element_is_single(const struct lwp_profile *profile, uint32_t index,
         return false;
     for (uint32_t i = profile->object_streams[index]; i != LWP_NONE; i = profile->streams[i].next_of_object) {
         const struct lwp_stream *stream = &profile->streams[i];
-        uint64_t offsets[2 * LWP_RESERVOIR], low = UINT64_MAX, high = 0;
-        size_t count = lwp_streams_offsets(stream, offsets, 2 * LWP_RESERVOIR);
+        uint64_t offsets[LWP_RESERVOIR], low = UINT64_MAX, high = 0;
+        size_t count = lwp_streams_offsets(stream, offsets, LWP_RESERVOIR);
         if (lwp_objects_library_code(profile, stream->module))
             continue;
         for (size_t k = 0; k < count; k++) {
@@ -312,9 +312,9 @@ static void element_of_object(struct lwp_profile *profile, uint32_t index)
 static void element_strides(void *of, size_t first, size_t last)
 {
     struct lwp_profile *profile = of;
-    uint64_t offsets[2 * LWP_RESERVOIR];
+    uint64_t offsets[LWP_RESERVOIR];
     for (; first < last; first++) {
-        size_t count = lwp_streams_offsets(&profile->streams[first], offsets, 2 * LWP_RESERVOIR);
+        size_t count = lwp_streams_offsets(&profile->streams[first], offsets, LWP_RESERVOIR);
         profile->streams[first].stride = lwp_stride_estimate(offsets, count);
     }
 }

@@ -17,13 +17,13 @@ enum { OBJECTS_LISTED = 300 };
 static double json_accesses_in(const struct lwp_profile *profile, const struct lwp_layout *layout, uint64_t offset,
                                uint64_t bytes)
 {
-    uint64_t offsets[2 * LWP_RESERVOIR], place;
+    uint64_t offsets[LWP_RESERVOIR], place;
     double accesses = 0;
     for (size_t k = 0; k < layout->object_count; k++)
         for (uint32_t i = profile->object_streams[layout->objects[k]]; i != LWP_NONE;
              i = profile->streams[i].next_of_object) {
             const struct lwp_stream *stream = &profile->streams[i];
-            size_t count = lwp_streams_offsets(stream, offsets, 2 * LWP_RESERVOIR), inside = 0;
+            size_t count = lwp_streams_offsets(stream, offsets, LWP_RESERVOIR), inside = 0;
             for (size_t o = 0; o < count; o++)
                 inside += lwp_elements_place(&profile->objects[layout->objects[k]], offsets[o], &place) &&
                           place < offset + bytes && place + (stream->bytes ? stream->bytes : 1) > offset;

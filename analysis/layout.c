@@ -216,7 +216,7 @@ static void layout_siblings(struct lwp_profile *profile, struct lwp_layout *layo
     enum { SIBLINGS = 64, FAIR_MANY = 20 };
     struct lwp_sibling siblings[SIBLINGS];
     uint64_t residue;
-    if (stream->module == LWP_NONE || stream->fair.seen >= FAIR_MANY || stream->vector ||
+    if (stream->module == LWP_NONE || stream->fair_seen >= FAIR_MANY || stream->vector ||
         lwp_elements_stream_place(profile, stream, &residue) < 0.8)
         return;
     const struct lwp_place *place = lwp_code_place(profile->code, stream->module, stream->address);
@@ -257,15 +257,13 @@ static bool layout_needed(struct lwp_profile *profile, struct lwp_layout *layout
 
 static void layout_stream(struct lwp_profile *profile, struct lwp_layout *layout, const struct lwp_stream *stream)
 {
-    uint64_t offsets[2 * LWP_RESERVOIR];
+    uint64_t offsets[LWP_RESERVOIR];
     bool uses[LWP_FIELDS_MAX] = {false};
     size_t count = 0, kept = 0;
     const struct lwp_object *object = &profile->objects[stream->object];
-    for (uint32_t i = 0; i < stream->fair.count; i++)
-        count += lwp_elements_place(object, stream->fair.offsets[i], &offsets[count]);
-    for (uint32_t i = 0; i < stream->biased.count; i++)
-        count += lwp_elements_place(object, stream->biased.offsets[i], &offsets[count]);
-    if (!count && stream->fair.count + stream->biased.count)
+    for (uint32_t i = 0; i < stream->offsets.count; i++)
+        count += lwp_elements_place(object, stream->offsets.items[i], &offsets[count]);
+    if (!count && stream->offsets.count)
         return; /* a header's */
     struct lwp_layout_loop *loop = layout_loop(layout, stream->region);
     if (!loop)

@@ -59,11 +59,12 @@ struct lwp_object {
 
 enum { LWP_DISTANCES = 40 };
 
-/* Some of the offsets seen, in a random order that is always the same; none where nobody is shown the object. */
+/* Some of the offsets seen, in a random order that is always the same; none where nobody is shown the object. Those of
+ * dithered accesses come first, and alone where there are many: stalled ones sit at the starts of lines more often than
+ * they should. */
 struct lwp_offsets {
-    uint64_t seen; /* of how many */
-    uint64_t *offsets;
-    uint32_t count;
+    uint64_t *items;
+    uint32_t count, fair; /* fair: so many are of dithered accesses */
 };
 
 /* One instruction on one object, within one region. Offsets are from the start of the block or variable. */
@@ -73,11 +74,11 @@ struct lwp_stream {
     uint32_t common; /* function-level context all its accesses share */
     uint16_t bytes;
     bool vector;
+    uint8_t fair_seen; /* dithered accesses; 255: or more */
     uint32_t module;
     uint64_t address; /* of the instruction, in its module's file */
     uint64_t accesses, loads, stores;
-    struct lwp_offsets fair;   /* of dithered accesses: no bias to line starts */
-    struct lwp_offsets biased; /* of stalled ones, which sit at the starts of lines more often than they should */
+    struct lwp_offsets offsets;
     struct lwp_tally weight;
     uint16_t *distances; /* LWP_DISTANCES: log2 of that to another access of the same sample on the object; NULL: none */
     struct lwp_stride stride;          /* elements.c */

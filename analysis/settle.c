@@ -192,7 +192,7 @@ static void settle_stream(const struct settle *settle, const struct settle_key *
     }
     *stream = (struct lwp_stream){.module = keys[0].module, .address = keys[0].address};
     lwp_stream_finish(&part, stream);
-    lwp_sum_merge(sum, &part.stall->sum);
+    lwp_sum_merge(sum, part.stall);
     if (part.count->first_ns < object->first_ns)
         object->first_ns = part.count->first_ns;
     if (part.count->last_ns > object->last_ns)
@@ -213,25 +213,17 @@ static void *settle_alloc(const struct settle *settle, size_t count, size_t size
     return items;
 }
 
-static void settle_kept(const struct settle *settle, struct lwp_reservoir_items *items, struct lwp_offsets *kept)
-{
-    kept->offsets = settle_alloc(settle, items->count + 1, sizeof *kept->offsets);
-    kept->count = lwp_reservoir_offsets(items, kept->offsets);
-}
-
 /* What is asked of streams of objects that are shown. */
 static void settle_details(const struct settle *settle, const struct settle_key *keys, size_t count,
                            struct lwp_stream *stream)
 {
-    struct lwp_reservoir_items fair = {.count = 0}, biased = {.count = 0};
+    struct lwp_reservoir_items items = {.count = 0};
     const struct lwp_stream_part part = settle_part_of(settle, keys);
-    for (size_t i = 0; i < count; i++) {
-        const struct lwp_stream_part one = settle_part_of(settle, &keys[i]);
-        lwp_reservoir_gather(&fair, &settle->tables[keys[i].table]->offsets, &one.count->fair);
-        lwp_reservoir_gather(&biased, &settle->tables[keys[i].table]->offsets, &one.stall->biased);
-    }
-    settle_kept(settle, &fair, &stream->fair);
-    settle_kept(settle, &biased, &stream->biased);
+    for (size_t i = 0; i < count; i++)
+        lwp_reservoir_gather(&items, &settle->tables[keys[i].table]->offsets,
+                             &settle_part_of(settle, &keys[i]).count->offsets);
+    stream->offsets.items = settle_alloc(settle, items.count + 1, sizeof *stream->offsets.items);
+    lwp_stream_offsets(&items, &stream->offsets);
     stream->distances = settle_alloc(settle, LWP_DISTANCES, sizeof *stream->distances);
     memcpy(stream->distances, part.rest->distances, sizeof part.rest->distances);
 }

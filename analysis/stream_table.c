@@ -1,5 +1,5 @@
 /* Every access is counted in one stream, of some hundred thousand, that no cache holds: what decides is how many lines
- * of memory each access needs. One for its slot, one for its count, one for the offset it adds; stalled accesses and
+ * of memory each access needs. One for its slot, one for its count, one for the offset it adds; those with weight and
  * those of one sample on one object need another. All that is counted comes out the same in whatever order accesses
  * came and tables were joined. Limits: about STREAMS_MAX streams; accesses beyond are counted on the object only, and
  * which ones these are does depend on the order. */
@@ -58,8 +58,7 @@ static uint32_t table_add(struct lwp_stream_table *table, const struct lwp_strea
                                                             .spot = key->spot,
                                                             .common = LWP_NONE,
                                                             .first_ns = UINT64_MAX,
-                                                            .fair = LWP_RESERVOIR_EMPTY};
-    table->stalls[table->count].biased = LWP_RESERVOIR_EMPTY;
+                                                            .offsets = LWP_RESERVOIR_EMPTY};
     *table_empty_slot(table, hash) = (struct lwp_stream_slot){lwp_stream_tag(hash), (uint32_t)table->count + 1};
     return (uint32_t)table->count++;
 }
@@ -98,6 +97,7 @@ void lwp_stream_join(const struct lwp_stream_part *into, const struct lwp_stream
     if (other->count->bytes > count->bytes)
         count->bytes = other->count->bytes;
     count->vector |= other->count->vector;
+    count->fair = other->count->fair < UINT8_MAX - count->fair ? count->fair + other->count->fair : UINT8_MAX;
     rest->accesses += other->count->accesses + other->rest->accesses;
     rest->loads += other->count->loads + other->rest->loads;
     rest->stores += other->count->stores + other->rest->stores;
@@ -105,8 +105,7 @@ void lwp_stream_join(const struct lwp_stream_part *into, const struct lwp_stream
         count->first_ns = other->count->first_ns;
     if (other->count->last_ns > count->last_ns)
         count->last_ns = other->count->last_ns;
-    lwp_sum_merge(&into->stall->sum, &other->stall->sum);
-    into->stall->biased_seen += other->stall->biased_seen;
+    lwp_sum_merge(into->stall, other->stall);
     for (int i = 0; i < LWP_DISTANCES; i++) {
         unsigned sum = (unsigned)rest->distances[i] + other->rest->distances[i];
         rest->distances[i] = (uint16_t)(sum < UINT16_MAX ? sum : UINT16_MAX);
@@ -124,8 +123,15 @@ void lwp_stream_finish(const struct lwp_stream_part *part, struct lwp_stream *st
     stream->accesses = count->accesses + part->rest->accesses;
     stream->loads = count->loads + part->rest->loads;
     stream->stores = count->stores + part->rest->stores;
-    stream->weight = lwp_sum_tally(&part->stall->sum);
-    stream->biased.seen = part->stall->biased_seen;
-    stream->fair.seen = stream->accesses - part->stall->biased_seen;
+    stream->fair_seen = count->fair;
+    stream->weight = lwp_sum_tally(part->stall);
     stream->next_of_object = LWP_NONE;
+}
+
+void lwp_stream_offsets(struct lwp_reservoir_items *items, struct lwp_offsets *kept)
+{
+    kept->count = lwp_reservoir_offsets(items, kept->items);
+    for (kept->fair = 0; kept->fair < kept->count; kept->fair++)
+        if (!lwp_stream_rank_is_fair(items->items[kept->fair].rank))
+            break;
 }

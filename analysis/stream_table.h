@@ -13,14 +13,8 @@ struct lwp_stream_count {
     uint32_t accesses, loads, stores; /* besides those in lwp_stream_rest */
     uint16_t bytes;
     bool vector;
-    struct lwp_reservoir fair; /* offsets of dithered accesses: no bias to line starts */
-} __attribute__((aligned(64)));
-
-/* ... another with what stalled accesses need ... */
-struct lwp_stream_stall {
-    struct lwp_sum sum;
-    struct lwp_reservoir biased;
-    uint64_t biased_seen;
+    uint8_t fair; /* accesses that are; 255: or more */
+    struct lwp_reservoir offsets;
 } __attribute__((aligned(64)));
 
 /* ... and others that many never touch. */
@@ -37,7 +31,7 @@ struct lwp_stream_slot {
 /* Start from zero. */
 struct lwp_stream_table {
     struct lwp_stream_count *counts;
-    struct lwp_stream_stall *stalls;
+    struct lwp_sum *stalls; /* weights */
     struct lwp_stream_rest *rests;
     size_t count, count_room, stall_room, rest_room;
     struct lwp_stream_slot *slots; /* by a hash of what a stream is of */
@@ -74,18 +68,29 @@ static inline bool lwp_stream_is(const struct lwp_stream_count *count, const str
 /* The stream, made when there is none; one without instruction and part when there are too many. */
 uint32_t lwp_stream_table_at(struct lwp_stream_table *table, const struct lwp_stream_key *key, uint64_t hash);
 
-/* An access without its weight. `rank` decides whether its offset is kept (reservoir.h). */
+/* An access without its weight. */
 struct lwp_stream_access {
     uint64_t offset;
-    uint32_t rank;
+    uint32_t rank; /* lwp_stream_rank */
     uint16_t bytes;
-    uint8_t flags, source; /* as in struct lwps_access */
+    uint8_t flags; /* as in struct lwps_access */
 };
 
 /* Whether an access is one of many with equal chances. One with weight was chosen for the time it took. */
 static inline bool lwp_stream_is_fair(uint8_t source, uint8_t flags)
 {
     return (source == LWPS_SOURCE_DITHERED || source == LWPS_SOURCE_TRACE) && !(flags & LWPS_ACCESS_WEIGHTED);
+}
+
+/* Decides whether its offset is kept (reservoir.h): one of fair accesses before any other. */
+static inline uint32_t lwp_stream_rank(uint64_t random, bool fair)
+{
+    return (uint32_t)random >> 1 | (fair ? 0 : (uint32_t)1 << 31);
+}
+
+static inline bool lwp_stream_rank_is_fair(uint32_t rank)
+{
+    return rank >> 31 == 0;
 }
 
 /* Three steps before an access is counted, for one who knows many accesses ahead: memory is slow, and waiting for all
@@ -102,7 +107,7 @@ static inline void lwp_stream_table_soon(const struct lwp_stream_table *table, u
 }
 
 /* Returns the stream it probably is, not to be looked at yet, or LWP_NONE. */
-static inline uint32_t lwp_stream_table_next(const struct lwp_stream_table *table, uint64_t hash, bool fair)
+static inline uint32_t lwp_stream_table_next(const struct lwp_stream_table *table, uint64_t hash, bool weighted)
 {
     if (!table->slot_count)
         return LWP_NONE;
@@ -112,15 +117,14 @@ static inline uint32_t lwp_stream_table_next(const struct lwp_stream_table *tabl
     if (!slot->stream_1)
         return LWP_NONE;
     __builtin_prefetch(&table->counts[slot->stream_1 - 1]);
-    if (!fair)
+    if (weighted)
         __builtin_prefetch(&table->stalls[slot->stream_1 - 1]);
     return slot->stream_1 - 1;
 }
 
-static inline void lwp_stream_table_expect(const struct lwp_stream_table *table, uint32_t stream, uint32_t rank,
-                                           bool fair)
+static inline void lwp_stream_table_expect(const struct lwp_stream_table *table, uint32_t stream, uint32_t rank)
 {
-    lwp_reservoir_prefetch(&table->offsets, fair ? &table->counts[stream].fair : &table->stalls[stream].biased, rank);
+    lwp_reservoir_prefetch(&table->offsets, &table->counts[stream].offsets, rank);
 }
 
 /* Moves the counts to where there is more room. */
@@ -138,13 +142,8 @@ static inline void lwp_stream_table_count(struct lwp_stream_table *table, uint32
     count->stores += (access->flags & LWPS_ACCESS_STORE) != 0;
     if (++count->accesses == counted_max)
         lwp_stream_table_spill(table, stream);
-    if (lwp_stream_is_fair(access->source, access->flags)) {
-        lwp_reservoir_add(&table->offsets, &count->fair, access->rank, access->offset);
-    } else {
-        struct lwp_stream_stall *stall = &table->stalls[stream];
-        stall->biased_seen++;
-        lwp_reservoir_add(&table->offsets, &stall->biased, access->rank, access->offset);
-    }
+    count->fair += lwp_stream_rank_is_fair(access->rank) && count->fair < UINT8_MAX;
+    lwp_reservoir_add(&table->offsets, &count->offsets, access->rank, access->offset);
 }
 
 /* Two accesses of one sample to one object lay this far apart. */
@@ -160,7 +159,7 @@ static inline void lwp_stream_apart(struct lwp_stream_rest *rest, uint64_t dista
 /* One of the streams. */
 struct lwp_stream_part {
     struct lwp_stream_count *count;
-    struct lwp_stream_stall *stall;
+    struct lwp_sum *stall;
     struct lwp_stream_rest *rest;
 };
 
@@ -174,5 +173,8 @@ void lwp_stream_join(const struct lwp_stream_part *into, const struct lwp_stream
 
 /* All that was counted, with numbers as they are, but for offsets and distances. */
 void lwp_stream_finish(const struct lwp_stream_part *part, struct lwp_stream *stream);
+
+/* Some of the offsets of one or several parts; `kept->items` has room for LWP_RESERVOIR. */
+void lwp_stream_offsets(struct lwp_reservoir_items *items, struct lwp_offsets *kept);
 
 #endif

@@ -19,18 +19,18 @@ uint32_t lwp_streams_add(struct lwp_profile *profile, uint32_t object, uint32_t 
     const struct lwp_stream_part part = lwp_stream_part(table, at);
     lwp_stream_table_count(
         table, at,
-        &(struct lwp_stream_access){.offset = offset,
-                                    .rank = (uint32_t)lwp_hash_mix(lwp_hash_mix(object, address), part.count->accesses),
-                                    .bytes = access->bytes,
-                                    .flags = access->flags,
-                                    .source = access->source});
+        &(struct lwp_stream_access){
+            .offset = offset,
+            .rank = lwp_stream_rank(lwp_hash_mix(lwp_hash_mix(object, address), part.count->accesses),
+                                    lwp_stream_is_fair(access->source, access->flags)),
+            .bytes = access->bytes,
+            .flags = access->flags});
     if (at == profile->stream_count) {
         LWP_PAGES_GROW(&profile->streams, profile->stream_count, &profile->stream_room);
         profile->streams[profile->stream_count++] =
             (struct lwp_stream){.module = module,
                                 .address = address,
-                                .fair.offsets = lwp_arena_alloc(profile->arena, LWP_RESERVOIR, sizeof(uint64_t)),
-                                .biased.offsets = lwp_arena_alloc(profile->arena, LWP_RESERVOIR, sizeof(uint64_t)),
+                                .offsets.items = lwp_arena_alloc(profile->arena, LWP_RESERVOIR, sizeof(uint64_t)),
                                 .distances = lwp_arena_alloc(profile->arena, LWP_DISTANCES, sizeof(uint16_t))};
     }
     struct lwp_stream *stream = &profile->streams[at];
@@ -40,11 +40,8 @@ uint32_t lwp_streams_add(struct lwp_profile *profile, uint32_t object, uint32_t 
     lwp_stream_finish(&part, stream);
     stream->weight = sum;
     struct lwp_reservoir_items items = {.count = 0};
-    lwp_reservoir_gather(&items, &table->offsets, &part.count->fair);
-    stream->fair.count = lwp_reservoir_offsets(&items, stream->fair.offsets);
-    items.count = 0;
-    lwp_reservoir_gather(&items, &table->offsets, &part.stall->biased);
-    stream->biased.count = lwp_reservoir_offsets(&items, stream->biased.offsets);
+    lwp_reservoir_gather(&items, &table->offsets, &part.count->offsets);
+    lwp_stream_offsets(&items, &stream->offsets);
     return at;
 }
 
@@ -79,7 +76,7 @@ static void stream_move(struct lwp_profile *profile, struct lwp_stream *stream, 
     object->loads += stream->loads;
     object->stores += stream->stores;
     stream->object = to;
-    stream->fair.count = stream->biased.count = 0; /* where in its block each access fell is not known */
+    stream->offsets.count = stream->offsets.fair = 0; /* where in its block each access fell is not known */
 }
 
 /* When a program allocates very fast the collector leaves small blocks out to stay within its budget. Their accesses
@@ -155,12 +152,11 @@ void lwp_streams_link(struct lwp_profile *profile)
 
 size_t lwp_streams_offsets(const struct lwp_stream *stream, uint64_t *offsets, size_t room)
 {
-    size_t count = 0;
-    for (uint32_t i = 0; i < stream->fair.count && count < room; i++)
-        offsets[count++] = stream->fair.offsets[i];
-    if (count >= FAIR_ENOUGH)
-        return count;
-    for (uint32_t i = 0; i < stream->biased.count && count < room; i++)
-        offsets[count++] = stream->biased.offsets[i];
+    const struct lwp_offsets *kept = &stream->offsets;
+    size_t count = kept->fair >= FAIR_ENOUGH ? kept->fair : kept->count;
+    if (count > room)
+        count = room;
+    if (count)
+        memcpy(offsets, kept->items, count * sizeof *offsets);
     return count;
 }

@@ -17,8 +17,8 @@ static bool typed_in_field(const struct lwp_type *type, uint64_t place)
 /* The share of the stream's offsets that lie in fields. */
 static double typed_fields(const struct lwp_object *object, const struct lwp_stream *stream)
 {
-    uint64_t offsets[2 * LWP_RESERVOIR], place;
-    size_t count = lwp_streams_offsets(stream, offsets, 2 * LWP_RESERVOIR), inside = 0;
+    uint64_t offsets[LWP_RESERVOIR], place;
+    size_t count = lwp_streams_offsets(stream, offsets, LWP_RESERVOIR), inside = 0;
     if (object->type->kind != LWP_TYPE_STRUCT)
         return 1;
     for (size_t i = 0; i < count; i++)
