@@ -3,6 +3,7 @@
 #include "collector/exact/communication.h"
 #include "collector/exact/process.h"
 #include "collector/exact/region.h"
+#include "collector/exact/spatial.h"
 #include "collector/exact/trace.h"
 
 enum { THREADS_MAX = 8192, NAME_MAX_BYTES = 32 };
@@ -72,6 +73,7 @@ static void threads_exit(ThreadId id)
         return;
     if (thread == lwp_thread_now) {
         lwp_trace_leave_thread();
+        lwp_spatial_look(); /* what is found is placed by the running thread's stack */
         lwp_thread_now = NULL;
         lwp_calls_now = NULL;
         lwp_context_now = 0;

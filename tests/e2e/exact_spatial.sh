@@ -66,6 +66,10 @@ assert None not in d["redundancy_totals"].values(), d["redundancy_totals"]
 assert d["run"]["samples"] > 100
 PY
 /usr/bin/python3 -c 'import jsonschema' 2> /dev/null && { /usr/bin/python3 -m jsonschema -i everything/analysis.json "$SRC/docs/analysis.schema.json" || fail "schema"; }
+# what is stored to last is looked at when the program ends, its last thread gone
+printf 'static int a[1000];\nint main(void) { for (int i = 0; i < 1000; i++) *(volatile int *)&a[i] = 7; return 0; }\n' > last.c && $CC -O1 -g -o last last.c || fail "compile last"
+"$LWP" collect -q -e exact --window all --detect spatial -o last.result -- ./last 2> err && [ ! -s err ] || { cat err; fail "last"; }
+"$LWP" report last.result | grep -q 'stored in main' || fail "what was stored last"
 "$LWP" report all > report || fail "report"
 grep -q '50.0 %  of .*stored in pairs' report || { cat report; fail "the report"; }
 exit 0

@@ -1,0 +1,38 @@
+#!/bin/bash
+# Two runs of one program under the exact engine give the same analysis.json, but for times and process ids; also where lwp
+# is installed under a longer path. Programs that do the same each time, that is: one thread, no clock, no random file names.
+set -u
+fail() { echo "FAILED: $*"; failed=1; }
+[ -x "$BUILD/exact/lwp-amd64-linux" ] || { echo "the exact engine was not built"; exit 77; }
+cd "$TMP" || exit 1
+failed=0 far=a/much/longer/path/than/that/of/the/other/one
+mkdir -p $far && cp -r "$BUILD/lwp" "$BUILD/exact" $far || exit 1
+cat > same.py <<'PY'
+import json, sys
+def load(name):
+    d = json.load(open(name + "/analysis.json"))
+    for key in "started", "wall_s", "cpu_s":
+        d["run"][key] = None
+    for i, process in enumerate(d["run"]["processes"]):
+        process["pid"] = i
+    return json.dumps(d)
+sys.exit(load("one") != load("two"))
+PY
+same() { # NAME PROGRAM...
+    local name=$1; shift
+    rm -rf one two
+    "$LWP" collect -q -e exact --detect layout,redundancy,values,registers,spatial -o one -- "$@" > out.one 2> err &&
+        $far/lwp collect -q -e exact --detect layout,redundancy,values,registers,spatial -o two -- "$@" > out.two 2> err ||
+        { cat err; fail "$name"; return; }
+    "$LWP" analyze -q one && "$LWP" analyze -q two && /usr/bin/python3 same.py || fail "two runs of $name differ"
+    cmp -s out.one out.two || fail "two outputs of $name differ"
+}
+for example in boxes diffusion neighbours neuron nochange readings registers rows stencil tree; do
+    $CC -std=gnu11 -O2 -g -pthread -o $example "$SRC/examples/$example.c" -lm && same $example ./$example 1 2 || fail "$example"
+done
+command -v sqlite3 > /dev/null && same sqlite3 sqlite3 :memory: "create table t(a integer primary key, b text);
+    with recursive c(x) as (select 1 union all select x + 1 from c where x < 3000) insert into t select x, 'text' || x from c;
+    select count(*), sum(length(b)) from t where b like '%9%';"
+same compiler $CC -O1 -S -o out.s "$SRC/examples/rows.c"
+same sort sort -r "$SRC/Makefile.in"
+exit $failed
