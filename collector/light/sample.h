@@ -6,6 +6,7 @@
 #include "collector/light/debug_registers.h"
 #include "collector/light/frames.h"
 #include "collector/light/pmu.h"
+#include "collector/light/rests.h"
 #include "collector/light/sharing.h"
 #include "collector/light/thread.h"
 #include "collector/light/timer.h"
@@ -36,6 +37,7 @@ struct lwp_sampler {
     struct lwp_watches watches;
     struct lwp_sharing sharing;
     struct lwp_slowed slowed;
+    struct lwp_rests rests;
     struct lwps_sample pending; /* waits for the execution breakpoint */
     bool waiting;
     struct lwp_frames frames;

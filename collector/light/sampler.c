@@ -48,8 +48,10 @@ static bool sampler_ticks_wait(const struct lwp_sampler *sampler)
 }
 
 /* How many periods ended in the kernel. */
-static uint64_t sampler_dropped(const struct lwp_sampler *sampler, uint64_t gap_ns)
+static uint64_t sampler_dropped(struct lwp_sampler *sampler, uint64_t gap_ns, uint64_t cpu_ns)
 {
+    if (sampler->rests.short_ns)
+        return lwp_rests_dropped(&sampler->rests, cpu_ns);
     return sampler_ticks_wait(sampler) || gap_ns <= 2 * sampler->next_ns ? 0 : gap_ns / sampler->next_ns - 1;
 }
 
@@ -57,6 +59,8 @@ static uint64_t sampler_dropped(const struct lwp_sampler *sampler, uint64_t gap_
  * before it: that period is its weight (Horvitz and Thompson), and time in the kernel is nobody's. */
 static uint64_t sampler_weight(const struct lwp_sampler *sampler, uint64_t gap_ns)
 {
+    if (sampler->rests.short_ns)
+        return (uint64_t)((double)gap_ns * lwp_rests_outside_kernel(&sampler->rests));
     return sampler_ticks_wait(sampler) ? gap_ns : sampler->next_ns;
 }
 
@@ -135,7 +139,31 @@ static void sampler_draw_period(struct lwp_thread *self, struct lwp_sampler *sam
 {
     uint32_t period = (uint32_t)sampler->period_ns;
     sampler->next_ns = period / 2 + lwp_random_below(&self->random, period);
-    lwp_timer_set_period(sampler->timer, sampler->next_ns);
+    if (!lwp_rests_begin(&sampler->rests, sampler->timer, sampler->next_ns, &self->random))
+        lwp_timer_set_period(sampler->timer, sampler->next_ns);
+}
+
+static void sampler_charge_switches(struct lwp_thread *self, struct lwp_sampler *sampler, uint64_t ran_ns)
+{
+    if (sampler->timer)
+        lwp_budget_spend(&self->budget, LWP_COST_SAMPLES, lwp_rests_sample(&sampler->rests, ran_ns));
+}
+
+static void sampler_end_rest(struct lwp_thread *self, struct lwp_sampler *sampler)
+{
+    uint64_t cpu = clock_now(CLOCK_THREAD_CPUTIME_ID);
+    lwp_rests_end(&sampler->rests, sampler->timer, cpu);
+    lwp_budget_spend(&self->budget, LWP_COST_SAMPLES,
+                     clock_now(CLOCK_THREAD_CPUTIME_ID) - cpu + lwp_stop_cost_sample(LWP_TIMER_POSIX));
+}
+
+/* The tick after a rest, which nothing could be made of: there is no other one for the same time. */
+static void sampler_rest_again(struct lwp_thread *self, struct lwp_sampler *sampler)
+{
+    uint64_t cpu = clock_now(CLOCK_THREAD_CPUTIME_ID);
+    sampler_charge_switches(self, sampler, cpu - self->last_cpu_ns);
+    self->last_cpu_ns = cpu;
+    sampler_draw_period(self, sampler);
 }
 
 /* Half of the time: so the first sample stands for no more than any other. */
@@ -164,12 +192,13 @@ static void sampler_sample(const struct interrupt *interrupt, uint64_t cpu)
     struct lwp_sampler *sampler = interrupt->sampler;
     bool late = lwp_timer_is_late(interrupt->info);
     uint64_t now_ns = clock_now(CLOCK_MONOTONIC);
-    uint64_t ran = cpu - self->last_cpu_ns, dropped = sampler_dropped(sampler, ran);
+    uint64_t ran = cpu - self->last_cpu_ns, dropped = sampler_dropped(sampler, ran, cpu);
     sample_write_pending(self, sampler);
     if (dropped > sampler->lost)
         lwp_budget_spend(&self->budget, LWP_COST_SAMPLES, (dropped - sampler->lost) * lwp_stop_cost_tick());
     sampler->lost = 0;
-    sampler->since_review += 1 + dropped;
+    sampler->since_review += sampler->rests.short_ns ? 1 : 1 + dropped;
+    sampler_charge_switches(self, sampler, ran);
     if (lwp_debug_given_up()) { /* what needs no register goes on */
         lwp_watches_give_up(&sampler->watches, &sampler->registers, self);
         sampler->watches.verdicts &= LWPS_VERDICT_SHARING;
@@ -295,6 +324,11 @@ void lwp_sampler_handler(int signal, siginfo_t *info, void *ucontext)
     struct lwp_thread *self = lwp_thread_self();
     struct interrupt interrupt = {.self = self, .sampler = self ? self->sampler : NULL, .info = info,
                                   .context = ucontext, .debug = lwp_debug_sender(signal, info)};
+    if (interrupt.sampler && interrupt.sampler->timer && lwp_timer_rested(interrupt.sampler->timer, info)) {
+        sampler_end_rest(self, interrupt.sampler);
+        errno = saved;
+        return;
+    }
     bool framed = interrupt.sampler && lwp_watches_framed(&interrupt.sampler->watches);
     bool watch = interrupt.debug >= 0 && interrupt.debug != EXECUTION;
     /* late: this handler itself uses the bytes (errno, its stack, return addresses), and would again and again */
@@ -330,6 +364,8 @@ void lwp_sampler_handler(int signal, siginfo_t *info, void *ucontext)
             self->lost_in_heap += self->busy != 0;
             if (interrupt.sampler)
                 interrupt.sampler->lost++;
+            if (interrupt.sampler && interrupt.sampler->rests.short_ns)
+                sampler_rest_again(self, interrupt.sampler);
         }
     }
     errno = saved;

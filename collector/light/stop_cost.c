@@ -14,7 +14,9 @@
 
 #include <signal.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 #include <x86intrin.h>
 
 /* Where it cannot be measured: what it is in virtual machines, hot. */
@@ -23,7 +25,7 @@ enum { COST_BYTES = 2048, SLOW_TIMES = 2 };
 static const double cold_sample = 2.5, cold_trap = 4; /* times a hot trap */
 static const double cold_tick = 1.5;                  /* 1.15 in a loop of system calls */
 
-static uint64_t cost_trap = TRAP_NS;
+static uint64_t cost_trap = TRAP_NS, cost_switch;
 static bool cost_strings, cost_stores;
 static volatile unsigned cost_hits;
 
@@ -53,6 +55,25 @@ static void cost_measure_trap(volatile uint64_t *watched)
     }
     if (cost_hits == TIMES)
         cost_trap = least;
+}
+
+/* What a switch does to the timer is what stopping and starting it does. */
+static void cost_measure_switch(void)
+{
+    enum { TIMES = 5, PERIOD_NS = 50000 /* before the scheduler's own */ };
+    uint64_t least = UINT64_MAX;
+    struct lwp_timer *timer = lwp_timer_start(LWP_TIMER_SIGTRAP, (pid_t)syscall(SYS_gettid), PERIOD_NS);
+    for (int i = 0; timer && i < TIMES; i++) {
+        uint64_t start = cost_clock();
+        lwp_timer_halt(timer);
+        lwp_timer_run(timer);
+        uint64_t took = cost_clock() - start;
+        least = took < least ? took : least;
+    }
+    if (timer) {
+        lwp_timer_stop(timer);
+        cost_switch = least;
+    }
 }
 
 static void cost_copy(char *to, const char *from, size_t bytes)
@@ -116,6 +137,7 @@ void lwp_stop_cost_measure(void)
         cost_measure_trap(&watched);
     }
     lwp_debug_close(&registers);
+    cost_measure_switch();
     sigaction(SIGTRAP, &before, NULL);
 }
 
@@ -134,6 +156,11 @@ uint64_t lwp_stop_cost_tick(void)
 uint64_t lwp_stop_cost_trap(void)
 {
     return (uint64_t)((double)cost_trap * cold_trap);
+}
+
+uint64_t lwp_stop_cost_switch(void)
+{
+    return cost_switch;
 }
 
 bool lwp_stop_cost_slows(const struct lwp_insn *insn)

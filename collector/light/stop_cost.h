@@ -15,6 +15,8 @@ uint64_t lwp_stop_cost_sample(enum lwp_timer_kind kind); /* ns of one of the tim
 uint64_t lwp_stop_cost_tick(void);                       /* ns of one of its interrupts within the kernel, without a signal */
 uint64_t lwp_stop_cost_trap(void);                       /* ns of one stop by a debug register */
 
+uint64_t lwp_stop_cost_switch(void); /* ns of leaving the processor and coming back with a timer of perf's running */
+
 /* Whether an instruction like this takes several times as long while any register is armed, wherever that watches. */
 bool lwp_stop_cost_slows(const struct lwp_insn *insn);
 

@@ -21,6 +21,7 @@ struct lwp_timer {
     int fd;
     void *page; /* of the event: keeps it alive when the program closes all files it does not know */
     timer_t posix;
+    bool has_posix; /* of perf's clocks: to rest */
 };
 
 uint64_t lwp_timer_perf_data(const siginfo_t *info)
@@ -45,12 +46,16 @@ bool lwp_timer_is_late(const siginfo_t *info)
     return info->si_code == TRAP_PERF && info->si_signo == SIGTRAP && flags & FLAG_ASYNC;
 }
 
+static bool timer_is_posix(const siginfo_t *info)
+{
+    return info->si_code == SI_TIMER && info->si_value.sival_int == LWP_TIMER_DATA;
+}
+
 bool lwp_timer_owns(int signal, const siginfo_t *info)
 {
     if (signal == SIGTRAP)
-        return lwp_timer_perf_data(info) == LWP_TIMER_DATA;
-    return signal == SIGRTMAX - 5 && (info->si_code == POLL_IN || info->si_code == POLL_HUP ||
-                                      (info->si_code == SI_TIMER && info->si_value.sival_int == LWP_TIMER_DATA));
+        return lwp_timer_perf_data(info) == LWP_TIMER_DATA || timer_is_posix(info);
+    return signal == SIGRTMAX - 5 && (info->si_code == POLL_IN || info->si_code == POLL_HUP || timer_is_posix(info));
 }
 
 static int timer_open(enum lwp_timer_kind kind, pid_t tid, uint64_t period_ns)
@@ -97,14 +102,19 @@ static bool timer_start_perf(struct lwp_timer *timer, pid_t tid, uint64_t period
     return true;
 }
 
-static bool timer_start_posix(struct lwp_timer *timer, pid_t tid, uint64_t period_ns)
+static bool timer_create_posix(struct lwp_timer *timer, pid_t tid)
 {
     enum { THREAD_CPU_CLOCK = 6 }; /* the kernel's encoding of another thread's CPU clock */
     clockid_t clock = (clockid_t)(~(unsigned)tid << 3 | THREAD_CPU_CLOCK);
     struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = lwp_timer_signal(timer->kind)};
     event.sigev_value.sival_int = LWP_TIMER_DATA;
     event._sigev_un._tid = tid;
-    if (timer_create(clock, &event, &timer->posix))
+    return timer_create(clock, &event, &timer->posix) == 0;
+}
+
+static bool timer_start_posix(struct lwp_timer *timer, pid_t tid, uint64_t period_ns)
+{
+    if (!timer_create_posix(timer, tid))
         return false;
     lwp_timer_set_period(timer, period_ns);
     return true;
@@ -124,15 +134,49 @@ struct lwp_timer *lwp_timer_start(enum lwp_timer_kind kind, pid_t tid, uint64_t 
     return NULL;
 }
 
+static struct timespec timer_span(uint64_t ns)
+{
+    return (struct timespec){(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
+}
+
 void lwp_timer_set_period(struct lwp_timer *timer, uint64_t period_ns)
 {
     if (timer->kind == LWP_TIMER_POSIX) {
-        struct timespec period = {(time_t)(period_ns / 1000000000), (long)(period_ns % 1000000000)};
-        struct itimerspec spec = {period, period};
+        struct itimerspec spec = {timer_span(period_ns), timer_span(period_ns)};
         timer_settime(timer->posix, 0, &spec, NULL);
     } else {
         ioctl(timer->fd, PERF_EVENT_IOC_PERIOD, &period_ns);
     }
+}
+
+bool lwp_timer_rest(struct lwp_timer *timer, uint64_t rest_ns, uint64_t period_ns)
+{
+    struct itimerspec once = {.it_value = timer_span(rest_ns)};
+    if (timer->kind == LWP_TIMER_POSIX)
+        return false;
+    if (!timer->has_posix)
+        timer->has_posix = timer_create_posix(timer, (pid_t)syscall(SYS_gettid));
+    if (!timer->has_posix || ioctl(timer->fd, PERF_EVENT_IOC_DISABLE, 0))
+        return false;
+    if (ioctl(timer->fd, PERF_EVENT_IOC_PERIOD, &period_ns) == 0 && timer_settime(timer->posix, 0, &once, NULL) == 0)
+        return true;
+    lwp_timer_run(timer);
+    return false;
+}
+
+bool lwp_timer_rested(const struct lwp_timer *timer, const siginfo_t *info)
+{
+    return timer->kind != LWP_TIMER_POSIX && timer_is_posix(info);
+}
+
+void lwp_timer_halt(struct lwp_timer *timer)
+{
+    ioctl(timer->fd, PERF_EVENT_IOC_DISABLE, 0);
+}
+
+void lwp_timer_run(struct lwp_timer *timer)
+{
+    ioctl(timer->fd, PERF_EVENT_IOC_ENABLE, 0);
 }
 
 static void timer_unmap(struct lwp_timer *timer)
@@ -144,11 +188,10 @@ static void timer_unmap(struct lwp_timer *timer)
 
 void lwp_timer_stop(struct lwp_timer *timer)
 {
-    if (timer->kind == LWP_TIMER_POSIX) {
+    if (timer->kind == LWP_TIMER_POSIX || timer->has_posix)
         timer_delete(timer->posix);
-    } else if (ioctl(timer->fd, PERF_EVENT_IOC_DISABLE, 0) == 0) {
+    if (timer->kind != LWP_TIMER_POSIX && ioctl(timer->fd, PERF_EVENT_IOC_DISABLE, 0) == 0)
         close(timer->fd); /* only when it still is ours: the ioctl fails on the program's own files */
-    }
     timer_unmap(timer);
 }
 

@@ -29,6 +29,12 @@ bool lwp_timer_is_late(const siginfo_t *info);
 
 struct lwp_timer *lwp_timer_start(enum lwp_timer_kind kind, pid_t tid, uint64_t period_ns);
 void lwp_timer_set_period(struct lwp_timer *timer, uint64_t period_ns);
+/* No signals for `rest_ns` of the thread's CPU time; then one by which lwp_timer_rested(), and after lwp_timer_run() again one
+ * each `period_ns`. False: not possible, everything is as it was. Of perf's clocks only, on the calling thread. */
+bool lwp_timer_rest(struct lwp_timer *timer, uint64_t rest_ns, uint64_t period_ns);
+bool lwp_timer_rested(const struct lwp_timer *timer, const siginfo_t *info);
+void lwp_timer_run(struct lwp_timer *timer);
+void lwp_timer_halt(struct lwp_timer *timer);
 void lwp_timer_stop(struct lwp_timer *timer);   /* in the process that started it */
 void lwp_timer_forget(struct lwp_timer *timer); /* in the child of a fork */
 

@@ -1,0 +1,63 @@
+#define _GNU_SOURCE
+#include "collector/light/rests.h"
+
+#include "base/random.h"
+#include "collector/light/stop_cost.h"
+
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { WORTH_NS = 60000, SHORT_LEAST_NS = 100000, SHORT_GAPS = 4, SHORT_MOST_NS = 4000000 };
+
+static uint64_t rests_switches(void)
+{
+    struct rusage usage;
+    if (syscall(SYS_getrusage, RUSAGE_THREAD, &usage))
+        return 0;
+    return (uint64_t)usage.ru_nvcsw + (uint64_t)usage.ru_nivcsw;
+}
+
+uint64_t lwp_rests_sample(struct lwp_rests *rests, uint64_t ran_ns)
+{
+    uint64_t now = rests_switches();
+    uint64_t running = now - rests->switches_running;
+    rests->gap_ns = ran_ns / (now - rests->switches + 1);
+    rests->switches = rests->switches_running = now;
+    return running * lwp_stop_cost_switch();
+}
+
+uint64_t lwp_rests_dropped(struct lwp_rests *rests, uint64_t cpu_ns)
+{
+    uint64_t ran = cpu_ns - rests->began_cpu_ns; /* the signals' own time is in it: less than SHORT_LEAST_NS */
+    uint64_t dropped = ran <= 2 * rests->short_ns ? 0 : ran / rests->short_ns - 1;
+    rests->taken++;
+    rests->taken_at_once += !dropped;
+    return dropped;
+}
+
+double lwp_rests_outside_kernel(const struct lwp_rests *rests)
+{
+    return ((double)rests->taken_at_once + 1) / ((double)rests->taken + 1);
+}
+
+/* Some times between switches: the thread is then anywhere. */
+bool lwp_rests_begin(struct lwp_rests *rests, struct lwp_timer *timer, uint64_t next_ns, uint32_t *random)
+{
+    uint64_t spread = rests->gap_ns * SHORT_GAPS;
+    rests->short_ns = 0;
+    if (!rests->gap_ns || next_ns / rests->gap_ns * lwp_stop_cost_switch() < WORTH_NS || spread > SHORT_MOST_NS)
+        return false;
+    uint64_t drawn = SHORT_LEAST_NS + lwp_random_below(random, (uint32_t)spread);
+    if (!lwp_timer_rest(timer, next_ns > 2 * drawn ? next_ns - drawn : drawn, drawn))
+        return false;
+    rests->short_ns = drawn;
+    return true;
+}
+
+void lwp_rests_end(struct lwp_rests *rests, struct lwp_timer *timer, uint64_t cpu_ns)
+{
+    rests->switches_running = rests_switches();
+    rests->began_cpu_ns = cpu_ns;
+    lwp_timer_run(timer);
+}
