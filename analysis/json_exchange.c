@@ -1,4 +1,6 @@
 /* "communication" of analysis.json where it was counted. */
+#include "analysis/exchange_advice.h"
+#include "analysis/exchange_pattern.h"
 #include "analysis/json_parts.h"
 
 static json_t *json_counts(const uint64_t *cells, size_t threads)
@@ -54,14 +56,20 @@ static json_t *json_region(struct lwp_json_tables *tables, const struct lwp_exch
                            const struct lwp_exchange_region *region)
 {
     static const char *const kinds[] = {"program", "runtime", "function", "parallel", "loop"};
+    const char *advice[LWP_EXCHANGE_ADVICE];
+    size_t count = lwp_exchange_advise(tables->profile, found, region, advice);
     bool any = region->firsts > 0;
-    return json_pack("{s:s,s:o,s:o,s:o,s:n,s:n,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:[]}", "kind", kinds[region->kind], "name",
+    json_t *list = json_array();
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(list, lwp_json_text(advice[i]));
+    return json_pack("{s:s,s:o,s:o,s:o,s:n,s:n,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "kind", kinds[region->kind], "name",
                      lwp_json_text(region->name), "loop", lwp_json_loop(tables, region->region), "true",
                      json_counts(region->first, found->count), "true_ci", "samples", "reuse",
                      json_counts(region->again, found->count), "crr", json_ratios(region->ratios, found->count), "communicated",
                      lwp_json_count(region->firsts), "reused", lwp_json_count(region->agains), "homogeneity",
                      any ? lwp_json_share(region->homogeneity) : json_null(), "balance_percent",
-                     any ? lwp_json_share(region->balance) : json_null(), "crd", json_distances(region), "advice");
+                     any ? lwp_json_share(region->balance) : json_null(), "crd", json_distances(region), "pattern",
+                     lwp_json_text(lwp_exchange_pattern(region->first, found->count)), "advice", list);
 }
 
 json_t *lwp_json_exchange(struct lwp_json_tables *tables, const struct lwp_exchange *found)

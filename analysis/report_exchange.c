@@ -15,6 +15,8 @@ static void report_exchange_region(const struct lwp_report *report, const json_t
         lwp_report_say(report, "; distance: median %.0f, 90 %% below %.0f elements", lwp_report_number(crd, "median"),
                        lwp_report_number(crd, "p90"));
     lwp_report_say(report, "\n");
+    if (json_is_string(json_object_get(region, "pattern")))
+        lwp_report_say(report, "%25spattern: %s\n", "", lwp_report_text(region, "pattern", ""));
     json_array_foreach(json_object_get(region, "advice"), i, advice)
         lwp_report_say(report, "%25s%s\n", "", json_string_value(advice));
 }

@@ -47,6 +47,7 @@ function exchangeRegion(communication, region, index) {
     el('summary', null, el('strong', null, clip(region.name || 'unknown', 80)), ' ', el('span.tag', null, EXCHANGE_KINDS[region.kind] || 'region'),
       ` ${count(region.communicated)} words communicated, read again ${count(region.reused)} times`),
     list(region.advice).map(advice => el('p.advice', null, prose(advice))),
+    region.pattern && el('p', null, 'Pattern: ', el('strong', null, clip(region.pattern, 40))),
     isNumber(region.homogeneity) && el('p', null, `Homogeneity ${shortCount(region.homogeneity)}, balance ${shortCount(region.balance_percent)} %: lower is more even.`),
     el('div', {style: {display: 'flex', 'flex-wrap': 'wrap', gap: '1rem'}}, exchangeMatrix(communication, region.true, 'True communication: read for the first time since it was written'),
       exchangeMatrix(communication, region.reuse, 'Reuse: read again'), exchangeMatrix(communication, region.crr, 'Reuse ratio')),

@@ -37,6 +37,8 @@ for pattern, known in takes.items():
         program = c["regions"][0]
         take = next(r for r in c["regions"] if r["name"] == "take")
         loops = [r for r in c["regions"] if r["kind"] == "loop" and r["name"].endswith("in take")]
+        names = {"ring": "ring", "pipeline": "pipeline", "neighbours": "nearest neighbour", "reduction": "reduction", "master": "master/worker", "all": "all to all"}
+        if n > 2: assert take["pattern"] == program["pattern"] == names[pattern], (pattern, n, take["pattern"], program["pattern"])
         assert program["kind"] == "program" and take["kind"] == "function" and loops
         for w in range(n):
             for r in range(n):

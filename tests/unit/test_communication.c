@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "analysis/exchange_pattern.h"
+#include "analysis/placement.h"
 #include "analysis/reuse_ratio.h"
 #include "collector/exact/comm_counts.c"
 #include "collector/exact/comm_distance.c"
@@ -369,12 +371,57 @@ static void equations(void **state)
     assert_true(lwp_distances_above(buckets, 3, 7) == 0.3);
 }
 
+/* Threads in any order, and a little of something else everywhere. */
+static void patterns(void **state)
+{
+    (void)state;
+    enum { N = 8 };
+    static const size_t order[N] = {3, 0, 7, 5, 1, 6, 2, 4};
+    static const char *const names[] = {"ring", "pipeline", "nearest neighbour", "nearest neighbour", "master/worker",
+                                        "one to all", "reduction", "reduction (tree)", "all to all", NULL};
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+        uint64_t first[N * N] = {0};
+        for (size_t w = 0; w < N; w++)
+            for (size_t r = 0; r < N; r++) {
+                const bool edge[] = {r == (w + 1) % N, r == w + 1, r == w + 1 || w == r + 1, r == (w + 1) % N || w == (r + 1) % N,
+                                     (r == 0) != (w == 0), w == 0 && r, r == 0 && w, w && r == (w & (w - 1)), true, (3 * w + r) % 5 == 0};
+                if (w != r)
+                    first[order[w] * N + order[r]] = edge[k] ? 1000 + 7 * w : 3;
+            }
+        const char *name = lwp_exchange_pattern(first, N);
+        assert_true(name == names[k] || (name && names[k] && strcmp(name, names[k]) == 0));
+    }
+}
+
+static void placement(void **state)
+{
+    (void)state;
+    enum { N = 8 };
+    uint64_t first[N * N] = {0};
+    size_t group[N], plain[N];
+    for (size_t i = 0; i < N; i++) { /* i with i + 4, and all a little */
+        for (size_t k = 0; k < N; k++)
+            first[i * N + k] = i == k ? 0 : 1;
+        first[i * N + (i + 4) % N] = 100;
+        plain[i] = i / 2;
+    }
+    lwp_placement_group(first, N, 2, group);
+    for (size_t i = 0; i < N; i++)
+        for (size_t k = 0; k < N; k++)
+            assert_int_equal(group[i] == group[k], i % 4 == k % 4);
+    assert_true(fabs(lwp_placement_within(first, N, group) - 800.0 / 848) < 1e-12);
+    assert_true(fabs(lwp_placement_within(first, N, plain) - 8.0 / 848) < 1e-12);
+    lwp_placement_group(first, N, 4, group);
+    assert_true(group[0] == group[4] && lwp_placement_within(first, N, group) > 0.9);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(against_reference), cmocka_unit_test(one_location), cmocka_unit_test(little_memory),
         cmocka_unit_test(many_sets),         cmocka_unit_test(distances),    cmocka_unit_test(figure_4),
         cmocka_unit_test(thinned_distances), cmocka_unit_test(counts_by_pair), cmocka_unit_test(equations),
+        cmocka_unit_test(patterns),          cmocka_unit_test(placement),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
