@@ -34,6 +34,9 @@ const char *lwp_diff_verdict(struct lwp_diff *diff, struct lwp_diff_ratio got, d
 /* diff_redundancy.c: the shares of redundant accesses on both sides; null when neither side looked for them. */
 json_t *lwp_diff_redundancies(const struct lwp_diff *diff);
 
+/* diff_communication.c: how communication that was counted moves, what will stop scaling first; null unless both have it. */
+json_t *lwp_diff_communication(const struct lwp_diff *diff);
+
 /* diff_agreement.c: how far sampling is off; null unless one side is the exact engine's and the other is not. */
 json_t *lwp_diff_agreement(const struct lwp_diff *diff);
 
