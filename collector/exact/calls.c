@@ -41,9 +41,16 @@ static inline void calls_pop(struct lwp_call_stack *stack, Addr sp, ULong result
         calls_know(stack);
 }
 
+/* What is traced is attributed by the path it ran on; communication by itself is not. */
+static inline void calls_drain(void)
+{
+    if (!lwp_trace_all || !lwp_calls_lazy)
+        lwp_trace_drain();
+}
+
 VG_REGPARM(2) void lwp_calls_call(Addr return_address, Addr sp)
 {
-    lwp_trace_drain();
+    calls_drain();
     struct lwp_call_stack *stack = lwp_calls_now->now;
     if (stack->count && stack->frames[stack->count - 1].slot <= sp)
         calls_pop(stack, sp + 1, 0);
@@ -60,7 +67,7 @@ VG_REGPARM(2) void lwp_calls_call(Addr return_address, Addr sp)
 
 VG_REGPARM(2) void lwp_calls_return(Addr sp, ULong result)
 {
-    lwp_trace_drain();
+    calls_drain();
     calls_pop(lwp_calls_now->now, sp, result);
 }
 
