@@ -45,7 +45,7 @@ const struct lwp_cause_text lwp_cause_value_texts[] = {
 
     {LWP_WATCHED_SPATIAL, UNKNOWN, "Elements beside each other hold the same value; why is unknown.",
      "Look whether one value can stand for a run of them."},
-    {LWP_WATCHED_SPATIAL, UNIFORM_FILL, "Elements beside each other hold the same value because all are set to one: an initialisation.",
+    {LWP_WATCHED_SPATIAL, UNIFORM_FILL, "Elements beside each other hold the same value because a fill, or a loop, sets all of them to it.",
      "Leave it out where the elements are written anyway before they are read, or keep the value once if most of them never get another: "
      "NWChem became 1.53x faster without zeroing a buffer."},
     {LWP_WATCHED_SPATIAL, CONVERGED, "Elements beside each other are within 1 % (or what --approx said) of each other.",

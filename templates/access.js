@@ -135,8 +135,31 @@ function pairsTable(kind) {
     {title: second, cell: r => framePlace(ownFrame(r.pair.second)), key: r => name(r.pair.second), text: r => name(r.pair.second)},
     {title: 'Cause', cell: r => causeName(r.pair.cause) || unknown(), key: r => causeName(r.pair.cause) || '', text: r => causeName(r.pair.cause) || 'unknown'},
     {title: 'Data', cell: r => at(data.objects, r.pair.object) ? el('a', {href: '#object/' + r.pair.object}, clip(objectName(at(data.objects, r.pair.object)), 50)) : unknown('unknown or small'), key: r => r.pair.share},
-    {title: 'Pairs seen', cell: r => count(r.pair.samples), key: r => r.pair.samples, number: true},
+    {title: redundantExact(kind) ? 'Times' : 'Pairs seen', cell: r => count(r.pair.samples), key: r => r.pair.samples, number: true},
   ], rows));
+}
+
+/* RedSpy's R (thesis 3.4): of what comes into registers from memory or from computations, and of what goes to memory, how much
+ * was there already; by the kind of number, as floating point also counts when it is close. */
+function valuesTable(totals) {
+  const register = totals.register, store = totals.silent_store;
+  if (!register || !list(register.classes).length) return null;
+  const rows = list(register.classes).map(c => ({what: c.loaded ? 'loaded into registers' : 'computed in registers', kind: c.floating_point ? 'floating point' : 'other',
+    all: c.bytes, share: c.share, same: c.same, close: c.floating_point ? c.close : null, instructions: c.instructions}));
+  if (store && store.exact)
+    rows.push({what: 'stored to memory', kind: 'all', all: store.decided, share: store.share, same: store.wasted * (1 - store.approximate), close: store.wasted * store.approximate, instructions: null});
+  const part = (n, row) => isNumber(n) && row.all > 0 ? percent(n / row.all) : unknown();
+  return el('section', null, el('h2', null, 'Values that were there already'),
+    el('p.soft', null, 'R, as RedSpy counts it: the part of the bytes that were written over with the same value or, floating point numbers, with one close to it. Of instructions those count whose first value was such.'),
+    table('Values that were there already', [
+      {title: 'Values', cell: r => r.what, key: r => r.what},
+      {title: 'Numbers', cell: r => r.kind, key: r => r.kind},
+      {title: 'R', cell: r => shareBar(r.share), key: r => r.share, number: true},
+      {title: 'Precise', cell: r => part(r.same, r), key: r => r.same / r.all, number: true},
+      {title: 'Approximate', cell: r => r.close === null ? el('span.soft', null, 'not asked') : part(r.close, r), key: r => (r.close || 0) / r.all, number: true},
+      {title: 'Bytes in all', cell: r => bytes(r.all), key: r => r.all, number: true},
+      {title: 'Of all instructions', cell: r => isNumber(r.instructions) ? percent(r.instructions) : unknown(), key: r => r.instructions, number: true},
+    ], rows));
 }
 
 function viewRedundancies() {
@@ -145,7 +168,7 @@ function viewRedundancies() {
   return [
     el('h1', null, 'Redundant accesses'),
     el('p.lead', null, Object.keys(REDUNDANT).some(redundantExact) ?
-      'Exact: all bytes that the program stored and loaded were followed to their next access.' :
+      'Exact: counted, not sampled, in all of the run or in the windows that were traced.' :
       'Sampled stores and loads that were watched until the next access to the same bytes.'),
     tiles(Object.keys(REDUNDANT).filter(kind => totals[kind] || !ONLY_COUNTED.includes(kind)).map(kind => {
       const total = totals[kind], [title, what] = REDUNDANT[kind];
@@ -153,6 +176,7 @@ function viewRedundancies() {
         (total.exact ? `${what}; ${amount(total, total.wasted)} of ${amount(total, total.decided)}` : `${what}; ${count(total.decided)} of ${count(total.candidates)} watched`) + (total.undecided > 0.005 ? `; nothing is known of ${percent(total.undecided)}` : '')] :
         [title, 'unknown', 'none was decided', what];
     })),
+    valuesTable(totals),
     ...Object.keys(REDUNDANT).map(pairsTable),
   ];
 }
@@ -175,7 +199,8 @@ function viewRedundancy(index) {
       pair.kind !== 'dead_store' && ['Values', pair.approximate > 0 ? `${percent(pair.approximate)} only about equal` : 'equal', pair.approximate > 0 ? 'numbers within 1 %, or what --approx said' : null],
     ].filter(Boolean)),
     el('section', null, el('h2', null, 'What to do'), el('p', null, prose(pair.remedy))),
-    el('section', null, el('h2', null, 'The two accesses'), accessPair(pair)),
+    pair.kind === 'spatial' ? el('section', null, el('h2', null, 'The store'), accessSide(1, 'Stored in', pair.second, 0, true)) :
+      el('section', null, el('h2', null, pair.kind === 'computation' ? 'The two computations' : pair.kind === 'register' ? 'The two writes' : 'The two accesses'), accessPair(pair)),
     otherPaths(pair),
   ];
 }

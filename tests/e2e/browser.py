@@ -350,6 +350,29 @@ def accesses(browser):
     browser.is_quiet("accesses", f"file://{file}")
 
 
+def counted(browser):
+    """What the exact engine alone knows: registers, computations, neighbours."""
+    def values(analysis):
+        watch_accesses(analysis, "a plain word")
+        classes = [{"loaded": False, "floating_point": True, "bytes": 2048, "same": 512, "close": 256, "share": 0.375, "instructions": 0.125},
+                   {"loaded": True, "floating_point": False, "bytes": 1024, "same": 512, "close": 0, "share": 0.5, "instructions": 0.25}]
+        total = {"exact": True, "share": 0.4, "share_ci": [0.4, 0.4], "wasted": 4.0, "total": 10.0, "unit": "bytes", "approximate": 0.5, "candidates": 10, "decided": 10, "undecided": 0}
+        analysis["redundancy_totals"] = {"dead_store": None, "silent_store": total, "silent_load": None, "computation": dict(total, unit="computations"),
+                                         "register": dict(total, classes=classes), "spatial": total}
+        pair = analysis["redundancies"][0]
+        analysis["redundancies"] = [dict(pair, kind="register", cause="same_arguments", share_ci=[0.25, 0.25]), dict(pair, kind="spatial", first=pair["second"], cause="uniform_fill", own_share=0.75)]
+    file = export(result("counted", values)[0])
+    for view, words in {"redundancies": ["Registers", "Neighbours", "4 computations of 10 computations", "Values that were there already", "37.5 %", "12.5 %", "computed in registers", "not asked", "same arguments", "uniform fill"],
+                        "redundancy/0": ["The two writes", "Written in", "Written again in", "same arguments"],
+                        "redundancy/1": ["The store", "75.0 %", "uniform fill"]}.items():
+        browser.open(f"file://{file}#{view}")
+        text = browser.text()
+        for word in words:
+            check(word in text, f"counted #{view}: '{word}' is not there: {text[:900]}")
+        browser.shot("counted-" + view.replace("/", "-"))
+    browser.is_quiet("counted", f"file://{file}")
+
+
 def other_results(browser):
     def empty(analysis):
         analysis.update(findings=[], splits=[], objects=[], loops=[], contexts=[])
@@ -428,6 +451,7 @@ def main():
         reordered(browser)
         hostile(browser)
         accesses(browser)
+        counted(browser)
     finally:
         if browser:
             browser.driver.quit()
