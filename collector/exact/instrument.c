@@ -1,6 +1,6 @@
 /* Goes once through a superblock, copies it, and adds:
- *  - at its start: the countdown of instructions, and the superblock's words of the trace (trace.h);
- *    at the entry of an allocator's function also the hook of heap.c;
+ *  - at its start: at the entry of an allocator's function the hook of heap.c; then the countdown of instructions, and
+ *    the superblock's words of the trace (trace.h), as the hook hands on those that are not written yet;
  *  - before each access: its address into the trace; and what it does to shadow memory (redundancy.h);
  *  - at each write to a register: whether it changes anything (registers.c), if asked for;
  *  - at its end, if it calls, returns or sets the stack pointer anew: the shadow call stack (calls.h).
@@ -233,8 +233,8 @@ IRSB *lwp_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout 
             lwp_redundancy_dead(now.out, statement);
         if (i == now.first) {
             translation_region(&now);
-            translation_begin(&now);
             translation_heap(&now);
+            translation_begin(&now);
             lwp_redundancy_enter(&now.redundancy, now.out, in);
             lwp_registers_enter(&now.registers, now.out, in);
         }

@@ -21,10 +21,17 @@ enum {
     KEEP = 3,
     PASS_MOST = 48,
     FAR_EACH = 32, /* accesses of which one misses much, and the program jumps about in much data */
-    FAR_AGE = 10,
+    FAR_AGE = 13, FAR_WORDS = 1 << 12,
+    AHEAD = 64, /* words of the trace */
+    RECENT = 64, RECENT_SHIFT = 6,
 };
 
 static struct lwp_cache cache;
+/* The line that was last accessed, of those that are alike in their lowest bits. It is also the last one of its set, if
+ * there are as many sets or more: an access to it hits, and changes nothing. Otherwise nothing is remembered. */
+static uint64_t recent[RECENT];
+static bool recent_kept;
+
 static uint64_t sampling_period = PERIOD_FIRST, sampling_next = PERIOD_FIRST; /* half cycles until the next sample */
 static uint64_t sampling_since;  /* half cycles since the last one */
 static uint32_t sampling_count;
@@ -41,6 +48,9 @@ bool lwp_sampling_start(const char *caches)
         return false;
     for (unsigned i = 0; i < cache.levels; i++)
         cache.level[i].tags = lwp_pages_map(lwp_cache_tag_bytes(&cache.level[i]));
+    recent_kept = cache.line_shift == RECENT_SHIFT && cache.level[0].mask >= RECENT - 1;
+    for (unsigned i = 0; i < RECENT; i++)
+        recent[i] = UINT64_MAX;
     return true;
 }
 
@@ -154,58 +164,74 @@ static void sampling_walk(const struct lwp_trace_block *block, const ULong *addr
         sampling_pass(block->instructions - before, block->ip, LWPS_SAMPLE_COMPUTE);
 }
 
+static inline uint64_t access_line(uint64_t address)
+{
+    return address >> RECENT_SHIFT;
+}
+
+/* 0: all of it lies in a recent line. */
+static inline uint64_t access_missed(uint64_t address, unsigned bytes)
+{
+    uint64_t line = access_line(address);
+    return (recent[line % RECENT] ^ line) | (line ^ access_line(address + bytes - 1));
+}
+
+static unsigned sampling_cache(uint64_t address, unsigned bytes, uint8_t *where)
+{
+    if (recent_kept)
+        for (uint64_t line = access_line(address); line <= access_line(address + bytes - 1); line++)
+            recent[line % RECENT] = line;
+    return lwp_cache_access(&cache, address, bytes, where);
+}
+
 /* In order, since each changes what the next ones find. Returns the cycles of all. */
-static uint64_t sampling_misses(const struct lwp_trace_block *block, const ULong *addresses, struct sampling_miss *miss)
+static uint64_t sampling_misses(const struct lwp_trace_block *block, const ULong *addresses, struct sampling_miss *miss,
+                                unsigned *happened)
 {
     uint64_t cycles = 0;
+    unsigned count = 0;
     for (uint32_t i = 0; i < block->count; i++) {
         const struct lwp_trace_access *site = &block->access[i];
         if (!addresses[i])
             continue;
-        if (lwp_cache_hits_last(&cache, addresses[i], site->bytes)) {
+        count++;
+        if (!access_missed(addresses[i], site->bytes)) {
             cycles += LWP_CACHE_L1_CYCLES;
             continue;
         }
         miss->access = i;
-        miss->cycles = (uint16_t)lwp_cache_access(&cache, addresses[i], site->bytes, &miss->where);
+        miss->cycles = (uint16_t)sampling_cache(addresses[i], site->bytes, &miss->where);
         sampling_far += miss->cycles > LWP_CACHE_AHEAD_CYCLES ? FAR_EACH : 0;
         cycles += miss++->cycles;
     }
     miss->access = UINT32_MAX;
+    *happened = count;
     return cycles;
 }
 
-/* How many accesses happened; `all_hit`: each was of the line that its set had last. Without a branch that is hard to foretell. */
-static unsigned sampling_look(const struct lwp_trace_block *block, const ULong *addresses, bool *all_hit)
+/* Whether each access happened, in a recent line. Without a branch that is hard to foretell. */
+static inline bool sampling_all_recent(const struct lwp_trace_block *block, const ULong *addresses)
 {
-    const struct lwp_cache_level first = cache.level[0];
-    unsigned shift = cache.line_shift, happened = 0;
-    uint64_t missed = first.mask + 1 != first.sets;
-    for (uint32_t i = 0; i < block->count; i += LWP_TRACE_ALIGNED) {
-        const struct lwp_trace_access *site = &block->access[i];
-#pragma GCC unroll 4
-        for (unsigned k = 0; k < LWP_TRACE_ALIGNED; k++) {
-            uint64_t address = addresses[i + k], line = address >> shift, last = (address + site[k].bytes - 1) >> shift;
-            uint64_t differs = (line ^ last) | (first.tags[(line & first.mask) * first.ways] ^ lwp_cache_tag(line));
-            happened += address != 0;
-            missed |= address ? differs : 0;
-        }
-    }
-    *all_hit = !missed;
-    return happened;
+    uint64_t missed = 0;
+    for (uint32_t i = 0; i < block->count; i++)
+        missed |= access_missed(addresses[i], block->access[i].bytes);
+    return !missed;
 }
 
-/* Most superblocks only hit and are not at a sample. */
-void lwp_sampling_block(const struct lwp_trace_block *block, const ULong *addresses)
+/* What the model knows of a superblock's lines is fetched; returns where the next one's words begin. */
+static const ULong *sampling_expect(const ULong *words)
+{
+    const struct lwp_trace_block *block = (const void *)*words++;
+    for (uint32_t i = 0; i < block->count; i++)
+        lwp_cache_expect(&cache, words[i]);
+    return words + lwp_trace_length(block);
+}
+
+static __attribute__((noinline)) void sampling_block(const struct lwp_trace_block *block, const ULong *addresses)
 {
     static struct sampling_miss misses[LWP_TRACE_ACCESSES + 1];
-    bool all_hit;
-    unsigned happened = sampling_look(block, addresses, &all_hit);
-    uint64_t cycles = happened * LWP_CACHE_L1_CYCLES;
-    misses[0].access = UINT32_MAX;
-    if (!all_hit)
-        cycles = sampling_misses(block, addresses, misses);
-    sampling_far -= happened + (sampling_far >> FAR_AGE);
+    unsigned happened;
+    uint64_t cycles = sampling_misses(block, addresses, misses, &happened);
     uint64_t halves = block->instructions + cycles * HALVES;
     if (halves >= sampling_next || (sample_open && happened > sample_pass)) {
         sampling_walk(block, addresses, misses);
@@ -216,15 +242,25 @@ void lwp_sampling_block(const struct lwp_trace_block *block, const ULong *addres
     sample_pass -= sample_open ? happened : 0;
 }
 
-bool lwp_sampling_is_far(void)
+/* Most superblocks only hit and are not at a sample. */
+void lwp_sampling_words(const ULong *begin, const ULong *end)
 {
-    return sampling_far > 0;
-}
-
-const ULong *lwp_sampling_expect(const ULong *words)
-{
-    const struct lwp_trace_block *block = (const void *)*words++;
-    for (uint32_t i = 0; i < block->count; i++)
-        lwp_cache_expect(&cache, words[i]);
-    return words + lwp_trace_length(block);
+    const ULong *ahead = begin;
+    bool far = sampling_far > 0;
+    for (const ULong *at = begin; at < end;) {
+        const struct lwp_trace_block *block = (const void *)*at++;
+        while (far && ahead < end && ahead < at + AHEAD)
+            ahead = sampling_expect(ahead);
+        uint64_t halves = block->instructions + block->count * LWP_CACHE_L1_CYCLES * HALVES;
+        if (halves < sampling_next && (!sample_open || block->count <= sample_pass) && sampling_all_recent(block, at)) {
+            sampling_next -= halves;
+            sampling_since += halves;
+            sample_pass -= sample_open ? block->count : 0;
+        } else {
+            sampling_block(block, at);
+        }
+        at += lwp_trace_length(block);
+    }
+    int64_t words = end - begin < FAR_WORDS ? end - begin : FAR_WORDS;
+    sampling_far -= words / 2 + (sampling_far * words >> FAR_AGE);
 }

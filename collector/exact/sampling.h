@@ -9,13 +9,8 @@
 
 /* `caches`: geometry (base/cache.h); false: not understood. */
 bool lwp_sampling_start(const char *caches);
-/* A superblock ran in the running thread: the addresses of its accesses, 0: it did not happen, filled up
- * with 0 to a multiple of LWP_TRACE_ALIGNED. */
-void lwp_sampling_block(const struct lwp_trace_block *block, const ULong *addresses);
-/* Whether lwp_sampling_expect() is worth its time. */
-bool lwp_sampling_is_far(void);
-/* The superblock whose words begin at `words` will follow soon; returns where the next one's begin. */
-const ULong *lwp_sampling_expect(const ULong *words);
+/* Superblocks that the running thread ran: their words of the trace (trace.h). */
+void lwp_sampling_words(const ULong *begin, const ULong *end);
 /* Whose memory an access of the running thread is, as far as only the tool knows: its home, where that is a stack's with
  * a node of the call tree in place of a context. */
 void lwp_sampling_place(struct lwps_access *access);

@@ -11,13 +11,11 @@
 #include "collector/exact/spatial.h"
 #include "collector/exact/spatial_registers.h"
 #include "collector/exact/trace_file.h"
-#include "collector/exact/trace_file.h"
 #include "collector/exact/values.h"
 
 enum {
     LOOK = 1 << 20,       /* instructions until it is asked what time it is */
     NS_PER_INSTRUCTION = 1000,
-    AHEAD = 64,           /* words of the buffer */
 };
 
 struct lwp_trace_state lwp_trace_state;
@@ -33,30 +31,42 @@ static bool trace_inside = true;  /* of the region; else phases stand still */
 static uint64_t trace_grown[2];   /* the last gaps, where they grow */
 static UInt trace_random = 0x2545f491;
 
+/* Anybody but the sampler. */
+static bool trace_has_readers(void)
+{
+    return lwp_communication_runs || (lwp_trace_open && (lwp_trace_file_runs || lwp_spatial_runs || lwp_values_runs));
+}
+
+static void trace_read(struct lwp_trace_block *block, const ULong *addresses)
+{
+    if (lwp_communication_runs)
+        lwp_communication_block(block, addresses);
+    if (!lwp_trace_open)
+        return;
+    if (lwp_trace_file_runs)
+        lwp_trace_file_block(block, addresses);
+    if (lwp_spatial_runs)
+        lwp_spatial_block(block, addresses);
+    if (block->values)
+        lwp_values_ran(block->values, addresses, addresses[block->count]);
+}
+
 void lwp_trace_empty(void)
 {
-    ULong *at = lwp_trace_words, *end = lwp_trace_all ? lwp_trace_state.at : at + 1;
-    bool far = lwp_sampling_is_far();
-    if (lwp_trace_all)
-        lwp_trace_state.at = at;
+    ULong *begin = lwp_trace_words, *end = lwp_trace_state.at;
+    if (!lwp_trace_all)
+        end = begin + 1 + lwp_trace_length((const void *)*begin);
+    lwp_trace_state.at = begin;
     lwp_trace_pending = false;
-    for (const ULong *ahead = at; at < end;) {
+    if (lwp_trace_open && lwp_exact_options.sample)
+        lwp_sampling_words(begin, end);
+    for (const ULong *at = begin; lwp_trace_open && trace_has_readers() && at < end;) {
         struct lwp_trace_block *block = (void *)*at++;
-        while (far && ahead < end && ahead < at + AHEAD)
-            ahead = lwp_sampling_expect(ahead);
-        if (lwp_trace_open && lwp_exact_options.sample)
-            lwp_sampling_block(block, at);
-        if (lwp_trace_open && lwp_trace_file_runs)
-            lwp_trace_file_block(block, at);
-        if (lwp_communication_runs)
-            lwp_communication_block(block, at);
-        if (lwp_trace_open && lwp_spatial_runs)
-            lwp_spatial_block(block, at);
-        if (lwp_trace_open && block->values)
-            lwp_values_ran(block->values, at, at[block->count]);
-        for (const ULong *next = at + lwp_trace_length(block); at < next; at++)
-            *at = 0;
+        trace_read(block, at);
+        at += lwp_trace_length(block);
     }
+    for (ULong *at = begin; at < end; at++)
+        *at = 0;
 }
 
 /* 1, 1, 2, 3, 5, ... times the first (MACPO 4.2): windows grow in number as the logarithm of the run. */
@@ -161,7 +171,7 @@ void lwp_trace_leave_thread(void)
 struct lwp_trace_block *lwp_trace_block_new(Addr ip, UInt accesses)
 {
     struct lwp_trace_block *block =
-        VG_(calloc)("lwp.block", 1, sizeof *block + (accesses + LWP_TRACE_ALIGNED) * sizeof block->access[0]);
+        VG_(calloc)("lwp.block", 1, sizeof *block + accesses * sizeof block->access[0]);
     block->ip = ip;
     return block;
 }

@@ -15,7 +15,6 @@
 
 enum {
     LWP_TRACE_PER_INSTRUCTION = 8, /* words of the buffer, on average over a superblock; more are not traced */
-    LWP_TRACE_ALIGNED = 4,         /* the words of a superblock are a multiple, apart from the one that says which it is */
     LWP_TRACE_INSTRUCTIONS = 100, /* of a superblock, at most (Valgrind's own limit) */
     LWP_TRACE_ACCESSES = LWP_TRACE_PER_INSTRUCTION * LWP_TRACE_INSTRUCTIONS, /* of a superblock */
 };
@@ -39,10 +38,10 @@ struct lwp_trace_block {
     struct lwp_trace_access access[];
 };
 
+/* Words of the superblock, apart from the one that says which it is. */
 static inline uint32_t lwp_trace_length(const struct lwp_trace_block *block)
 {
-    uint32_t words = block->count + (block->values != NULL);
-    return (words + LWP_TRACE_ALIGNED - 1) / LWP_TRACE_ALIGNED * LWP_TRACE_ALIGNED;
+    return block->count + (block->values != NULL);
 }
 
 /* What translated code works with. */

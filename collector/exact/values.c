@@ -27,6 +27,7 @@ struct lwp_values_thread {
 
 static uint64_t values_signals; /* after each, what any thread's registers hold is not known */
 
+bool lwp_values_runs;
 static struct lwp_values *values; /* NULL: they are not asked for */
 
 /* Instructions by their addresses. */
@@ -188,6 +189,7 @@ bool lwp_values_start(uint32_t last)
         return false;
     }
     values = made;
+    lwp_values_runs = true;
     VG_(clo_vex_control).iropt_unroll_thresh = 0; /* or computations of one round of a loop serve the next, too */
     VG_(track_new_mem_brk)(values_heap_grew);
     VG_(track_copy_mem_remap)(values_moved);

@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+extern bool lwp_values_runs;
+
 /* `last`: numbers kept of each instruction. Nothing below does anything unless this was called; false: no memory. */
 bool lwp_values_start(uint32_t last);
 
