@@ -60,7 +60,7 @@ void lwp_trace_empty(void)
     lwp_trace_pending = false;
     if (lwp_trace_open && lwp_exact_options.sample)
         lwp_sampling_words(begin, end);
-    for (const ULong *at = begin; lwp_trace_open && trace_has_readers() && at < end;) {
+    for (const ULong *at = begin; trace_has_readers() && at < end;) {
         struct lwp_trace_block *block = (void *)*at++;
         trace_read(block, at);
         at += lwp_trace_length(block);
