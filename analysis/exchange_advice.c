@@ -15,9 +15,16 @@ static const double balance_high = 50;     /* percent */
 static const double variation_high = 0.5;  /* standard deviation in a row of CRR, of the mean ratio */
 static const double placement_better = 0.1;
 
-static bool region_is_code(const struct lwp_exchange_region *region)
+/* Of a function and loops that communicate the same, as one holds all that others hold, the outermost loop is spoken of. */
+static bool region_is_told(const struct lwp_exchange *found, const struct lwp_exchange_region *region)
 {
-    return region->kind == LWP_EXCHANGE_FUNCTION || region->kind == LWP_EXCHANGE_PARALLEL || region->kind == LWP_EXCHANGE_LOOP;
+    if (region->kind == LWP_EXCHANGE_PROGRAM || region->kind == LWP_EXCHANGE_RUNTIME)
+        return false;
+    for (const struct lwp_exchange_region *other = found->regions; other < found->regions + found->region_count; other++)
+        if (other != region && other->kind == LWP_EXCHANGE_LOOP && other->firsts == region->firsts &&
+            other->agains == region->agains && (region->kind != LWP_EXCHANGE_LOOP || other < region))
+            return false;
+    return true;
 }
 
 static const char *region_lines(struct lwp_profile *profile, const struct lwp_exchange_region *region)
@@ -40,7 +47,7 @@ static const char *advise_distance(struct lwp_profile *profile, const struct lwp
                   {"the second-level cache holds", (double)caches->l2_bytes / region->element_bytes},
                   {"the first-level cache holds", (double)caches->l1_bytes / region->element_bytes}};
     double again = (double)region->agains / (double)(region->firsts ? region->firsts : 1);
-    if (!region_is_code(region) || !region->distance_count || again < reuse_least)
+    if (!region->distance_count || again < reuse_least)
         return NULL;
     for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
         double far = levels[i].elements > 0 ? lwp_distances_above(region->distances, region->distance_count, levels[i].elements) : 0;
@@ -103,13 +110,29 @@ static const char *advise_placement(struct lwp_profile *profile, const struct lw
                             size, 100 * within, 100 * before, places);
 }
 
+/* As homogeneity, but without the diagonal, whose zeros say nothing. */
+static double rows_variance(const double *ratios, size_t threads, double *mean)
+{
+    double variance = 0, all = 0;
+    for (size_t i = 0; i < threads; i++) {
+        double sum = 0, squares = 0, others = (double)(threads - 1);
+        for (size_t k = 0; k < threads; k++)
+            if (k != i) {
+                sum += ratios[i * threads + k];
+                squares += ratios[i * threads + k] * ratios[i * threads + k];
+            }
+        variance += (squares / others - sum / others * (sum / others)) / (double)threads;
+        all += sum / others / (double)threads;
+    }
+    *mean = all;
+    return variance;
+}
+
 static const char *advise_mapping(struct lwp_profile *profile, const struct lwp_exchange *found, const struct lwp_exchange_region *region)
 {
-    double mean = 0;
-    for (size_t i = 0; i < found->count * found->count; i++)
-        mean += region->ratios[i] / (double)(found->count * found->count);
-    bool uneven = sqrt(region->homogeneity) > variation_high * mean, unbalanced = region->balance > balance_high;
-    if (!region_is_code(region) || found->count < 3 || mean < reuse_least / 4 || !(uneven || unbalanced))
+    double mean, variance = rows_variance(region->ratios, found->count, &mean);
+    bool uneven = sqrt(variance) > variation_high * mean, unbalanced = region->balance > balance_high;
+    if (found->count < 3 || mean < reuse_least / 4 || !(uneven || unbalanced))
         return NULL;
     return lwp_arena_printf(profile->arena,
                             "Uneven reuse at %s (homogeneity %.3g, balance %.0f %%): some threads read again much more of what others wrote. "
@@ -121,7 +144,9 @@ static const char *advise_mapping(struct lwp_profile *profile, const struct lwp_
 size_t lwp_exchange_advise(struct lwp_profile *profile, const struct lwp_exchange *found, const struct lwp_exchange_region *region,
                            const char *advice[LWP_EXCHANGE_ADVICE])
 {
-    const char *said[] = {advise_distance(profile, region), advise_mapping(profile, found, region), advise_placement(profile, found, region)};
+    bool told = region_is_told(found, region);
+    const char *said[] = {told ? advise_distance(profile, region) : NULL, told ? advise_mapping(profile, found, region) : NULL,
+                          advise_placement(profile, found, region)};
     size_t count = 0;
     for (size_t i = 0; i < sizeof said / sizeof *said; i++)
         if (said[i])

@@ -1,0 +1,175 @@
+#!/bin/bash
+# Communication counted by the exact engine in programs that do the same in a better and a worse way, and in ones that are
+# built on OpenMP, C11 and C++ threads, that spin, or have hundreds of threads.
+set -u
+fail() { echo "FAILED: $*"; exit 1; }
+[ -x "$BUILD/exact/lwp-amd64-linux" ] || { echo "the exact engine was not built"; exit 77; }
+cd "$TMP" || exit 1
+echo '{"line_bytes": 64, "caches": [{"level": 1, "bytes": 2048, "ways": 4}, {"level": 2, "bytes": 65536, "ways": 8}]}' > small.json
+run() { # NAME OPTION... -- COMMAND...
+    local name=$1; shift
+    local options=()
+    while [ "$1" != -- ]; do options+=("$1"); shift; done
+    shift
+    "$LWP" collect -q -e exact --detect communication "${options[@]}" -o "$name" -- "$@" > out 2> err || { cat err; fail "$name"; }
+    [ "$(cat out)" = "$("$@")" ] || fail "output of $name"
+    "$LWP" analyze -q "$name" || fail "analyze $name"
+}
+cat > spin.c <<'C'
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+enum { N = 1000, ROUNDS = 10 };
+static long data[N];
+static _Atomic int turn;
+static __attribute__((noinline)) long take(void) { long sum = 0; for (int i = 0; i < N; i++) sum += ((volatile long *)data)[i]; return sum; }
+static void *work(void *to)
+{
+    long sum = 0;
+    for (int r = 0; r < ROUNDS; r++) {
+        while (atomic_load(&turn) != 2 * r + 1) ;
+        sum += take();
+        atomic_store(&turn, 2 * r + 2);
+    }
+    *(long *)to = sum;
+    return NULL;
+}
+int main(void)
+{
+    pthread_t thread;
+    long sum;
+    pthread_create(&thread, NULL, work, &sum);
+    for (int r = 0; r < ROUNDS; r++) {
+        for (int i = 0; i < N; i++) data[i] = r + i;
+        atomic_store(&turn, 2 * r + 1);
+        while (atomic_load(&turn) != 2 * r + 2) ;
+    }
+    pthread_join(thread, NULL);
+    return printf("%ld\n", sum) < 0;
+}
+C
+cat > omp.c <<'C'
+#include <stdio.h>
+enum { N = 4096, ROUNDS = 5 };
+static double a[N], b[N];
+int main(void)
+{
+    for (int r = 0; r < ROUNDS; r++) {
+#pragma omp parallel for schedule(static)
+        for (int i = 0; i < N; i++) a[i] = i + r;
+#pragma omp parallel for schedule(static)
+        for (int i = 0; i < N; i++) b[i] += a[(i + 1) % N] + a[(i + N - 1) % N];
+    }
+    return printf("%g\n", b[7]) < 0;
+}
+C
+cat > pool.cc <<'C'
+#include <condition_variable>
+#include <cstdio>
+#include <functional>
+#include <mutex>
+#include <queue>
+#include <thread>
+#include <vector>
+static volatile long in[32000], sums[32];
+static __attribute__((noinline)) void add(int k) { for (int i = 0; i < 1000; i++) sums[k] += in[k * 1000 + i]; }
+int main()
+{
+    std::queue<std::function<void()>> tasks;
+    std::mutex mutex;
+    std::condition_variable more;
+    bool done = false;
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 32000; i++) in[i] = i;
+    for (int t = 0; t < 4; t++)
+        threads.emplace_back([&] {
+            for (;;) {
+                std::function<void()> task;
+                {
+                    std::unique_lock<std::mutex> lock(mutex);
+                    more.wait(lock, [&] { return done || !tasks.empty(); });
+                    if (tasks.empty()) return;
+                    task = tasks.front();
+                    tasks.pop();
+                }
+                task();
+            }
+        });
+    for (int k = 0; k < 32; k++) {
+        std::lock_guard<std::mutex> lock(mutex);
+        tasks.push([k] { add(k); });
+        more.notify_one();
+    }
+    { std::lock_guard<std::mutex> lock(mutex); done = true; }
+    more.notify_all();
+    for (auto &thread : threads) thread.join();
+    long sum = 0;
+    for (long one : sums) sum += one;
+    return std::printf("%ld\n", sum) < 0;
+}
+C
+cat > many.c <<'C'
+#include <stdio.h>
+#include <threads.h>
+static volatile long box[400], back[400];
+static int work(void *given) { long i = (long)given; back[i] = box[i] * 2; return 0; }
+int main(void)
+{
+    long sum = 0;
+    for (long k = 0; k < 400; k += 100) {
+        thrd_t threads[100];
+        for (long i = 0; i < 100; i++) { box[k + i] = i; thrd_create(&threads[i], work, (void *)(k + i)); }
+        for (int i = 0; i < 100; i++) thrd_join(threads[i], NULL);
+    }
+    for (int i = 0; i < 400; i++) sum += back[i];
+    return printf("%ld\n", sum) < 0;
+}
+C
+for name in molecules lu; do
+    $CC -O1 -g -pthread -o $name "$SRC/tests/programs/$name.c" || fail "compile $name"
+done
+$CC -O1 -g -pthread -DCELLS -o molecules_cells "$SRC/tests/programs/molecules.c" || fail "compile molecules_cells"
+$CC -O1 -g -pthread -DCONTIGUOUS -o lu_contiguous "$SRC/tests/programs/lu.c" || fail "compile lu_contiguous"
+$CC -O1 -g -pthread -o spin spin.c && $CC -O1 -g -fopenmp -o omp omp.c && $CC -O1 -g -pthread -o many many.c && g++ -O1 -g -pthread -o pool pool.cc || fail "compile"
+for name in molecules molecules_cells; do run $name.r --machine small.json -- ./$name; done
+for name in lu lu_contiguous; do run $name.r --granularity line -- ./$name; done
+run spin.r -- ./spin
+OMP_NUM_THREADS=4 run omp.r -- ./omp
+run pool.r -- ./pool
+run many.r -- ./many
+/usr/bin/python3 - <<'PY' || fail "the results"
+import json
+def load(name): return json.load(open(name + ".r/analysis.json"))["communication"]
+def region(c, name): return next(r for r in c["regions"] if r["name"] == name or r["name"].endswith(" in " + name))
+bad, good = region(load("molecules"), "forces"), region(load("molecules_cells"), "forces")
+assert good["crd"]["p90"] < bad["crd"]["p90"] / 10 and good["homogeneity"] < bad["homogeneity"] / 100, (good["crd"], bad["crd"])
+said = lambda name: " ".join(a for r in load(name)["regions"] for a in r["advice"])
+assert "array blocking" in said("molecules") and "molecules.c:" in said("molecules"), said("molecules")
+assert "High communication" not in said("molecules_cells"), said("molecules_cells")
+bad, good = region(load("lu"), "bmod"), region(load("lu_contiguous"), "bmod")
+assert good["crd"]["p90"] < bad["crd"]["p90"] and good["communicated"] < 0.6 * bad["communicated"], (good["crd"], bad["crd"])
+take = region(load("spin"), "take")
+assert take["true"] == [[0, 10000], [0, 0]], take["true"]
+# the second loop reads what neighbours wrote at the borders of its part; main reads a number to print
+parallel = [r for r in load("omp")["regions"] if r["kind"] == "parallel"]
+assert [r["name"] for r in parallel if r["true"][0][1] == r["true"][1][2] == r["true"][1][0] == 5] == ["main._omp_fn.1"], parallel
+add = region(load("pool"), "add")
+assert sum(add["true"][0]) == 32000 and sum(map(sum, add["true"])) == 32000, add["true"]
+many = load("many")
+work = region(many, "work")
+assert many["others"] == 401 - 63 and sum(map(sum, work["true"])) >= 400, work
+PY
+"$LWP" diff molecules_cells.r molecules.r > out || { cat out; fail "diff"; }
+if /usr/bin/python3 -c 'import jsonschema' 2>/dev/null; then
+    for name in molecules many omp; do
+        /usr/bin/python3 -m jsonschema -i $name.r/analysis.json "$SRC/docs/analysis.schema.json" || fail "the schema is not obeyed"
+    done
+    "$LWP" diff --json molecules_cells.r molecules.r > diff.json
+    /usr/bin/python3 -m jsonschema -i diff.json "$SRC/docs/diff.schema.json" || fail "the schema of diff is not obeyed"
+fi
+grep -q 'work: .* words, read again' out && grep -q 'distances grow .*-fold' out || { cat out; fail "diff says nothing of communication"; }
+"$LWP" diff --json molecules_cells.r molecules.r > diff.json && /usr/bin/python3 -c "
+import json
+rows = json.load(open('diff.json'))['communication']
+assert rows and all(set(r) == {'name', 'kind', 'before', 'after', 'growth', 'steps_left'} for r in rows)" || fail "diff --json"
+exit 0
