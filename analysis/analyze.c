@@ -120,6 +120,12 @@ static int analyze_write_run(const struct lwp_profile *profile, const char *cons
 }
 
 static unsigned analyze_jobs;
+static struct lwp_hierarchy_plan analyze_elsewhere;
+
+void lwp_analyze_machine(const struct lwp_hierarchy_plan *plan)
+{
+    analyze_elsewhere = plan ? *plan : (struct lwp_hierarchy_plan){.cores = 0};
+}
 
 void lwp_analyze_jobs(unsigned jobs)
 {
@@ -146,6 +152,7 @@ static int analyze_all(const char *const *dirs, size_t count, const char *out_pa
     }
     lwp_profile_init(&profile);
     profile.jobs = analyze_jobs;
+    profile.machines[LWP_MACHINE_ELSEWHERE] = analyze_elsewhere;
     int status = lwp_load(&profile, dirs, count, err);
     if (status)
         goto out;
@@ -171,6 +178,7 @@ static int analyze_all(const char *const *dirs, size_t count, const char *out_pa
     lwp_communication_find(&profile, &together.communication);
     lwp_sharing_find(&profile, &together.sharings);
     lwp_locality_find(&profile, &locality);
+    lwp_locality_notes(&profile);
     lwp_locality_advise(&profile, &locality, &tips);
     lwp_findings_rank(&profile, &splits, &regroups, &redundancies, &together.sharings, &locality, &tips, &findings);
     analyze_notes(&profile);

@@ -2,6 +2,7 @@
 #ifndef LWP_ANALYSIS_ANALYZE_H
 #define LWP_ANALYSIS_ANALYZE_H
 
+#include "analysis/hierarchy.h"
 #include "base/error.h"
 
 #include <stdbool.h>
@@ -11,6 +12,8 @@
 int lwp_analyze(const char *const *dirs, size_t count, const char *out_path, struct lwp_error *err);
 
 /* How many threads read samples from now on; 0, as at the start: as many as there are cores. */
+/* Traces are replayed on this machine's caches, too; NULL: on none. */
+void lwp_analyze_machine(const struct lwp_hierarchy_plan *plan);
 void lwp_analyze_jobs(unsigned jobs);
 
 /* Merges results into a folder of its own, made when it is not there: analysis.json, and a run.json that says what was

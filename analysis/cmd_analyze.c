@@ -18,6 +18,11 @@ static const struct lwp_option analyze_options[] = {
      .min = 1,
      .max = 256,
      .help = "read with at most N threads; without it as many as there are cores"},
+    {.name = "machine",
+     .kind = LWP_OPT_TEXT,
+     .argument = "FILE",
+     .help = "replay traces (lwp collect --detect locality) on the caches and cores in this JSON, too, and tell the misses of both: as for "
+             "'lwp collect --machine', or analysis.json of another result"},
     {.name = "force", .letter = 'f', .kind = LWP_OPT_FLAG, .help = "even when analysis.json is up to date"},
     {.name = "quiet", .letter = 'q', .kind = LWP_OPT_FLAG, .help = "say nothing unless it fails"},
     {0},
@@ -40,6 +45,15 @@ static int analyze_run(int argc, char **argv, const struct lwp_command *self)
     }
     if (lwp_options_text(&options, "jobs"))
         lwp_analyze_jobs((unsigned)lwp_options_number(&options, "jobs"));
+    const char *machine = lwp_options_text(&options, "machine");
+    if (machine) {
+        struct lwp_hierarchy_plan plan;
+        if (lwp_hierarchy_plan_read(&plan, machine, &err)) {
+            lwp_log(LWP_LOG_ERROR, "analyze: %s", err.text);
+            return 2;
+        }
+        lwp_analyze_machine(&plan);
+    }
     if (out) {
         size_t length = strlen(out);
         bool file = length > 5 && strcmp(out + length - 5, ".json") == 0;
@@ -54,7 +68,7 @@ static int analyze_run(int argc, char **argv, const struct lwp_command *self)
     status = 0;
     for (int i = 0; i < count; i++) {
         bool made;
-        if (lwp_analyze_directory(dirs[i], lwp_options_flag(&options, "force"), &made, &err)) {
+        if (lwp_analyze_directory(dirs[i], machine || lwp_options_flag(&options, "force"), &made, &err)) {
             lwp_log(LWP_LOG_ERROR, "%s", err.text);
             status = 1;
         } else if (!quiet) {

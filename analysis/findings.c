@@ -320,6 +320,27 @@ static void finding_of_tip(struct lwp_profile *profile, const struct lwp_localit
     finding->id = lwp_arena_printf(profile->arena, "%s-%04x", tip->kind, (unsigned)(hash & 0xffff));
 }
 
+/* How data should be laid out is another question once the loops over it are in another order: that is told first. */
+static bool finding_waits(struct lwp_profile *profile, const struct lwp_locality *locality, const struct lwp_locality_tips *tips,
+                          uint32_t object)
+{
+    bool waits = tips && lwp_locality_tips_change(locality, tips, object);
+    if (waits)
+        lwp_profile_note(profile, "No other layout is advised for %s: loops over it are to be exchanged first, after which it may be right "
+                                  "as it is.", lwp_objects_name(profile, object));
+    return waits;
+}
+
+static bool finding_regroup_waits(struct lwp_profile *profile, const struct lwp_locality *locality, const struct lwp_locality_tips *tips,
+                                  const struct lwp_regroups *regroups, size_t index)
+{
+    const struct lwp_regroup *regroup = &regroups->regroups[index];
+    for (size_t i = 0; i < regroup->count; i++)
+        if (finding_waits(profile, locality, tips, regroups->candidates.arrays[regroup->members[i]].object))
+            return true;
+    return false;
+}
+
 static int finding_compare(const void *a, const void *b)
 {
     const struct lwp_finding *x = a, *y = b;
@@ -337,9 +358,11 @@ void lwp_findings_rank(struct lwp_profile *profile, const struct lwp_splits *spl
     size_t room = splits->count + (regroups ? regroups->count : 0) + (redundancies ? REDUNDANT_SHOWN : 0), count = 0;
     findings->findings = lwp_arena_alloc(profile->arena, room + SHARINGS_SHOWN + (tips ? tips->count : 0), sizeof *findings->findings);
     for (size_t i = 0; i < splits->count; i++)
-        finding_of_split(profile, splits, i, &findings->findings[count++]);
+        if (!finding_waits(profile, locality, tips, splits->splits[i].layout->objects[0]))
+            finding_of_split(profile, splits, i, &findings->findings[count++]);
     for (size_t i = 0; regroups && i < regroups->count; i++)
-        finding_of_regroup(profile, regroups, i, &findings->findings[count++]);
+        if (!finding_regroup_waits(profile, locality, tips, regroups, i))
+            finding_of_regroup(profile, regroups, i, &findings->findings[count++]);
     for (size_t i = 0; redundancies && i < redundancies->count && count < room; i++)
         if (finding_is_redundancy(redundancies, profile, &redundancies->items[i]))
             finding_of_redundancy(profile, redundancies, i, &findings->findings[count++]);

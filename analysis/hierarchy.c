@@ -55,6 +55,20 @@ bool lwp_hierarchy_plan_of(struct lwp_hierarchy_plan *plan, const json_t *machin
     return lwp_cache_parse(&plan->caches, text);
 }
 
+int lwp_hierarchy_plan_read(struct lwp_hierarchy_plan *plan, const char *path, struct lwp_error *err)
+{
+    json_error_t problem;
+    json_t *root = json_load_file(path, 0, &problem);
+    if (!root)
+        return lwp_error_set(err, LWP_ERR_USAGE, "--machine %s: %s%s", path, problem.line > 0 ? "no JSON: " : "", problem.text);
+    const json_t *inner = json_object_get(root, "machine"), *run = json_object_get(json_object_get(root, "run"), "machine");
+    bool known = lwp_hierarchy_plan_of(plan, inner ? inner : run ? run : root);
+    json_decref(root);
+    return known ? LWP_OK
+                 : lwp_error_set(err, LWP_ERR_USAGE, "--machine %s: no caches with level, bytes and ways in it; for example "
+                                                     "{\"line_bytes\": 64, \"cores\": 8, \"caches\": [{\"level\": 1, \"bytes\": 32768, \"ways\": 8}]}", path);
+}
+
 void lwp_hierarchy_init(struct lwp_hierarchy *hierarchy, const struct lwp_hierarchy_plan *plan)
 {
     *hierarchy = (struct lwp_hierarchy){.plan = *plan};

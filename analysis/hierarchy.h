@@ -4,6 +4,7 @@
 #define LWP_ANALYSIS_HIERARCHY_H
 
 #include "base/cache.h"
+#include "base/error.h"
 
 #include <jansson.h>
 
@@ -29,6 +30,9 @@ struct lwp_hierarchy {
 /* Of "machine" of a run.json, or of the same by itself: line_bytes, caches (level, bytes, ways, shared_by). False: no
  * cache's size and ways are known. */
 bool lwp_hierarchy_plan_of(struct lwp_hierarchy_plan *plan, const json_t *machine);
+
+/* The same of a file: such JSON, or run.json or analysis.json of a result. */
+int lwp_hierarchy_plan_read(struct lwp_hierarchy_plan *plan, const char *path, struct lwp_error *err);
 
 void lwp_hierarchy_init(struct lwp_hierarchy *hierarchy, const struct lwp_hierarchy_plan *plan);
 void lwp_hierarchy_free(struct lwp_hierarchy *hierarchy);

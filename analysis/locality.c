@@ -1,5 +1,6 @@
 #include "analysis/locality.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,4 +83,39 @@ double lwp_locality_reuse(const struct lwp_locality_found *found, unsigned level
     for (unsigned i = level + 1; i < LWP_LOCALITY_PLACES; i++)
         missed += found->at[i];
     return missed ? (double)found->at[level] / (double)missed : -1;
+}
+
+static void locality_note_misses(struct lwp_profile *profile, const struct lwp_hierarchy_plan *plan, const struct lwp_locality_found *found,
+                                 const char *what)
+{
+    char text[200] = "";
+    uint64_t missed = profile->locality.accesses;
+    for (unsigned i = 0; i < plan->caches.levels; i++) {
+        size_t used = strlen(text);
+        missed -= found->at[i];
+        snprintf(text + used, sizeof text - used, "%s%.2f %% miss L%u", used ? ", " : "", 100 * (double)missed / (double)profile->locality.accesses,
+                 i + 1);
+    }
+    lwp_profile_note(profile, "%s (%s): of %llu accesses traced %s; %.2f cycles an access.", what, plan->text,
+                     (unsigned long long)profile->locality.accesses, text, (double)found->cycles / (double)profile->locality.accesses);
+}
+
+void lwp_locality_notes(struct lwp_profile *profile)
+{
+    const struct lwp_locality_counts *counts = &profile->locality;
+    const struct lwp_hierarchy_plan *here = &profile->machines[LWP_MACHINE_HERE], *elsewhere = &profile->machines[LWP_MACHINE_ELSEWHERE];
+    struct lwp_locality_count all = {0};
+    if (!counts->accesses) {
+        if (elsewhere->caches.levels)
+            lwp_profile_note(profile, "There is no trace to replay on the machine asked about: that takes lwp collect -e exact --detect locality.");
+        return;
+    }
+    for (size_t i = 0; i < counts->count; i++)
+        lwp_locality_count_add(&all, &counts->items[i]);
+    locality_note_misses(profile, here, &all.found, "Caches of this machine, modelled");
+    if (elsewhere->caches.levels)
+        locality_note_misses(profile, elsewhere, &all.elsewhere, "Caches of the machine asked about");
+    if (counts->lost)
+        lwp_profile_note(profile, "Of %llu windows of the trace %llu are damaged in part.", (unsigned long long)counts->windows,
+                         (unsigned long long)counts->lost);
 }

@@ -23,6 +23,9 @@ struct lwp_locality {
 /* In profile->arena. After lwp_streams_link and lwp_regions_merge. */
 void lwp_locality_find(struct lwp_profile *profile, struct lwp_locality *found);
 
+/* Sentences about the whole trace, for the report. */
+void lwp_locality_notes(struct lwp_profile *profile);
+
 /* The median reuse distance, within its power of two by proportion; negative: beyond the window. */
 double lwp_locality_median(const struct lwp_locality_count *count);
 

@@ -118,3 +118,12 @@ void lwp_locality_advise(struct lwp_profile *profile, const struct lwp_locality 
         tips->count += !told && advice_interchange(profile, locality, i, &tips->tips[tips->count]);
     }
 }
+
+bool lwp_locality_tips_change(const struct lwp_locality *locality, const struct lwp_locality_tips *tips, uint32_t object)
+{
+    for (size_t i = 0; i < tips->count; i++)
+        for (size_t k = 0; k < locality->count; k++)
+            if (locality->rows[k].object == object && locality->rows[k].region == locality->rows[tips->tips[i].row].region)
+                return true;
+    return false;
+}

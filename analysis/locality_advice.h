@@ -21,4 +21,7 @@ struct lwp_locality_tips {
 /* In profile->arena. */
 void lwp_locality_advise(struct lwp_profile *profile, const struct lwp_locality *locality, struct lwp_locality_tips *tips);
 
+/* Whether one of them changes the order in which a loop goes over the object. */
+bool lwp_locality_tips_change(const struct lwp_locality *locality, const struct lwp_locality_tips *tips, uint32_t object);
+
 #endif

@@ -41,7 +41,7 @@ static uint32_t chunk_part;
 static uint64_t chunk_time;
 
 static uint32_t windows, window_each = 1; /* of so many one is written */
-static bool window_taken;
+static bool window_begins, window_taken; /* begins: with the next superblock */
 static uint64_t stretch_left; /* instructions */
 
 static bool trace_file_open(void)
@@ -83,6 +83,7 @@ void lwp_trace_file_flush(void)
 static void trace_file_begin(bool follows_on)
 {
     bool before = window_taken;
+    window_begins = false;
     lwp_trace_file_flush();
     trace_file_thin();
     stretch_left = STRETCH;
@@ -95,7 +96,8 @@ static void trace_file_begin(bool follows_on)
 
 void lwp_trace_file_window(void)
 {
-    trace_file_begin(false);
+    lwp_trace_file_flush();
+    window_begins = true;
 }
 
 static void trace_file_room(uint32_t bytes)
@@ -164,6 +166,8 @@ static void trace_file_stretch(uint32_t instructions)
 
 void lwp_trace_file_block(struct lwp_trace_block *block, const ULong *addresses)
 {
+    if (window_begins)
+        trace_file_begin(false);
     if (!lwp_exact_options.window_off)
         trace_file_stretch(block->instructions);
     if (!window_taken || !block->count)
@@ -196,6 +200,7 @@ static void trace_file_anew(void)
     chunk_end = chunk;
     coder = (struct lwps_trace_coder){0};
     window_taken = false;
+    window_begins = true;
 }
 
 void lwp_trace_file_finish(void)

@@ -1,0 +1,58 @@
+#!/bin/bash
+# Locality from full traces: loops that go across the lines are told to be exchanged with those around them, their mended
+# twins are left alone and have shorter distances and strides; the same trace on another machine's caches.
+set -u
+fail() { echo "FAILED: $*"; exit 1; }
+[ -x "$BUILD/exact/lwp-amd64-linux" ] || { echo "the exact engine was not built"; exit 77; }
+cd "$TMP" || exit 1
+cat > machine.json <<'J'
+{"line_bytes": 64, "caches": [{"level": 1, "bytes": 32768, "ways": 8, "shared_by": 1}, {"level": 2, "bytes": 1048576, "ways": 16, "shared_by": 1},
+ {"level": 3, "bytes": 16777216, "ways": 16, "shared_by": 8}]}
+J
+sed 's/32768, "ways": 8/4194304, "ways": 16/; s/1048576/8388608/' machine.json > large.json
+for name in layer layer_fixed speckle speckle_fixed; do
+    "$LWP" collect -q -e exact --detect layout,locality --window all --machine machine.json -o "$name" -- "$BUILD/examples-bin/$name" 1 3 > "$name.out" 2> err || { cat err; fail "$name"; }
+    "$LWP" analyze -q --machine large.json "$name" || fail "analyze $name"
+done
+cmp layer.out layer_fixed.out && cmp speckle.out speckle_fixed.out || fail "the twins print different sums"
+"$LWP" analyze --machine layer.out layer 2> err && fail "a machine that is none was taken"
+grep -q 'layer.out' err || fail "what is wrong with the machine: $(cat err)"
+cat > check.py <<'PY'
+import json
+def load(name):
+    d = json.load(open(name + "/analysis.json"))
+    rows = {(d["objects"][r["object"]]["name"], d["loops"][r["loop"]]["function"]): r for r in reversed(d["locality"]) if r["object"] is not None and r["loop"] is not None}
+    return d, rows
+def advice(d): return [f["title"] for f in d["findings"] if f["kind"] == "locality"]
+for name, data, function, row in ("layer", "weights", "forward", 512), ("speckle", "change", "diffuse", 600):
+    bad, rows = load(name)
+    good, mended = load(name + "_fixed")
+    before, after = rows[data, function], mended[data, function]
+    assert before["stride_lines"]["dominant"] == row * 8 / 64 and before["stride_lines"]["outer"] == 1 / 8, before
+    assert after["stride_lines"]["dominant"] in (1 / 8, 1 / 4), after
+    assert before["reuse_distance"]["median"] > 10 * after["reuse_distance"]["median"], (before, after)
+    assert before["misses"]["L1"] > 5 * after["misses"]["L1"], (before, after)
+    assert before["accesses"] in (after["accesses"], 2 * after["accesses"]), (before, after)
+    assert before["elsewhere"]["misses"]["L1"] < before["misses"]["L1"] / 5, before   # it all fits there
+    assert any("%s.c" % name in t and "exchange" in t for t in advice(bad)), bad["findings"]
+    assert not advice(good), good["findings"]
+    assert not any(f["kind"] in ("regroup", "split") for f in bad["findings"]), bad["findings"]  # first the loops
+bad, rows = load("layer")
+assert rows["weights", "forward"]["accesses"] == 3 * 1024 * 512, rows  # each of them, of all rounds
+assert sum(b["count"] for b in rows["weights", "forward"]["reuse_distance"]["buckets"]) + rows["weights", "forward"]["reuse_distance"]["beyond"] == 3 * 1024 * 512
+assert any("machine asked about" in n for n in bad["run"]["notes"]), bad["run"]["notes"]
+PY
+/usr/bin/python3 check.py || fail "what was found"
+for name in layer speckle; do
+    /usr/bin/python3 -m jsonschema -i "$name/analysis.json" "$SRC/docs/analysis.schema.json" || fail "the schema is not obeyed"
+done
+"$LWP" export layer -o layer.html > out 2>&1 || { cat out; fail "export"; }
+# a program that is fine, in windows
+"$LWP" collect -q -e exact --detect layout,locality -o fine -- "$BUILD/examples-bin/nochange" 2 1 > out 2>&1 || { cat out; fail "nochange"; }
+"$LWP" analyze -q fine || fail "analyze nochange"
+/usr/bin/python3 - <<'PY' || fail "nochange"
+import json
+d = json.load(open("fine/analysis.json"))
+assert d["locality"] and not d["findings"], d["findings"]
+PY
+echo "passed"
