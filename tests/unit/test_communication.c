@@ -66,21 +66,21 @@ struct reference {
 
 static void reference_access(struct reference *r, unsigned thread, unsigned at, unsigned bytes, bool store)
 {
-    enum { NOTHING, AGAIN, FIRST } seen[THREADS + 1] = {NOTHING};
+    enum { NOT_SEEN, SEEN_AGAIN, SEEN_FIRST } seen[THREADS + 1] = {NOT_SEEN};
     for (unsigned g = at / r->granule; g <= (at + bytes - 1) / r->granule; g++) {
         unsigned writer = r->writer[g];
         if (store) {
             r->writer[g] = thread;
             memset(r->readers[g], 0, sizeof r->readers[g]);
         } else if (writer != thread) {
-            if (writer && seen[writer] != FIRST)
-                seen[writer] = r->readers[g][thread] ? AGAIN : FIRST;
+            if (writer && seen[writer] != SEEN_FIRST)
+                seen[writer] = r->readers[g][thread] ? SEEN_AGAIN : SEEN_FIRST;
             r->readers[g][thread] = true;
         }
     }
     for (unsigned w = 1; w <= THREADS; w++) {
-        r->cells.first[w][thread] += seen[w] == FIRST;
-        r->cells.again[w][thread] += seen[w] == AGAIN;
+        r->cells.first[w][thread] += seen[w] == SEEN_FIRST;
+        r->cells.again[w][thread] += seen[w] == SEEN_AGAIN;
     }
 }
 
