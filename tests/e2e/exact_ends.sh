@@ -72,6 +72,11 @@ said 'no memory left for tracing'
 grep -q 'aspacem' err && fail "Valgrind's map of memory is on stderr"
 limited 4 1000
 
+# a program that executes itself again: /proc/self/exe is its own file, not Valgrind's tool
+collect 0 again ./ends exec /proc/self/exe
+[ "$(cat out)" = "$(printf 'worked\nworked')" ] || { cat out err; fail "a program did not execute itself"; }
+[ "$(ls -d again/p* | wc -l)" = 2 ] || { ls again; fail "two images were not recorded"; }
+
 # programs that Valgrind does not run: refused, or run as usual by those that are traced
 cp ends marked && chmod u+s marked || fail "chmod"
 collect 125 refused ./marked
