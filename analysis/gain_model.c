@@ -31,7 +31,7 @@ static const double usual_line = 64, usual_l1 = 32 << 10, usual_l2 = 1 << 20, us
 static const double tlb_reach = 6 << 20;
 
 /* Costs beside that of memory itself: of a line in a stream, of a jump, and of an instruction at full speed. */
-static const double stream_l2 = 0.17, stream_l3 = 0.4, stream_core = 0.01, stream_core_cached = 0.03;
+static const double stream_l2 = 0.17, stream_l3 = 0.4, stream_core = 0.0075, stream_core_cached = 0.03;
 static const double jump_cached = 0.05, jump_core = 0.012;
 static const double chain_l1 = 0.007, chain_l2 = 0.03, chain_l3 = 0.16, chain_core = 0.0008;
 /* What more lines of one element cost at least: nothing up to so many, then by this power. */
