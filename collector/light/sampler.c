@@ -473,10 +473,16 @@ void lwp_sampler_detach(struct lwp_thread *self)
     struct lwp_sampler *sampler = self->sampler;
     if (!sampler)
         return;
-    if (sampler->pmu)
-        sampler_stop_hardware(sampler->pmu);
+    struct lwp_timer *timer = sampler->timer;
+    struct lwp_pmu *pmu = sampler->pmu;
+    sampler->timer = NULL; /* what is still watched may stop the thread once more, and then finds neither */
+    sampler->pmu = NULL;
+    sampler->rests.short_ns = 0;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    if (pmu)
+        sampler_stop_hardware(pmu);
     else
-        lwp_timer_stop(sampler->timer);
+        lwp_timer_stop(timer);
     sample_write_pending(self, sampler);
     lwp_watches_finish(&sampler->watches, self);
     lwp_sharing_finish(&sampler->sharing, self);
