@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 64, SAMPLES_LEAST = 100, CODE_BYTES = 256 };
+enum { MOST = 64, SAMPLES_LEAST = 50, CODE_BYTES = 256 };
 static const double share_least = 0.95, share_of_most = 0.90;
 
 struct loop {
