@@ -5,6 +5,7 @@
  * narrower than what stores of the same kind differ by in time. */
 #include "analysis/communication.h"
 
+#include "analysis/busiest.h"
 #include "base/arena.h"
 
 #include <math.h>
@@ -44,19 +45,6 @@ static int thread_find(const struct lwp_shared *shared, uint32_t process, uint32
     return low < shared->thread_count && shared->threads[low].process == process && shared->threads[low].tid == tid
                ? (int)low
                : -1;
-}
-
-struct ranked {
-    size_t thread;
-    double amount;
-};
-
-static int ranked_compare(const void *a, const void *b)
-{
-    const struct ranked *x = a, *y = b;
-    if (x->amount != y->amount)
-        return x->amount < y->amount ? 1 : -1;
-    return (x->thread > y->thread) - (x->thread < y->thread);
 }
 
 /* A pair of threads, or of a row's and a column's threads together. */
@@ -109,42 +97,26 @@ static struct lwp_share pair_share(const struct pair *pair, const struct pair *a
 static int *communication_rows(struct lwp_profile *profile, struct lwp_communication *found, const struct pair *pairs)
 {
     const struct lwp_shared *shared = &profile->shared;
-    struct ranked *ranked = lwp_arena_alloc(profile->arena, shared->thread_count + 1, sizeof *ranked);
-    bool *seen = lwp_arena_alloc(profile->arena, shared->thread_count + 1, sizeof *seen);
+    double *amounts = lwp_arena_alloc(profile->arena, shared->thread_count + 1, sizeof *amounts);
     int *rows = lwp_arena_alloc(profile->arena, shared->thread_count + 1, sizeof *rows);
-    for (size_t i = 0; i < shared->thread_count; i++) {
-        ranked[i].thread = i;
-        rows[i] = -1;
-    }
+    for (size_t i = 0; i < shared->thread_count; i++)
+        amounts[i] = -1; /* in no pair */
     for (size_t i = 0; i < shared->cell_count; i++) {
         int from = pairs[i].writer, to = pairs[i].reader;
+        double amount = pairs[i].estimate.amount[LWP_TRANSFER_ALL];
         if (from < 0 || to < 0)
             continue;
-        seen[from] = seen[to] = true;
-        ranked[from].amount += pairs[i].estimate.amount[LWP_TRANSFER_ALL];
-        ranked[to].amount += pairs[i].estimate.amount[LWP_TRANSFER_ALL];
+        amounts[from] = fmax(0, amounts[from]) + amount;
+        amounts[to] = fmax(0, amounts[to]) + amount;
     }
-    size_t wanted = 0;
-    for (size_t i = 0; i < shared->thread_count; i++)
-        wanted += seen[i];
-    bool folded = wanted > LWP_COMMUNICATION_THREADS;
-    found->others = folded ? wanted - (LWP_COMMUNICATION_THREADS - 1) : 0;
-    found->count = folded ? LWP_COMMUNICATION_THREADS : wanted;
-    for (size_t i = 0; i < shared->thread_count; i++)
-        ranked[i].amount = seen[i] ? ranked[i].amount : -1;
-    if (folded) {
-        qsort(ranked, shared->thread_count, sizeof *ranked, ranked_compare);
-        for (size_t i = LWP_COMMUNICATION_THREADS - 1; i < wanted; i++)
-            rows[ranked[i].thread] = LWP_COMMUNICATION_THREADS - 1;
-        for (size_t i = LWP_COMMUNICATION_THREADS - 1; i < wanted; i++)
-            seen[ranked[i].thread] = false;
-    }
+    struct lwp_busiest busiest =
+        lwp_busiest(profile->arena, amounts, shared->thread_count, LWP_COMMUNICATION_THREADS, rows);
+    found->count = busiest.rows;
+    found->others = busiest.others;
     found->threads = lwp_arena_alloc(profile->arena, found->count + 1, sizeof *found->threads);
-    for (size_t i = 0, row = 0; i < shared->thread_count; i++)
-        if (seen[i]) {
-            rows[i] = (int)row;
-            found->threads[row++] = &shared->threads[i];
-        }
+    for (size_t i = 0; i < shared->thread_count; i++)
+        if (rows[i] >= 0 && (!busiest.others || rows[i] < (int)busiest.rows - 1))
+            found->threads[rows[i]] = &shared->threads[i];
     return rows;
 }
 

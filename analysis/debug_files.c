@@ -5,6 +5,7 @@
 #include "analysis/debug_files.h"
 
 #include "base/log.h"
+#include "base/path.h"
 
 #include <elfutils/libdwelf.h>
 #include <elfutils/libdwfl.h>
@@ -289,8 +290,7 @@ Elf *code_debug_alternate_find(const char *folder, const char *name, const void 
 {
     struct debug_wanted wanted = debug_want(id, (ssize_t)id_bytes);
     char root[DEBUG_PATH_MAX];
-    const char *file = strrchr(name, '/');
-    file = file ? file + 1 : name;
+    const char *file = lwp_path_last(name);
     Elf *elf = NULL;
     if (!wanted.id_bytes)
         return NULL;

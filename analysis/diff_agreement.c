@@ -3,6 +3,8 @@
  * of the caches together; fractions of redundant accesses are of the same thing, and differ by sampling alone. */
 #include "analysis/diff_internal.h"
 
+#include "base/path.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,12 +117,11 @@ static const char *agreement_place(const struct lwp_diff *diff, const struct lwp
         json_array_get(json_object_get(side->root, "contexts"), (size_t)json_integer_value(context)), "frames");
     const json_t *frame = json_array_get(frames, 0);
     const char *function = lwp_diff_string(frame, "function"), *file = lwp_diff_string(frame, "file");
-    const char *slash = file ? strrchr(file, '/') : NULL;
     if (!json_is_integer(context) || !function)
         return NULL;
     if (!file)
         return function;
-    return lwp_arena_printf(diff->arena, "%s (%s:%lld)", function, slash ? slash + 1 : file,
+    return lwp_arena_printf(diff->arena, "%s (%s:%lld)", function, lwp_path_last(file),
                             (long long)json_integer_value(json_object_get(frame, "line")));
 }
 

@@ -2,6 +2,7 @@
 #include "analysis/diff.h"
 
 #include "analysis/report.h"
+#include "base/path.h"
 
 #include <math.h>
 #include <string.h>
@@ -173,23 +174,18 @@ static void text_parts(const struct text *text, const char *heading, const json_
     }
 }
 
-static const char *text_file(const json_t *side)
-{
-    const char *path = text_of(side, "file", "?"), *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 static void text_place(const json_t *side, char *place, size_t size)
 {
+    const char *file = lwp_path_last(text_of(side, "file", "?"));
     double first = text_number(side, "first_line"), last = text_number(side, "last_line");
     if (!json_is_object(side))
         snprintf(place, size, "not found");
     else if (first < 0)
-        snprintf(place, size, "%.30s", text_file(side));
+        snprintf(place, size, "%.30s", file);
     else if (last > first)
-        snprintf(place, size, "%.30s:%.0f-%.0f", text_file(side), first, last);
+        snprintf(place, size, "%.30s:%.0f-%.0f", file, first, last);
     else
-        snprintf(place, size, "%.30s:%.0f", text_file(side), first);
+        snprintf(place, size, "%.30s:%.0f", file, first);
 }
 
 static void text_loops(const struct text *text, const json_t *structure)

@@ -4,6 +4,7 @@
  * threads those that communicate most have rows of their own. */
 #include "analysis/exchange.h"
 
+#include "analysis/busiest.h"
 #include "analysis/regions.h"
 #include "base/arena.h"
 
@@ -34,48 +35,28 @@ static int party_find(const struct lwp_flows *flows, uint32_t process, uint32_t 
     return found ? (int)(found - flows->parties) : -1;
 }
 
-struct ranked {
-    size_t party;
-    uint64_t amount;
-};
-
-static int ranked_compare(const void *a, const void *b)
-{
-    const struct ranked *x = a, *y = b;
-    if (x->amount != y->amount)
-        return x->amount < y->amount ? 1 : -1;
-    return (x->party > y->party) - (x->party < y->party);
-}
-
 /* The row of each party: of too many, the last is that of all that communicate less. */
 static int *exchange_rows(struct lwp_profile *profile, struct lwp_exchange *found)
 {
     struct lwp_flows *flows = &profile->flows;
     qsort(flows->parties, flows->party_count, sizeof *flows->parties, party_compare);
-    struct ranked *ranked = lwp_arena_alloc(profile->arena, flows->party_count + 1, sizeof *ranked);
+    double *amounts = lwp_arena_alloc(profile->arena, flows->party_count + 1, sizeof *amounts);
     int *rows = lwp_arena_alloc(profile->arena, flows->party_count + 1, sizeof *rows);
-    for (size_t i = 0; i < flows->party_count; i++)
-        ranked[i].party = i;
     for (size_t i = 0; i < flows->flow_count; i++) {
         const struct lwp_flow *flow = &flows->flows[i];
         int from = party_find(flows, flow->process, flow->writer), to = party_find(flows, flow->process, flow->reader);
         if (from >= 0 && to >= 0 && !flow->place.runtime) {
-            ranked[from].amount += flow->first + flow->again;
-            ranked[to].amount += flow->first + flow->again;
+            amounts[from] += (double)(flow->first + flow->again);
+            amounts[to] += (double)(flow->first + flow->again);
         }
     }
-    bool folded = flows->party_count > LWP_EXCHANGE_THREADS;
-    found->count = folded ? LWP_EXCHANGE_THREADS : flows->party_count;
-    found->others = folded ? flows->party_count - (LWP_EXCHANGE_THREADS - 1) : 0;
+    struct lwp_busiest busiest = lwp_busiest(profile->arena, amounts, flows->party_count, LWP_EXCHANGE_THREADS, rows);
+    found->count = busiest.rows;
+    found->others = busiest.others;
     found->threads = lwp_arena_alloc(profile->arena, found->count + 1, sizeof *found->threads);
-    qsort(ranked, flows->party_count, sizeof *ranked, ranked_compare);
-    for (size_t i = folded ? LWP_EXCHANGE_THREADS - 1 : flows->party_count; i < flows->party_count; i++)
-        rows[ranked[i].party] = LWP_EXCHANGE_THREADS - 1;
-    for (size_t i = 0, row = 0; i < flows->party_count; i++)
-        if (!rows[i]) {
-            rows[i] = (int)row;
-            found->threads[row++] = &flows->parties[i];
-        }
+    for (size_t i = 0; i < flows->party_count; i++)
+        if (!busiest.others || rows[i] < (int)busiest.rows - 1)
+            found->threads[rows[i]] = &flows->parties[i];
     return rows;
 }
 
@@ -130,12 +111,10 @@ static size_t making_function(struct exchange_making *making, const struct lwp_f
 static size_t making_loop(struct exchange_making *making, uint32_t loop)
 {
     const struct lwp_region *region = &making->profile->regions[loop];
-    const char *file = region->file ? strrchr(region->file, '/') : NULL;
-    file = file ? file + 1 : region->file ? region->file : "?";
+    const char *lines = lwp_regions_lines(making->profile, region);
     return making_region(making, lwp_hash_mix(0x6c6f6f70u, loop),
                          &(struct lwp_exchange_region){.kind = LWP_EXCHANGE_LOOP,
-                                                       .name = lwp_arena_printf(making->profile->arena, "loop at %s:%u-%u in %s", file,
-                                                                                region->first_line, region->last_line,
+                                                       .name = lwp_arena_printf(making->profile->arena, "loop at %s in %s", lines ? lines : "?",
                                                                                 region->function ? region->function : "?"),
                                                        .region = loop});
 }

@@ -4,6 +4,7 @@
 
 #include "analysis/exchange_pattern.h"
 #include "analysis/placement.h"
+#include "analysis/regions.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -29,11 +30,8 @@ static bool region_is_told(const struct lwp_exchange *found, const struct lwp_ex
 
 static const char *region_lines(struct lwp_profile *profile, const struct lwp_exchange_region *region)
 {
-    const struct lwp_region *code = region->region == LWP_NONE ? NULL : &profile->regions[region->region];
-    if (!code || !code->file || !code->first_line)
-        return region->name;
-    const char *file = strrchr(code->file, '/');
-    return lwp_arena_printf(profile->arena, "%s:%u-%u", file ? file + 1 : code->file, code->first_line, code->last_line);
+    const char *lines = region->region == LWP_NONE ? NULL : lwp_regions_lines(profile, &profile->regions[region->region]);
+    return lines ? lines : region->name;
 }
 
 /* The largest cache that a good part of the reads again come too late for. */

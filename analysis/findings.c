@@ -4,6 +4,7 @@
 #include "analysis/findings.h"
 
 #include "analysis/objects.h"
+#include "base/path.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -202,13 +203,11 @@ static const char *finding_at(struct lwp_profile *profile, uint32_t context)
     if (!place)
         return "code without a name";
     if (!place->frames[0].function) {
-        const char *path = lwp_code_module_info(profile->code, node->module)->path, *slash = path ? strrchr(path, '/') : NULL;
-        return lwp_arena_printf(profile->arena, "%s+%#llx", slash ? slash + 1 : path ? path : "?",
-                                (unsigned long long)node->address);
+        const char *name = lwp_path_last(lwp_code_module_info(profile->code, node->module)->path);
+        return lwp_arena_printf(profile->arena, "%s+%#llx", name ? name : "?", (unsigned long long)node->address);
     }
     const struct lwp_frame *frame = &place->frames[0];
-    const char *file = frame->file ? strrchr(frame->file, '/') : NULL;
-    file = file ? file + 1 : frame->file;
+    const char *file = lwp_path_last(frame->file);
     if (file && frame->line)
         return lwp_arena_printf(profile->arena, "%s (%s:%u)", frame->function, file, frame->line);
     return frame->function;

@@ -4,6 +4,7 @@
 #include "analysis/regions.h"
 #include "analysis/spots.h"
 #include "base/arena.h"
+#include "base/path.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -97,8 +98,7 @@ static bool place_is_runtime(const char *path, const char *function)
 {
     static const char *const own[] = {"libgomp.so", "libpthread", "ld-linux", "libomp.so", "libiomp5.so", "libtbb"};
     static const char *const for_program[] = {"mem", "__mem", "str", "__str", "wmem", "__wmem", "bcopy", "qsort", "msort", "__libc_mem"};
-    const char *name = path ? strrchr(path, '/') : NULL;
-    name = name ? name + 1 : path ? path : "";
+    const char *name = path ? lwp_path_last(path) : "";
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
         if (strncmp(name, own[i], strlen(own[i])) == 0)
             return true;

@@ -24,6 +24,8 @@
  * threads share, of NUMA, of large pages, of conflicts between cache sets. */
 #include "analysis/gain_model.h"
 
+#include "base/path.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -188,8 +190,7 @@ double lwp_gain_spinning(struct lwp_profile *profile)
         const struct lwp_region *region = &profile->regions[i];
         if (region->same_as != i || region->weight.weight <= 0 || region->module == LWP_NONE)
             continue;
-        const char *path = lwp_code_module_info(profile->code, region->module)->path;
-        const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+        const char *name = lwp_path_last(lwp_code_module_info(profile->code, region->module)->path);
         for (size_t k = 0; k < sizeof runtimes / sizeof *runtimes; k++)
             if (strncmp(name, runtimes[k], strlen(runtimes[k])) == 0)
                 weight += region->weight.weight;

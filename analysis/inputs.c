@@ -4,6 +4,7 @@
  * Everything is in an order that is always the same. */
 #include "analysis/inputs.h"
 
+#include "base/path.h"
 #include "base/utf8.h"
 
 #include <dirent.h>
@@ -166,9 +167,7 @@ static json_t *input_ranks(const char *dir, json_t *ranks)
 
 static const char *input_program(const json_t *run)
 {
-    const char *program = json_string_value(json_array_get(json_object_get(run, "command"), 0));
-    const char *slash = program ? strrchr(program, '/') : NULL;
-    return slash ? slash + 1 : program;
+    return lwp_path_last(json_string_value(json_array_get(json_object_get(run, "command"), 0)));
 }
 
 /* What a further DIR adds to the run. */

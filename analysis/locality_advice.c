@@ -4,6 +4,7 @@
 #include "analysis/locality_advice.h"
 
 #include "analysis/objects.h"
+#include "analysis/regions.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -67,13 +68,9 @@ static void advice_add(const struct lwp_profile *profile, const struct lwp_local
 
 static const char *advice_place(struct lwp_profile *profile, const struct lwp_region *region)
 {
-    const char *slash = region->file ? strrchr(region->file, '/') : NULL;
-    const char *file = slash ? slash + 1 : region->file;
-    if (!file)
-        return lwp_arena_printf(profile->arena, "in %s", region->function ? region->function : "code without a name");
-    if (region->first_line == region->last_line)
-        return lwp_arena_printf(profile->arena, "at %s:%u", file, region->first_line);
-    return lwp_arena_printf(profile->arena, "at %s:%u-%u", file, region->first_line, region->last_line);
+    const char *lines = lwp_regions_lines(profile, region);
+    return lines ? lwp_arena_printf(profile->arena, "at %s", lines)
+                 : lwp_arena_printf(profile->arena, "in %s", region->function ? region->function : "code without a name");
 }
 
 /* False: nothing to be gained. */

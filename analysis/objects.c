@@ -5,6 +5,7 @@
 #include "analysis/objects.h"
 
 #include "analysis/contexts.h"
+#include "base/path.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -218,16 +219,10 @@ static const char *object_function(struct lwp_profile *profile, const char *func
     return lwp_arena_printf(profile->arena, "%.*s()", (int)(open ? open - function : (long)strlen(function)), function);
 }
 
-static const char *object_file(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 static const char *object_module_name(struct lwp_profile *profile, uint32_t module)
 {
     const struct lwp_module *info = module == LWP_NONE ? NULL : lwp_code_module_info(profile->code, module);
-    return info && info->path ? object_file(info->path) : "unknown code";
+    return info && info->path ? lwp_path_last(info->path) : "unknown code";
 }
 
 static const char *object_allocated_name(struct lwp_profile *profile, const struct lwp_object *object)
@@ -247,7 +242,7 @@ static const char *object_allocated_name(struct lwp_profile *profile, const stru
                                 (unsigned long long)profile->contexts[node].address);
     if (frame.file && frame.line)
         return lwp_arena_printf(profile->arena, "%s in %s at %s:%u", what, object_function(profile, frame.function),
-                                object_file(frame.file), frame.line);
+                                lwp_path_last(frame.file), frame.line);
     return lwp_arena_printf(profile->arena, "%s in %s", what, object_function(profile, frame.function));
 }
 

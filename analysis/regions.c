@@ -7,6 +7,7 @@
 #include "analysis/regions.h"
 
 #include "analysis/contexts.h"
+#include "base/path.h"
 
 #include <math.h>
 #include <string.h>
@@ -109,6 +110,16 @@ uint32_t lwp_regions_final(const struct lwp_profile *profile, uint32_t region)
     while (region != LWP_NONE && profile->regions[region].same_as != region)
         region = profile->regions[region].same_as;
     return region;
+}
+
+const char *lwp_regions_lines(struct lwp_profile *profile, const struct lwp_region *region)
+{
+    const char *file = lwp_path_last(region->file);
+    if (!file || !region->first_line)
+        return NULL;
+    if (region->first_line == region->last_line)
+        return lwp_arena_printf(profile->arena, "%s:%u", file, region->first_line);
+    return lwp_arena_printf(profile->arena, "%s:%u-%u", file, region->first_line, region->last_line);
 }
 
 static bool region_holds(const struct lwp_profile *profile, uint32_t outer, uint32_t inner)

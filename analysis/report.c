@@ -4,6 +4,8 @@
 #define _GNU_SOURCE /* asprintf */
 #include "analysis/report_parts.h"
 
+#include "base/path.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,10 +77,10 @@ static void report_wrap(const struct lwp_report *report, int indent, const char 
 /* "match (neuron.c:93-94)", or "sort+0x6e8c" without symbols. */
 static void report_place(const struct lwp_report *report, const json_t *loop, char *text, size_t size)
 {
-    const char *file = lwp_report_file(json_string_value(json_object_get(loop, "file")));
+    const char *file = lwp_path_last(json_string_value(json_object_get(loop, "file")));
     const char *function = json_string_value(json_object_get(loop, "function"));
     const json_t *module = lwp_report_at(report, "modules", json_object_get(loop, "module"));
-    const char *path = lwp_report_file(json_string_value(json_object_get(module, "path")));
+    const char *path = lwp_path_last(json_string_value(json_object_get(module, "path")));
     int first = (int)lwp_report_number(loop, "first_line"), last = (int)lwp_report_number(loop, "last_line");
     if (!loop || (!function && !path))
         snprintf(text, size, "unknown code");
@@ -270,7 +272,7 @@ static void report_split(const struct lwp_report *report, const json_t *split)
     const json_t *frame = json_object_get(object, "site");
     if (json_is_string(json_object_get(frame, "file")))
         lwp_report_say(report, "   allocated   in %s() at %s:%.0f\n", lwp_report_text(frame, "function", "?"),
-                       lwp_report_file(lwp_report_text(frame, "file", "?")), lwp_report_number(frame, "line"));
+                       lwp_path_last(lwp_report_text(frame, "file", "?")), lwp_report_number(frame, "line"));
     lwp_report_say(report, "   confidence  %s; cache lines per element visited %.2f -> %.2f\n",
                    lwp_report_text(split, "confidence", "?"), lwp_report_number(traffic, "before"),
                    lwp_report_number(traffic, "after"));

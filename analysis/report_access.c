@@ -1,6 +1,8 @@
 /* What became of watched accesses, as text: redundant pairs, and what threads do to each other's memory. */
 #include "analysis/report_parts.h"
 
+#include "base/path.h"
+
 /* Its name, or "sort+0x6e8c" without symbols. */
 static void report_function(const struct lwp_report *report, const json_t *frame, char *text, size_t size)
 {
@@ -10,7 +12,7 @@ static void report_function(const struct lwp_report *report, const json_t *frame
     if (function || !module || !json_is_integer(address))
         snprintf(text, size, "%s", function ? function : "unknown code");
     else
-        snprintf(text, size, "%s+%#llx", lwp_report_file(lwp_report_text(module, "path", "?")),
+        snprintf(text, size, "%s+%#llx", lwp_path_last(lwp_report_text(module, "path", "?")),
                  (unsigned long long)json_integer_value(address));
 }
 
@@ -52,7 +54,7 @@ static void report_path(const struct lwp_report *report, const char *what, const
         report_function(report, frame, name, sizeof name);
         lwp_report_say(report, "   %-11s %s", i ? "" : what, name);
         if (file && json_is_integer(json_object_get(frame, "line")))
-            lwp_report_say(report, "  %s:%.0f", lwp_report_file(file), lwp_report_number(frame, "line"));
+            lwp_report_say(report, "  %s:%.0f", lwp_path_last(file), lwp_report_number(frame, "line"));
         lwp_report_say(report, "\n");
     }
 }
@@ -118,7 +120,7 @@ static void report_access_at(const struct lwp_report *report, const json_t *cont
     const char *file = lwp_report_text(own, "file", NULL);
     report_function(report, own, name, sizeof name);
     if (file && json_is_integer(json_object_get(own, "line")))
-        snprintf(text, size, "%s (%s:%.0f)", name, lwp_report_file(file), lwp_report_number(own, "line"));
+        snprintf(text, size, "%s (%s:%.0f)", name, lwp_path_last(file), lwp_report_number(own, "line"));
     else
         snprintf(text, size, "%s", name);
 }

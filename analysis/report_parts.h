@@ -46,12 +46,6 @@ static inline void lwp_report_style(const struct lwp_report *report, const char 
         fprintf(report->out, "\033[%sm", code);
 }
 
-static inline const char *lwp_report_file(const char *path)
-{
-    const char *slash = path ? strrchr(path, '/') : NULL;
-    return slash ? slash + 1 : path;
-}
-
 /* report_access.c: totals and largest pairs; one pair as evidence of a finding; cache lines between threads. */
 void lwp_report_redundancies(const struct lwp_report *report);
 void lwp_report_redundancy(const struct lwp_report *report, const json_t *pair);

@@ -2,6 +2,7 @@
  * Exit status: the program's own, 128+n for a signal; lwp's failures are 125, 126 (cannot execute), 127 (not found). */
 #include "base/command.h"
 #include "base/log.h"
+#include "base/path.h"
 #include "collector/env.h"
 #include "collector/launch/closing.h"
 #include "collector/launch/collect_options.h"
@@ -29,10 +30,9 @@ enum { EXIT_LWP = 125, EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 };
 /* lwp-<app>.<pid>, or of a parallel job lwp-<app>.<job>, with nothing in it that would trouble a shell or a terminal. */
 static char *collect_default_dir(const char *app, const char *job)
 {
-    const char *base = strrchr(app, '/');
     char *dir, pid[16];
     snprintf(pid, sizeof pid, "%d", (int)getpid());
-    if (asprintf(&dir, "lwp-%.100s.%.100s", base ? base + 1 : app, job ? job : pid) < 0)
+    if (asprintf(&dir, "lwp-%.100s.%.100s", lwp_path_last(app), job ? job : pid) < 0)
         return NULL;
     for (char *c = dir; *c; c++)
         if (!strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._+-", *c))

@@ -4,6 +4,8 @@
  * Programs started by the target are not checked here; the ones that cannot be entered are simply missing. */
 #include "collector/launch/target.h"
 
+#include "base/path.h"
+
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -155,8 +157,7 @@ static int target_check_elf(struct lwp_target *target, const char *path, int fd,
         }
     }
     /* The loader itself can be run by hand (ld.so PROGRAM): dynamic without an interpreter, and it heeds LD_PRELOAD. */
-    const char *base = strrchr(path, '/');
-    bool loader_itself = dynamic && strncmp(base ? base + 1 : path, "ld", 2) == 0 && strstr(path, ".so");
+    bool loader_itself = dynamic && strncmp(lwp_path_last(path), "ld", 2) == 0 && strstr(path, ".so");
     if (!interpreter && !loader_itself) {
         lwp_error_set(err, LWP_ERR_USAGE,
                       "'%s' is statically linked and cannot load lwp's library; link it dynamically (without -static; "
