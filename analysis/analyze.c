@@ -175,12 +175,13 @@ static int analyze_all(const char *const *dirs, size_t count, const char *out_pa
     lwp_regroup_advise(&profile, &splits, &regroups);
     lwp_redundancy_find(&profile, &redundancies);
     lwp_exchange_find(&profile, &together.exchange);
+    lwp_exchange_advise(&profile, &together.exchange, &together.tips);
     lwp_communication_find(&profile, &together.communication);
     lwp_sharing_find(&profile, &together.sharings);
     lwp_locality_find(&profile, &locality);
     lwp_locality_notes(&profile);
     lwp_locality_advise(&profile, &locality, &tips);
-    lwp_findings_rank(&profile, &splits, &regroups, &redundancies, &together.sharings, &locality, &tips, &findings);
+    lwp_findings_rank(&profile, &splits, &regroups, &redundancies, &together, &locality, &tips, &findings);
     analyze_notes(&profile);
     json_t *root = lwp_json_build(&profile, &splits, &regroups, &redundancies, &together, &locality, &findings);
     lwp_regroup_free(&regroups);

@@ -302,6 +302,14 @@ static int attribution_flow_distance(void *to, const struct lwps_flow_distance *
     return 0;
 }
 
+static int attribution_flow_pieces(void *to, const struct lwps_flow_pieces *record)
+{
+    struct lwp_attribution *self = to;
+    if (!self->file->other_unit)
+        lwp_flows_pieces(&self->shard->flows, attribution_spot(self, record->ip, record->time), record);
+    return 0;
+}
+
 int lwp_attribute(struct lwp_attribution *self, struct lwp_space *space, uint32_t number, const char *path,
                   struct lwp_attributed *file, struct lwps_damage *damage, struct lwp_error *err)
 {
@@ -317,6 +325,7 @@ int lwp_attribute(struct lwp_attribution *self, struct lwp_space *space, uint32_
                                                 .party = attribution_party,
                                                 .flow = attribution_flow,
                                                 .flow_distance = attribution_flow_distance,
+                                                .flow_pieces = attribution_flow_pieces,
                                                 .sample = attribution_sample};
     lwp_resolver_enter(self->resolver, space);
     lwp_places_begin(&self->places);

@@ -226,8 +226,8 @@ static int dump_registers(void *to, const struct lwps_registers *record)
 static int dump_flows(void *to, const struct lwps_flows *record)
 {
     (void)to;
-    printf("flows granule %" PRIu32 " alone %" PRIu64 " thinned %" PRIu32 " %" PRIu32 "\n", record->granule_bytes, record->alone_bytes,
-           record->thinned, record->distances_thinned);
+    printf("flows granule %" PRIu32 " alone %" PRIu64 " thinned %" PRIu32 " %" PRIu32 " accesses %" PRIu64 "\n", record->granule_bytes, record->alone_bytes,
+           record->thinned, record->distances_thinned, record->accesses);
     return 0;
 }
 
@@ -254,6 +254,22 @@ static int dump_flow_distance(void *to, const struct lwps_flow_distance *record)
     return 0;
 }
 
+static int dump_flow_pieces(void *to, const struct lwps_flow_pieces *record)
+{
+    (void)to;
+    printf("flow pieces time %" PRIu64 " ip %" PRIx64 " count %" PRIu64 " lines %" PRIu64 " bytes %" PRIu64 " step %" PRId64 " even %" PRIu64 "\n",
+           record->time, record->ip, record->count, record->lines, record->bytes, record->step, record->even);
+    return 0;
+}
+
+static int dump_trace(void *to, const struct lwps_trace *record)
+{
+    (void)to;
+    printf("trace window %" PRIu32 " part %" PRIu32 " tid %" PRIu32 " time %" PRIu64 " bytes %" PRIu32 "\n", record->window, record->part,
+           record->tid, record->time, record->size);
+    return 0;
+}
+
 static int dump_sample(void *to, const struct lwps_sample *record)
 {
     (void)to;
@@ -274,7 +290,8 @@ static int dump_run(int argc, char **argv, const struct lwp_command *self)
         .context = dump_context, .pool = dump_pool, .pool_count = dump_pool_count, .block = dump_block,
         .block_end = dump_block_end, .totals = dump_totals, .note = dump_note, .thread = dump_thread,
         .thread_end = dump_thread_end, .watch = dump_watch, .candidates = dump_candidates, .pair = dump_pair, .registers = dump_registers,
-        .flows = dump_flows, .party = dump_party, .flow = dump_flow, .flow_distance = dump_flow_distance, .sample = dump_sample,
+        .flows = dump_flows, .party = dump_party, .flow = dump_flow, .flow_distance = dump_flow_distance,
+        .flow_pieces = dump_flow_pieces, .trace = dump_trace, .sample = dump_sample,
     };
     struct lwp_options options;
     int status;

@@ -166,6 +166,26 @@ static void making_reuse(struct exchange_making *making, size_t *rooms, const st
     }
 }
 
+/* Majority votes of two add up where they agree; else the weaker one only takes from the stronger. */
+static void making_pieces(struct exchange_making *making, const struct lwp_flow_pieces *pieces)
+{
+    size_t in[DEPTH], count = making_regions(making, &pieces->place, in);
+    for (size_t i = 0; i < count; i++) {
+        struct lwp_exchange_pieces *sum = &making->found->regions[in[i]].pieces;
+        sum->count += pieces->count;
+        sum->lines += pieces->lines;
+        sum->bytes += pieces->bytes;
+        if (sum->step == pieces->step) {
+            sum->even += pieces->even;
+        } else if (sum->even < pieces->even) {
+            sum->step = pieces->step;
+            sum->even = pieces->even - sum->even;
+        } else {
+            sum->even -= pieces->even;
+        }
+    }
+}
+
 /* ---- what is listed ---- */
 
 static int region_compare(const void *a, const void *b)
@@ -270,6 +290,8 @@ void lwp_exchange_find(struct lwp_profile *profile, struct lwp_exchange *found)
         abort();
     for (size_t i = 0; i < flows->reuse_count; i++)
         making_reuse(&making, rooms, &flows->reuses[i]);
+    for (size_t i = 0; i < flows->piece_count; i++)
+        making_pieces(&making, &flows->pieces[i]);
     free(rooms);
     lwp_map_free(making.index);
     exchange_keep(profile, found);

@@ -16,6 +16,12 @@ enum lwp_exchange_kind {
     LWP_EXCHANGE_LOOP,     /* with the loops in it */
 };
 
+/* As struct lwp_flow_pieces, of all instructions together. */
+struct lwp_exchange_pieces {
+    uint64_t count, lines, bytes, even;
+    int64_t step;
+};
+
 struct lwp_exchange_region {
     enum lwp_exchange_kind kind;
     const char *name;
@@ -27,6 +33,7 @@ struct lwp_exchange_region {
     struct lwp_distance_bucket *distances;
     size_t distance_count;
     double element_bytes;    /* mean width of a read */
+    struct lwp_exchange_pieces pieces;
     double min_cutoff, max_cutoff; /* elements; 0: the caches are not known */
 };
 

@@ -4,10 +4,19 @@
 
 #include "analysis/exchange.h"
 
-enum { LWP_EXCHANGE_ADVICE = 4 };
+struct lwp_exchange_tip {
+    const char *kind;  /* "distance", "pieces", "mapping" */
+    size_t region;     /* of the exchange's regions */
+    double share;      /* of all accesses of the run, those that it is about */
+    const char *title, *severity, *next_step;
+};
 
-/* Sentences for a region, in the profile's arena; returns how many. */
-size_t lwp_exchange_advise(struct lwp_profile *profile, const struct lwp_exchange *found, const struct lwp_exchange_region *region,
-                           const char *advice[LWP_EXCHANGE_ADVICE]);
+struct lwp_exchange_tips {
+    struct lwp_exchange_tip *tips; /* in the order of the regions */
+    size_t count;
+};
+
+/* In profile->arena. */
+void lwp_exchange_advise(struct lwp_profile *profile, const struct lwp_exchange *found, struct lwp_exchange_tips *tips);
 
 #endif

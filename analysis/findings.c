@@ -1,7 +1,7 @@
 /* Turns advice into findings: a stable id, a title a person understands, how much it matters, what to do next.
  * The id depends on names only (type, variable, allocating function), not on addresses, lines or samples, so that it
  * survives a rebuild and can be linked to and compared. */
-#include "analysis/findings.h"
+#include "analysis/findings_threads.h"
 
 #include "analysis/objects.h"
 #include "base/path.h"
@@ -270,40 +270,6 @@ static void finding_of_redundancy(struct lwp_profile *profile, const struct lwp_
     finding->next_step = lwp_arena_printf(profile->arena, "%s %s", item->meaning, item->remedy);
 }
 
-/* ---- false sharing ---- */
-
-enum { SHARINGS_SHOWN = 10 };
-
-static const double sharing_share = 0.02;
-
-/* That threads use the same bytes is often what the program is about: listed, no finding. */
-static bool finding_is_sharing(const struct lwp_sharing *item)
-{
-    return item->is_false && item->share.low >= sharing_share;
-}
-
-static void finding_of_sharing(struct lwp_profile *profile, const struct lwp_sharings *sharings, size_t index,
-                               struct lwp_finding *finding)
-{
-    const struct lwp_sharing *item = &sharings->items[index];
-    const char *name = item->name;
-    const char *a = item->uses[0].field, *b = item->uses[item->use_count - 1].field;
-    uint64_t hash = lwp_hash_mix(lwp_hash_text(name), (uint64_t)item->uses[0].use->offset);
-    *finding = (struct lwp_finding){.kind = "sharing", .index = index, .next_step = item->advice};
-    finding->id = lwp_arena_printf(profile->arena, "false-sharing-%04x", (unsigned)(hash & 0xffff));
-    const char *lines = item->lines == 1 ? "a cache line" : lwp_arena_printf(profile->arena, "%zu cache lines", item->lines);
-    if (a && b && strcmp(a, b))
-        finding->title = lwp_arena_printf(profile->arena,
-                                          "%zu threads take %s of %s from each other though they use other bytes (%s and %s)",
-                                          item->threads, lines, name, a, b);
-    else
-        finding->title = lwp_arena_printf(profile->arena,
-                                          "%zu threads take %s of %s from each other though they use other bytes",
-                                          item->threads, lines, name);
-    finding->share = item->share.value;
-    finding->severity = finding->share >= 0.2 ? "high" : finding->share >= 0.05 ? "medium" : "low";
-}
-
 /* ---- loops ---- */
 
 static void finding_of_tip(struct lwp_profile *profile, const struct lwp_locality *locality, const struct lwp_locality_tip *tip,
@@ -351,11 +317,12 @@ static int finding_compare(const void *a, const void *b)
 
 void lwp_findings_rank(struct lwp_profile *profile, const struct lwp_splits *splits,
                        const struct lwp_regroups *regroups, const struct lwp_redundancies *redundancies,
-                       const struct lwp_sharings *sharings, const struct lwp_locality *locality,
+                       const struct lwp_together *together, const struct lwp_locality *locality,
                        const struct lwp_locality_tips *tips, struct lwp_findings *findings)
 {
     size_t room = splits->count + (regroups ? regroups->count : 0) + (redundancies ? REDUNDANT_SHOWN : 0), count = 0;
-    findings->findings = lwp_arena_alloc(profile->arena, room + SHARINGS_SHOWN + (tips ? tips->count : 0), sizeof *findings->findings);
+    size_t threads = together ? lwp_findings_threads_room(together) : 0;
+    findings->findings = lwp_arena_alloc(profile->arena, room + threads + (tips ? tips->count : 0), sizeof *findings->findings);
     for (size_t i = 0; i < splits->count; i++)
         if (!finding_waits(profile, locality, tips, splits->splits[i].layout->objects[0]))
             finding_of_split(profile, splits, i, &findings->findings[count++]);
@@ -365,12 +332,8 @@ void lwp_findings_rank(struct lwp_profile *profile, const struct lwp_splits *spl
     for (size_t i = 0; redundancies && i < redundancies->count && count < room; i++)
         if (finding_is_redundancy(redundancies, profile, &redundancies->items[i]))
             finding_of_redundancy(profile, redundancies, i, &findings->findings[count++]);
-    size_t shown = 0;
-    for (size_t i = 0; sharings && i < sharings->count && shown < SHARINGS_SHOWN; i++)
-        if (finding_is_sharing(&sharings->items[i])) {
-            finding_of_sharing(profile, sharings, i, &findings->findings[count++]);
-            shown++;
-        }
+    if (together)
+        count += lwp_findings_threads(profile, together, findings->findings + count);
     for (size_t i = 0; tips && i < tips->count; i++)
         finding_of_tip(profile, locality, &tips->tips[i], &findings->findings[count++]);
     findings->count = count;

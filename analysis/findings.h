@@ -5,8 +5,8 @@
 #include "analysis/locality_advice.h"
 #include "analysis/redundancy.h"
 #include "analysis/regroup.h"
-#include "analysis/sharing.h"
 #include "analysis/split.h"
+#include "analysis/together.h"
 
 struct lwp_finding {
     const char *id, *kind, *title, *severity, *next_step;
@@ -19,10 +19,10 @@ struct lwp_findings {
     size_t count;
 };
 
-/* `regroups`, `redundancies`, `sharings`, `tips` (with `locality`) NULL: not looked at. */
+/* `regroups`, `redundancies`, `together`, `tips` (with `locality`) NULL: not looked at. */
 void lwp_findings_rank(struct lwp_profile *profile, const struct lwp_splits *splits,
                        const struct lwp_regroups *regroups, const struct lwp_redundancies *redundancies,
-                       const struct lwp_sharings *sharings, const struct lwp_locality *locality,
+                       const struct lwp_together *together, const struct lwp_locality *locality,
                        const struct lwp_locality_tips *tips, struct lwp_findings *findings);
 
 #endif

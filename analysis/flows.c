@@ -20,6 +20,7 @@ void lwp_flows_how(struct lwp_flows *flows, const struct lwps_flows *record)
     how->thinned = record->thinned > how->thinned ? record->thinned : how->thinned;
     how->distances_thinned =
         record->distances_thinned > how->distances_thinned ? record->distances_thinned : how->distances_thinned;
+    how->accesses += record->accesses >> 56 ? 0 : record->accesses;
 }
 
 void lwp_flows_party(struct lwp_flows *flows, uint32_t process, const struct lwps_party *record)
@@ -63,6 +64,21 @@ void lwp_flows_distance(struct lwp_flows *flows, uint32_t spot, const struct lwp
         .up_to = record->up_to, .count = record->count, .place = {.spot = spot, .region = LWP_NONE}};
 }
 
+void lwp_flows_pieces(struct lwp_flows *flows, uint32_t spot, const struct lwps_flow_pieces *record)
+{
+    if ((record->count | record->lines | record->bytes) >> 48 || flows->piece_count >= RECORDS_MOST) {
+        flows->refused++;
+        return;
+    }
+    LWP_GROW(&flows->pieces, flows->piece_count, &flows->piece_room);
+    flows->pieces[flows->piece_count++] = (struct lwp_flow_pieces){.count = record->count,
+                                                                   .lines = record->lines,
+                                                                   .bytes = record->bytes,
+                                                                   .even = record->even < record->count ? record->even : record->count,
+                                                                   .step = record->step,
+                                                                   .place = {.spot = spot, .region = LWP_NONE}};
+}
+
 void lwp_flows_merge(struct lwp_flows *into, struct lwp_flows *from)
 {
     if (from->measured)
@@ -79,6 +95,10 @@ void lwp_flows_merge(struct lwp_flows *into, struct lwp_flows *from)
         LWP_GROW(&into->reuses, into->reuse_count, &into->reuse_room);
         into->reuses[into->reuse_count++] = from->reuses[i];
     }
+    for (size_t i = 0; i < from->piece_count; i++) {
+        LWP_GROW(&into->pieces, into->piece_count, &into->piece_room);
+        into->pieces[into->piece_count++] = from->pieces[i];
+    }
     into->refused += from->refused;
     lwp_flows_free(from);
 }
@@ -88,6 +108,7 @@ void lwp_flows_free(struct lwp_flows *flows)
     free(flows->parties);
     free(flows->flows);
     free(flows->reuses);
+    free(flows->pieces);
     *flows = (struct lwp_flows){0};
 }
 
@@ -134,4 +155,6 @@ void lwp_flows_place(struct lwp_profile *profile)
         place_find(profile, &flows->flows[i].place);
     for (size_t i = 0; i < flows->reuse_count; i++)
         place_find(profile, &flows->reuses[i].place);
+    for (size_t i = 0; i < flows->piece_count; i++)
+        place_find(profile, &flows->pieces[i].place);
 }

@@ -39,16 +39,25 @@ struct lwp_flow_reuse {
     struct lwp_flow_place place;
 };
 
+/* The pieces in which an instruction's first reads lie (format/record.h). */
+struct lwp_flow_pieces {
+    uint64_t count, lines, bytes, even;
+    int64_t step;
+    struct lwp_flow_place place;
+};
+
 /* Start from zero. */
 struct lwp_flows {
     bool measured;
-    struct lwps_flows how; /* the largest of each */
+    struct lwps_flows how; /* the largest of each, the sum of accesses */
     struct lwp_flow_party *parties;
     size_t party_count, party_room;
     struct lwp_flow *flows;
     size_t flow_count, flow_room;
     struct lwp_flow_reuse *reuses;
     size_t reuse_count, reuse_room;
+    struct lwp_flow_pieces *pieces;
+    size_t piece_count, piece_room;
     uint64_t refused; /* records: damage, or too many */
 };
 
@@ -57,6 +66,7 @@ void lwp_flows_party(struct lwp_flows *flows, uint32_t process, const struct lwp
 /* `spot`: of the record's instruction. */
 void lwp_flows_flow(struct lwp_flows *flows, uint32_t process, uint32_t spot, const struct lwps_flow *record);
 void lwp_flows_distance(struct lwp_flows *flows, uint32_t spot, const struct lwps_flow_distance *record);
+void lwp_flows_pieces(struct lwp_flows *flows, uint32_t spot, const struct lwps_flow_pieces *record);
 
 /* Adds `from` to `into` and frees it. */
 void lwp_flows_merge(struct lwp_flows *into, struct lwp_flows *from);

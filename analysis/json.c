@@ -51,7 +51,7 @@ json_t *lwp_json_build(struct lwp_profile *profile, const struct lwp_splits *spl
     lwp_json_regroups(&tables, regroups, root);
     lwp_json_redundancies(&tables, redundancies, root);
     json_object_set_new(root, "communication",
-                        together && together->exchange.measured ? lwp_json_exchange(&tables, &together->exchange)
+                        together && together->exchange.measured ? lwp_json_exchange(&tables, &together->exchange, &together->tips)
                         : together ? lwp_json_communication(&together->communication) : json_null());
     json_object_set_new(root, "sharing", together ? lwp_json_sharing(&tables, together) : json_null());
     json_object_set_new(root, "locality", lwp_json_locality(&tables, locality));

@@ -2,20 +2,10 @@
 #ifndef LWP_ANALYSIS_JSON_H
 #define LWP_ANALYSIS_JSON_H
 
-#include "analysis/communication.h"
-#include "analysis/exchange.h"
 #include "analysis/findings.h"
 #include "analysis/redundancy.h"
 #include "analysis/regroup.h"
-#include "analysis/sharing.h"
 #include "analysis/split.h"
-
-/* What threads do to each other. */
-struct lwp_together {
-    struct lwp_communication communication; /* estimated from what was watched, or */
-    struct lwp_exchange exchange;           /* counted */
-    struct lwp_sharings sharings;
-};
 
 /* Owned by the caller. `regroups`, `together`, `locality` NULL: not looked at. */
 json_t *lwp_json_build(struct lwp_profile *profile, const struct lwp_splits *splits,

@@ -52,27 +52,34 @@ static json_t *json_distances(const struct lwp_exchange_region *region)
                      cutoffs ? lwp_json_share(lwp_distances_above(distances, count, region->max_cutoff)) : json_null());
 }
 
-static json_t *json_region(struct lwp_json_tables *tables, const struct lwp_exchange *found,
+static json_t *json_pieces(const struct lwp_exchange_pieces *pieces)
+{
+    if (!pieces->count)
+        return json_null();
+    return json_pack("{s:o,s:o,s:o,s:I}", "count", lwp_json_count(pieces->count), "lines", lwp_json_count(pieces->lines), "bytes",
+                     lwp_json_count(pieces->bytes), "step", (json_int_t)pieces->step);
+}
+
+static json_t *json_region(struct lwp_json_tables *tables, const struct lwp_exchange *found, const struct lwp_exchange_tips *tips,
                            const struct lwp_exchange_region *region)
 {
     static const char *const kinds[] = {"program", "runtime", "function", "parallel", "loop"};
-    const char *advice[LWP_EXCHANGE_ADVICE];
-    size_t count = lwp_exchange_advise(tables->profile, found, region, advice);
     bool any = region->firsts > 0;
     json_t *list = json_array();
-    for (size_t i = 0; i < count; i++)
-        json_array_append_new(list, lwp_json_text(advice[i]));
-    return json_pack("{s:s,s:o,s:o,s:o,s:n,s:n,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "kind", kinds[region->kind], "name",
+    for (size_t i = 0; i < tips->count; i++)
+        if (&found->regions[tips->tips[i].region] == region)
+            json_array_append_new(list, lwp_json_text(tips->tips[i].next_step));
+    return json_pack("{s:s,s:o,s:o,s:o,s:n,s:n,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "kind", kinds[region->kind], "name",
                      lwp_json_text(region->name), "loop", lwp_json_loop(tables, region->region), "true",
                      json_counts(region->first, found->count), "true_ci", "samples", "reuse",
                      json_counts(region->again, found->count), "crr", json_ratios(region->ratios, found->count), "communicated",
                      lwp_json_count(region->firsts), "reused", lwp_json_count(region->agains), "homogeneity",
                      any ? lwp_json_share(region->homogeneity) : json_null(), "balance_percent",
-                     any ? lwp_json_share(region->balance) : json_null(), "crd", json_distances(region), "pattern",
+                     any ? lwp_json_share(region->balance) : json_null(), "crd", json_distances(region), "pieces", json_pieces(&region->pieces), "pattern",
                      lwp_json_text(lwp_exchange_pattern(region->first, found->count)), "advice", list);
 }
 
-json_t *lwp_json_exchange(struct lwp_json_tables *tables, const struct lwp_exchange *found)
+json_t *lwp_json_exchange(struct lwp_json_tables *tables, const struct lwp_exchange *found, const struct lwp_exchange_tips *tips)
 {
     const struct lwps_flows *how = &tables->profile->flows.how;
     json_t *threads = json_array(), *regions = json_array();
@@ -83,9 +90,9 @@ json_t *lwp_json_exchange(struct lwp_json_tables *tables, const struct lwp_excha
                                               : json_pack("{s:n,s:s}", "tid", "name", "others"));
     }
     for (size_t i = 0; i < found->region_count; i++)
-        json_array_append_new(regions, json_region(tables, found, &found->regions[i]));
-    return json_pack("{s:o,s:o,s:I,s:i,s:s,s:b,s:n,s:n,s:n,s:o,s:o}", "granularity_bytes", lwp_json_count(how->granule_bytes),
+        json_array_append_new(regions, json_region(tables, found, tips, &found->regions[i]));
+    return json_pack("{s:o,s:o,s:I,s:i,s:s,s:b,s:n,s:n,s:n,s:o,s:o,s:o}", "granularity_bytes", lwp_json_count(how->granule_bytes),
                      "threads", threads, "others", (json_int_t)found->others, "unwatched", 0, "unit", "count", "scaled",
                      how->thinned != 0, "watched", "decided", "read_by_others", "alone_bytes",
-                     lwp_json_count(how->alone_bytes), "regions", regions);
+                     lwp_json_count(how->alone_bytes), "accesses", lwp_json_count(how->accesses), "regions", regions);
 }

@@ -30,7 +30,7 @@ json_t *lwp_json_objects(struct lwp_json_tables *tables, const struct lwp_splits
 json_t *lwp_json_split(struct lwp_json_tables *tables, const struct lwp_split *split);
 json_t *lwp_json_communication(const struct lwp_communication *communication);
 json_t *lwp_json_locality(struct lwp_json_tables *tables, const struct lwp_locality *found);
-json_t *lwp_json_exchange(struct lwp_json_tables *tables, const struct lwp_exchange *exchange);
+json_t *lwp_json_exchange(struct lwp_json_tables *tables, const struct lwp_exchange *exchange, const struct lwp_exchange_tips *tips);
 json_t *lwp_json_sharing(struct lwp_json_tables *tables, const struct lwp_together *together);
 
 /* Those that fill more than one key of the root. */

@@ -4,8 +4,6 @@
 static void report_exchange_region(const struct lwp_report *report, const json_t *region, size_t threads)
 {
     const json_t *crd = json_object_get(region, "crd");
-    size_t i;
-    json_t *advice;
     lwp_report_say(report, "  %10.0f %10.0f  %s\n", lwp_report_number(region, "communicated"), lwp_report_number(region, "reused"),
                    lwp_report_text(region, "name", "?"));
     if (threads > 1 && json_is_number(json_object_get(region, "homogeneity")))
@@ -17,8 +15,6 @@ static void report_exchange_region(const struct lwp_report *report, const json_t
     lwp_report_say(report, "\n");
     if (json_is_string(json_object_get(region, "pattern")))
         lwp_report_say(report, "%25spattern: %s\n", "", lwp_report_text(region, "pattern", ""));
-    json_array_foreach(json_object_get(region, "advice"), i, advice)
-        lwp_report_say(report, "%25s%s\n", "", json_string_value(advice));
 }
 
 void lwp_report_exchange(const struct lwp_report *report, const json_t *communication)

@@ -52,8 +52,10 @@ RECORD(TRACE, trace, LWPS_STRING_MAX + 64, NUMBER(window) NUMBER(part) NUMBER(ti
 RECORD(REGISTERS, registers, 64,
        BYTE(flags) NUMBER(bytes) NUMBER(same) NUMBER(close) NUMBER(instructions) NUMBER(of_instructions))
 RECORD(FLOWS, flows, 64,
-       NUMBER(granule_bytes) NUMBER(alone_bytes) NUMBER(thinned) NUMBER(distances_thinned))
+       NUMBER(granule_bytes) NUMBER(alone_bytes) NUMBER(thinned) NUMBER(distances_thinned) NUMBER(accesses))
 RECORD(PARTY, party, LWPS_STRING_MAX + 32, NUMBER(number) NUMBER(tid) TEXT(name))
 RECORD(FLOW, flow, 96,
        TIME(time) CHAIN(ip, ip) NUMBER(bytes) NUMBER(writer) NUMBER(reader) NUMBER(first) NUMBER(again))
 RECORD(FLOW_DISTANCE, flow_distance, 64, TIME(time) CHAIN(ip, ip) NUMBER(up_to) NUMBER(count))
+RECORD(FLOW_PIECES, flow_pieces, 96,
+       TIME(time) CHAIN(ip, ip) NUMBER(count) NUMBER(lines) NUMBER(bytes) NUMBER(even) NEAR(step, bytes))

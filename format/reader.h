@@ -31,6 +31,7 @@ struct lwps_visitor {
     int (*party)(void *to, const struct lwps_party *record);
     int (*flow)(void *to, const struct lwps_flow *record);
     int (*flow_distance)(void *to, const struct lwps_flow_distance *record);
+    int (*flow_pieces)(void *to, const struct lwps_flow_pieces *record);
     int (*sample)(void *to, const struct lwps_sample *record);
 };
 

@@ -269,6 +269,7 @@ struct lwps_flows {
     uint64_t alone_bytes;       /* the most memory in use at a time that one thread each had used */
     uint32_t thinned;           /* not 0: to keep below a bound, counts were estimated from some cache lines, in the end one in 2^n */
     uint32_t distances_thinned; /* the same of distances, and elements */
+    uint64_t accesses;          /* all of the run, whatever they read or wrote */
 };
 
 /* A thread as flows name it: ids of the kernel are used again. */
@@ -291,6 +292,15 @@ struct lwps_flow {
 struct lwps_flow_distance {
     uint64_t time, ip;
     uint64_t up_to, count;
+};
+
+/* The pieces of memory that an instruction's first reads of what others wrote lie in: a piece goes on while each read is of
+ * the line of the one before or of one beside it. */
+struct lwps_flow_pieces {
+    uint64_t time, ip;
+    uint64_t count, lines, bytes; /* of all pieces: how many, of how many lines, and what was read of these */
+    uint64_t even; /* by so many more than all others together, pieces begin `step` bytes after the one before */
+    int64_t step;
 };
 
 /* ---- t0.5.lwps ---- */

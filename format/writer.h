@@ -52,6 +52,7 @@ int lwps_put_flows(struct lwps_writer *writer, const struct lwps_flows *record);
 int lwps_put_party(struct lwps_writer *writer, const struct lwps_party *record);
 int lwps_put_flow(struct lwps_writer *writer, const struct lwps_flow *record);
 int lwps_put_flow_distance(struct lwps_writer *writer, const struct lwps_flow_distance *record);
+int lwps_put_flow_pieces(struct lwps_writer *writer, const struct lwps_flow_pieces *record);
 int lwps_put_sample(struct lwps_writer *writer, const struct lwps_sample *record);
 
 /* Adds records dropped elsewhere to lost_records. */

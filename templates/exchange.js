@@ -48,6 +48,7 @@ function exchangeRegion(communication, region, index) {
       ` ${count(region.communicated)} words communicated, read again ${count(region.reused)} times`),
     list(region.advice).map(advice => el('p.advice', null, prose(advice))),
     region.pattern && el('p', null, 'Pattern: ', el('strong', null, clip(region.pattern, 40))),
+    region.pieces && el('p', null, `What is read for the first time lies in pieces of ${shortCount(region.pieces.bytes / region.pieces.count)} bytes (${shortCount(region.pieces.lines / region.pieces.count)} lines) on average.`),
     isNumber(region.homogeneity) && el('p', null, `Homogeneity ${shortCount(region.homogeneity)}, balance ${shortCount(region.balance_percent)} %: lower is more even.`),
     el('div', {style: {display: 'flex', 'flex-wrap': 'wrap', gap: '1rem'}}, exchangeMatrix(communication, region.true, 'True communication: read for the first time since it was written'),
       exchangeMatrix(communication, region.reuse, 'Reuse: read again'), exchangeMatrix(communication, region.crr, 'Reuse ratio')),

@@ -2,10 +2,13 @@
 
 #include "collector/exact/comm_counts.h"
 #include "collector/exact/comm_distance.h"
+#include "collector/exact/comm_pieces.h"
 #include "collector/exact/comm_shadow.h"
 #include "collector/exact/pages.h"
 #include "collector/exact/process.h"
 #include "format/record.h"
+
+#include "pub_tool_hashtable.h"
 
 enum { SHADOW_MOST = 512 << 20, NAME_MAX_BYTES = 32 };
 
@@ -19,6 +22,15 @@ struct lwp_communication_site {
     uint32_t number, bytes;
     uint32_t writer, reader; /* of the last time; `trace` and `count` are theirs */
     uint32_t count;          /* place in counts.list */
+    struct instruction *instruction;
+};
+
+/* Of all its accesses, in whatever superblocks it is. */
+struct instruction {
+    struct instruction *next; /* as VG_(HT) has it */
+    Addr ip;
+    uint64_t time; /* of the first time */
+    struct lwp_comm_pieces pieces;
 };
 
 /* A thread. */
@@ -35,8 +47,10 @@ static struct lwp_comm_counts counts;
 static struct lwp_comm_distances distances;
 static XArray *sites;   /* pointers, by number */
 static XArray *parties; /* by number - 1 */
+static VgHashTable *instructions;
 static unsigned piece_bytes;
 static bool quick;      /* the ways of comm_shadow.h */
+static uint64_t accesses; /* all of the run */
 
 static void *communication_alloc(size_t bytes)
 {
@@ -54,6 +68,7 @@ bool lwp_communication_start(unsigned granule_bytes)
 {
     sites = VG_(newXA)(VG_(malloc), "lwp.communication", VG_(free), sizeof(struct lwp_communication_site *));
     parties = VG_(newXA)(VG_(malloc), "lwp.communication", VG_(free), sizeof(struct party));
+    instructions = VG_(HT_construct)("lwp.communication");
     piece_bytes = granule_bytes > LWP_COMM_PIECE ? granule_bytes : LWP_COMM_PIECE;
     quick = granule_bytes == 4;
     lwp_communication_runs = lwp_comm_init(&shadow, &port, (unsigned)__builtin_ctz(granule_bytes), SHADOW_MOST) &&
@@ -80,6 +95,18 @@ static uint64_t scope_of(Addr ip)
     return scope;
 }
 
+static struct instruction *instruction_of(Addr ip)
+{
+    struct instruction *known = VG_(HT_lookup)(instructions, ip);
+    if (known)
+        return known;
+    struct instruction *made = VG_(calloc)("lwp.communication", 1, sizeof *made);
+    made->ip = ip;
+    made->time = lwp_trace_time();
+    VG_(HT_add_node)(instructions, made);
+    return made;
+}
+
 static struct lwp_communication_site *site_of(struct lwp_trace_block *block, uint32_t access)
 {
     if (!block->communication)
@@ -91,6 +118,7 @@ static struct lwp_communication_site *site_of(struct lwp_trace_block *block, uin
     *site = (struct lwp_communication_site){.ip = block->access[access].ip,
                                             .scope = scope_of(block->access[access].ip),
                                             .time = lwp_trace_time(),
+                                            .instruction = instruction_of(block->access[access].ip),
                                             .number = (uint32_t)VG_(sizeXA)(sites),
                                             .bytes = bytes < piece_bytes ? bytes : piece_bytes};
     VG_(addToXA)(sites, &site);
@@ -110,6 +138,8 @@ static void site_count(struct lwp_communication_site *site, const struct lwp_com
     struct lwp_comm_count *count = &counts.list[site->count];
     uint64_t times = (uint64_t)1 << shadow.thinned;
     *(event->again ? &count->again : &count->first) += times;
+    if (!event->again && !shadow.thinned && piece_bytes == LWP_COMM_PIECE) /* lines left out would cut pieces */
+        lwp_comm_pieces_read(&site->instruction->pieces, address, site->bytes);
     int64_t distance =
         site->trace ? lwp_comm_trace_read(&distances, site->trace, address >> shadow.granule_bits) : LWP_COMM_UNFOLLOWED;
     if (distance < 0)
@@ -165,6 +195,7 @@ static void block_store(struct lwp_trace_block *block, uint32_t access, Addr add
 
 void lwp_communication_block(struct lwp_trace_block *block, const ULong *addresses)
 {
+    accesses += block->count;
     for (uint32_t i = 0; i < block->count; i++) {
         if (!addresses[i])
             continue;
@@ -265,6 +296,19 @@ static void write_counts(void)
     }
 }
 
+static void write_pieces(void)
+{
+    const struct instruction *one;
+    VG_(HT_ResetIter)(instructions);
+    while ((one = VG_(HT_Next)(instructions))) {
+        const struct lwp_comm_pieces *pieces = &one->pieces;
+        if (pieces->count)
+            lwps_put_flow_pieces(&file, &(struct lwps_flow_pieces){.time = one->time, .ip = one->ip, .count = pieces->count,
+                                                                   .lines = pieces->lines, .bytes = pieces->bytes,
+                                                                   .even = (uint64_t)pieces->votes, .step = pieces->step});
+    }
+}
+
 static void write_distances(void)
 {
     for (Word i = 0; i < VG_(sizeXA)(sites); i++) {
@@ -282,9 +326,11 @@ void lwp_communication_keep(void)
     if (!lwp_communication_runs || !lwp_exact_process_rewrite(&file, "t0.4"))
         return;
     lwps_put_flows(&file, &(struct lwps_flows){.granule_bytes = 1u << shadow.granule_bits, .alone_bytes = shadow.alone_most,
-                                               .thinned = shadow.thinned, .distances_thinned = distances.thinned});
+                                               .thinned = shadow.thinned, .distances_thinned = distances.thinned,
+                                               .accesses = accesses});
     write_parties();
     write_counts();
+    write_pieces();
     write_distances();
     lwp_exact_process_rewritten(&file, "t0.4");
 }
@@ -301,4 +347,9 @@ void lwp_communication_anew(void)
     }
     lwp_comm_counts_clear(&counts);
     lwp_comm_distances_clear(&distances);
+    struct instruction *one;
+    VG_(HT_ResetIter)(instructions);
+    while ((one = VG_(HT_Next)(instructions)))
+        one->pieces = (struct lwp_comm_pieces){0};
+    accesses = 0;
 }

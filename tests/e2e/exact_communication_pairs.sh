@@ -125,14 +125,61 @@ int main(void)
     return printf("%ld\n", sum) < 0;
 }
 C
+cat > twice.c <<'C'
+#include <pthread.h>
+#include <stdio.h>
+#ifndef PAIRS
+enum { THREADS = 2, N = 4000 };
+#else
+enum { THREADS = 6, N = 500 }; /* threads 0 and 3, 1 and 4, 2 and 5 work together, each with a little of the next one's */
+#endif
+static volatile double part[THREADS][N];
+static double sums[THREADS];
+static pthread_barrier_t all;
+static __attribute__((noinline)) double take(int from)
+{
+    double sum = 0, least = 1e9;
+    for (int i = 0; i < N; i++)
+        sum += part[from][i];
+#ifndef FUSED
+    for (int i = 0; i < N; i++)
+        least = part[from][i] < least ? part[from][i] : least;
+#endif
+    return sum + least;
+}
+static void *work(void *given)
+{
+    int self = (int)(long)given, other = (self + THREADS / 2) % THREADS;
+    for (int r = 0; r < 4; r++) {
+        for (int i = 0; i < N; i++) part[self][i] = self + i + r;
+        pthread_barrier_wait(&all);
+        sums[self] += take(other);
+        for (int i = 0; i < N / 50; i++) sums[self] += part[(self + 1) % THREADS][i];
+        pthread_barrier_wait(&all);
+    }
+    return NULL;
+}
+int main(void)
+{
+    pthread_t threads[THREADS];
+    pthread_barrier_init(&all, NULL, THREADS);
+    for (long i = 0; i < THREADS; i++) pthread_create(&threads[i], NULL, work, (void *)i);
+    for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
+    return printf("%g\n", sums[0]) < 0;
+}
+C
 for name in molecules lu; do
     $CC -O1 -g -pthread -o $name "$SRC/tests/programs/$name.c" || fail "compile $name"
 done
 $CC -O1 -g -pthread -DCELLS -o molecules_cells "$SRC/tests/programs/molecules.c" || fail "compile molecules_cells"
 $CC -O1 -g -pthread -DCONTIGUOUS -o lu_contiguous "$SRC/tests/programs/lu.c" || fail "compile lu_contiguous"
 $CC -O1 -g -pthread -o spin spin.c && $CC -O1 -g -fopenmp -o omp omp.c && $CC -O1 -g -pthread -o many many.c && g++ -O1 -g -pthread -o pool pool.cc || fail "compile"
-for name in molecules molecules_cells; do run $name.r --machine small.json -- ./$name; done
-for name in lu lu_contiguous; do run $name.r --granularity line -- ./$name; done
+$CC -O1 -g -pthread -o twice twice.c && $CC -O1 -g -pthread -DFUSED -o fused twice.c && $CC -O1 -g -pthread -DPAIRS -o pairs twice.c || fail "compile twice.c"
+for name in molecules molecules_cells twice fused; do run $name.r --machine small.json -- ./$name; done
+for name in lu lu_contiguous; do run $name.r --granularity line -- ./$name; run $name.word.r -- ./$name; done
+run pairs.r -- ./pairs
+# a layer whose inputs' weights lie a row apart: the same lines come back after all others
+for name in layer layer_fixed speckle speckle_fixed; do run $name.r --granularity line -- "$BUILD/examples-bin/$name" 4 2; done
 run spin.r -- ./spin
 OMP_NUM_THREADS=4 run omp.r -- ./omp
 run pool.r -- ./pool
@@ -146,6 +193,16 @@ assert good["crd"]["p90"] < bad["crd"]["p90"] / 10 and good["homogeneity"] < bad
 said = lambda name: " ".join(a for r in load(name)["regions"] for a in r["advice"])
 assert "array blocking" in said("molecules") and "molecules.c:" in said("molecules"), said("molecules")
 assert "High communication" not in said("molecules_cells"), said("molecules_cells")
+def findings(name): return [f for f in json.load(open(name + ".r/analysis.json"))["findings"] if f["kind"] == "communication"]
+assert ["molecules.c:35-37" in f["title"] and "cells" in f["next_step"] for f in findings("molecules")] == [True], findings("molecules")
+assert not findings("molecules_cells") and not findings("lu_contiguous.word"), findings("lu_contiguous.word")
+assert ["lu.c:52-55" in f["title"] and "96 bytes, 960 bytes apart" in f["title"] and "contiguous" in f["next_step"] for f in findings("lu.word")] == [True], findings("lu.word")
+assert [True] == ["fuse it with the loop at twice.c:14-15" in f["next_step"] for f in findings("twice")], findings("twice")
+assert not [f for f in findings("fused") if "fuse it" in f["next_step"]], findings("fused")
+assert ["1 4, 2 5, 3 6" in f["next_step"] and "OMP_PROC_BIND" in f["next_step"] for f in findings("pairs")] == [True], findings("pairs")
+for name, function in ("layer", "forward"), ("speckle", "diffuse"): # loops in the wrong order
+    bad, good = region(load(name), function), region(load(name + "_fixed"), function)
+    assert good["crd"]["median"] < bad["crd"]["median"] / 10, (name, bad["crd"], good["crd"])
 bad, good = region(load("lu"), "bmod"), region(load("lu_contiguous"), "bmod")
 assert good["crd"]["p90"] < bad["crd"]["p90"] and good["communicated"] < 0.6 * bad["communicated"], (good["crd"], bad["crd"])
 take = region(load("spin"), "take")

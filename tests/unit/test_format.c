@@ -190,6 +190,47 @@ static int on_registers(void *to, const struct lwps_registers *r)
     return 0;
 }
 
+static int on_trace(void *to, const struct lwps_trace *r)
+{
+    struct log *log = to;
+    fprintf(log->to, "a %u %u %u %" PRIu64 " ", r->window, r->part, r->tid, r->time);
+    fwrite(r->bytes, 1, r->size, log->to);
+    return 0;
+}
+
+static int on_flows(void *to, const struct lwps_flows *r)
+{
+    fprintf(((struct log *)to)->to, "f %u %" PRIu64 " %u %u %" PRIu64 "\n", r->granule_bytes, r->alone_bytes, r->thinned,
+            r->distances_thinned, r->accesses);
+    return 0;
+}
+
+static int on_party(void *to, const struct lwps_party *r)
+{
+    fprintf(((struct log *)to)->to, "p %u %u %s\n", r->number, r->tid, r->name);
+    return 0;
+}
+
+static int on_flow(void *to, const struct lwps_flow *r)
+{
+    fprintf(((struct log *)to)->to, "F %" PRIu64 " %" PRIx64 " %u %u %u %" PRIu64 " %" PRIu64 "\n", r->time, r->ip, r->bytes, r->writer,
+            r->reader, r->first, r->again);
+    return 0;
+}
+
+static int on_flow_distance(void *to, const struct lwps_flow_distance *r)
+{
+    fprintf(((struct log *)to)->to, "d %" PRIu64 " %" PRIx64 " %" PRIu64 " %" PRIu64 "\n", r->time, r->ip, r->up_to, r->count);
+    return 0;
+}
+
+static int on_flow_pieces(void *to, const struct lwps_flow_pieces *r)
+{
+    fprintf(((struct log *)to)->to, "i %" PRIu64 " %" PRIx64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRId64 "\n", r->time,
+            r->ip, r->count, r->lines, r->bytes, r->even, r->step);
+    return 0;
+}
+
 static int on_sample(void *to, const struct lwps_sample *record)
 {
     log_sample(to, record);
@@ -281,7 +322,8 @@ static const struct lwps_visitor visitor = {
     .process = on_process, .module = on_module, .module_end = on_module_end, .context = on_context, .pool = on_pool,
     .pool_count = on_pool_count, .block = on_block, .block_end = on_block_end, .totals = on_totals, .note = on_note,
     .thread = on_thread, .thread_end = on_thread_end, .watch = on_watch, .candidates = on_candidates,
-    .pair = on_pair, .registers = on_registers, .sample = on_sample,
+    .pair = on_pair, .registers = on_registers, .trace = on_trace, .flows = on_flows, .party = on_party,
+    .flow = on_flow, .flow_distance = on_flow_distance, .flow_pieces = on_flow_pieces, .sample = on_sample,
 };
 
 static uint64_t any_time(void)
@@ -295,7 +337,7 @@ static void put_any(struct lwps_writer *writer, struct log *expected)
     char text[64];
     snprintf(text, sizeof text, "name %" PRIx64 " \xff<>\n", random_number());
     uint32_t id = (uint32_t)random_any();
-    switch (random_number() % 16) {
+    switch (random_number() % 22) {
     case 0: {
         struct lwps_process r = {id, (uint32_t)random_any(), any_time(), "a\0b c\0", 6};
         assert_int_equal(lwps_put_process(writer, &r), 0);
@@ -398,6 +440,42 @@ static void put_any(struct lwps_writer *writer, struct log *expected)
         struct lwps_registers r = {(uint8_t)random_number(), random_any(), random_any(), random_any(), random_any(), random_any()};
         assert_int_equal(lwps_put_registers(writer, &r), 0);
         on_registers(expected, &r);
+        break;
+    }
+    case 16: {
+        struct lwps_trace r = {id, (uint32_t)random_any(), (uint32_t)random_any(), any_time(), "\xff\0\x80 bytes", 9};
+        assert_int_equal(lwps_put_trace(writer, &r), 0);
+        on_trace(expected, &r);
+        break;
+    }
+    case 17: {
+        struct lwps_flows r = {id, random_any(), (uint32_t)random_any(), (uint32_t)random_any(), random_any()};
+        assert_int_equal(lwps_put_flows(writer, &r), 0);
+        on_flows(expected, &r);
+        break;
+    }
+    case 18: {
+        struct lwps_party r = {id, (uint32_t)random_any(), text};
+        assert_int_equal(lwps_put_party(writer, &r), 0);
+        on_party(expected, &r);
+        break;
+    }
+    case 19: {
+        struct lwps_flow r = {any_time(), random_any(), id, (uint32_t)random_any(), (uint32_t)random_any(), random_any(), random_any()};
+        assert_int_equal(lwps_put_flow(writer, &r), 0);
+        on_flow(expected, &r);
+        break;
+    }
+    case 20: {
+        struct lwps_flow_distance r = {any_time(), random_any(), random_any(), random_any()};
+        assert_int_equal(lwps_put_flow_distance(writer, &r), 0);
+        on_flow_distance(expected, &r);
+        break;
+    }
+    case 21: {
+        struct lwps_flow_pieces r = {any_time(), random_any(), random_any(), random_any(), random_any(), random_any(), (int64_t)random_any()};
+        assert_int_equal(lwps_put_flow_pieces(writer, &r), 0);
+        on_flow_pieces(expected, &r);
         break;
     }
     default: {
