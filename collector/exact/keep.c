@@ -51,7 +51,7 @@ void lwp_keep_look(void)
     keep_look(TIMES);
 }
 
-void lwp_keep_before_call(uint32_t number)
+bool lwp_call_waits(uint32_t number)
 {
     switch (number) {
     case __NR_nanosleep:
@@ -67,6 +67,14 @@ void lwp_keep_before_call(uint32_t number)
     case __NR_waitid:
     case __NR_rt_sigsuspend:
     case __NR_rt_sigtimedwait:
-        keep_look(TIMES_WAITING);
+        return true;
+    default:
+        return false;
     }
+}
+
+void lwp_keep_before_call(uint32_t number)
+{
+    if (lwp_call_waits(number))
+        keep_look(TIMES_WAITING);
 }

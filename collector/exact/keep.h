@@ -5,11 +5,15 @@
 #ifndef LWP_EXACT_KEEP_H
 #define LWP_EXACT_KEEP_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Called now and then: writes if the last time took less than half a percent of what has passed since. */
 void lwp_keep_look(void);
 /* Called before a system call: at one that waits, which may be for ever, five percent will do. */
 void lwp_keep_before_call(uint32_t number);
+
+/* The system call waits for a time, for files or for other processes. */
+bool lwp_call_waits(uint32_t number);
 
 #endif

@@ -25,6 +25,7 @@
 #include "collector/exact/tool.h"
 #include "collector/exact/trace.h"
 #include "collector/exact/trace_file.h"
+#include "collector/exact/turns.h"
 #include "collector/exact/values.h"
 #include "collector/value.h"
 
@@ -138,6 +139,7 @@ static void main_in_child(ThreadId id)
 static void main_before_call(ThreadId id, UInt number, UWord *arguments, UInt count)
 {
     (void)id, (void)count;
+    lwp_turns_call(number, arguments);
     lwp_keep_before_call(number);
     if (!lwp_exec_is(number) || !lwp_exec_may_succeed(number, arguments))
         return;

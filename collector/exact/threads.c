@@ -5,6 +5,7 @@
 #include "collector/exact/region.h"
 #include "collector/exact/spatial.h"
 #include "collector/exact/trace.h"
+#include "collector/exact/turns.h"
 
 enum { THREADS_MAX = 8192, NAME_MAX_BYTES = 32 };
 
@@ -31,6 +32,7 @@ static struct lwp_exact_thread *threads_of(ThreadId id)
 static void threads_make(ThreadId parent, ThreadId child)
 {
     (void)parent;
+    lwp_turns_made(child);
     lwp_communication_thread_made(threads_of(child));
 }
 
@@ -69,6 +71,7 @@ static void thread_close(struct lwp_exact_thread *thread)
 static void threads_exit(ThreadId id)
 {
     struct lwp_exact_thread *thread = threads_of(id);
+    lwp_turns_ends(id);
     if (thread == &threads_other)
         return;
     if (thread == lwp_thread_now) {
