@@ -23,6 +23,14 @@ static void cores_divide(struct lwp_reuse_cores *cores)
     cores->several = true;
 }
 
+void lwp_reuse_cores_expect(const struct lwp_reuse_cores *cores, unsigned core, uint64_t later, uint64_t sooner)
+{
+    if (cores->used)
+        lwp_reuse_expect(&cores->all, later, sooner);
+    if (cores->several)
+        lwp_reuse_expect(&cores->core[core % LWP_REUSE_CORES], later, sooner);
+}
+
 struct lwp_reused lwp_reuse_cores_access(struct lwp_reuse_cores *cores, unsigned core, uint64_t line, bool store)
 {
     struct lwp_reuse_line *known, *own;
@@ -36,7 +44,6 @@ struct lwp_reused lwp_reuse_cores_access(struct lwp_reuse_cores *cores, unsigned
         cores_divide(cores);
     uint64_t me = (uint64_t)1 << core;
     struct lwp_reused reused = {.distance = lwp_reuse_access(&cores->all, line, &known)};
-    reused.mark = &known->mark;
     if (cores->several) {
         uint32_t distance = lwp_reuse_access(&cores->core[core], line, &own);
         reused.restarted = !(known->cores & me) && reused.distance != LWP_REUSE_FIRST;

@@ -21,12 +21,13 @@ struct lwp_reused {
     uint32_t distance; /* LWP_REUSE_FIRST: nobody accessed the line before */
     bool restarted;    /* another core had it, or wrote to it since */
     uint64_t others;   /* of a store: cores that had the line, a bit each */
-    uint32_t *mark;    /* the caller's, of the line; 0 at first; valid until the next call */
 };
 
 void lwp_reuse_cores_free(struct lwp_reuse_cores *cores);
 /* Nothing was accessed yet. */
 void lwp_reuse_cores_clear(struct lwp_reuse_cores *cores);
+/* Before an access, as lwp_reuse_expect. */
+void lwp_reuse_cores_expect(const struct lwp_reuse_cores *cores, unsigned core, uint64_t later, uint64_t sooner);
 struct lwp_reused lwp_reuse_cores_access(struct lwp_reuse_cores *cores, unsigned core, uint64_t line, bool store);
 
 #endif

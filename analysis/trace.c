@@ -235,6 +235,11 @@ void lwp_trace_chunk(struct lwp_trace *trace, const struct lwps_trace *record)
     trace->counts->traced = true;
     trace->counts->accesses += trace->all->count;
     trace_sites(trace);
-    for (uint32_t i = 0; i < trace->all->count; i++)
-        trace_access(trace, thread, &trace->all->accesses[i], record->time);
+    const struct lwps_traced *accesses = trace->all->accesses;
+    for (uint32_t i = 0; i < trace->all->count; i++) {
+        if (i + LWP_REUSE_AHEAD < trace->all->count)
+            lwp_reuse_cores_expect(&trace->cores, thread, accesses[i + LWP_REUSE_AHEAD].place.address >> trace->line_shift,
+                                   accesses[i + LWP_REUSE_AHEAD / 2].place.address >> trace->line_shift);
+        trace_access(trace, thread, &accesses[i], record->time);
+    }
 }

@@ -1,6 +1,6 @@
 # What lwp costs: run time, memory and disk, with and without it in turns; then how fast the analysis is. Some half
 # hour; keep the machine quiet.
-bench_bin = bench-bin/timed bench-bin/mallocs bench-bin/strides bench-bin/synthetic bench-bin/kernels
+bench_bin = bench-bin/timed bench-bin/mallocs bench-bin/strides bench-bin/synthetic bench-bin/kernels bench-bin/reuse
 
 bench-bin/%: $(srcdir)/bench/%.c
 	@mkdir -p $(@D)
@@ -14,9 +14,14 @@ bench-bin/strides: $(srcdir)/bench/strides.c $(srcdir)/analysis/stride.c $(srcdi
 	@mkdir -p $(@D)
 	$(CC) $(filter-out -MMD -MP,$(cflags)) -o $@ $(filter %.c,$^) $(LDFLAGS) -lm
 
+bench-bin/reuse: $(srcdir)/bench/reuse.c $(srcdir)/analysis/reuse.c $(srcdir)/base/pages.c
+	@mkdir -p $(@D)
+	$(CC) $(filter-out -MMD -MP,$(cflags)) -o $@ $^ $(LDFLAGS)
+
 bench: all examples $(bench_bin)
 	$(srcdir)/bench/run $(BENCH)
 	$(srcdir)/bench/scale $(BENCH_SCALE)
 	$(srcdir)/bench/exact
+	bench-bin/reuse
 
 .PHONY: bench
