@@ -13,7 +13,7 @@
 enum { FLOW_DEPTH_LIMIT = 32, FLOW_MEMBER_LIMIT = 4 * 1000 * 1000, FLOW_LINE_SLACK = 3, FLOW_PAIR_LIMIT = 3000 };
 
 struct code_flow {
-    struct lwp_map *by_low; /* function -> index */
+    struct lwp_map *by_range; /* function -> index */
     struct lwp_map *noreturn;
     struct flow_function **functions;
     size_t count, capacity;
@@ -26,7 +26,7 @@ static struct code_flow *flow_of(struct code_module *module)
     struct code_flow *flow = module->flow = calloc(1, sizeof *flow);
     if (!flow)
         abort();
-    flow->by_low = lwp_map_new();
+    flow->by_range = lwp_map_new();
     flow->noreturn = lwp_map_new();
     return flow;
 }
@@ -53,7 +53,7 @@ void code_flow_free(struct code_flow *flow)
     for (size_t i = 0; i < flow->count; i++)
         flow_function_free(flow->functions[i]);
     free(flow->functions);
-    lwp_map_free(flow->by_low);
+    lwp_map_free(flow->by_range);
     lwp_map_free(flow->noreturn);
     free(flow);
 }
@@ -295,12 +295,13 @@ out:
 const struct flow_function *code_flow_at(struct code_module *module, struct code_range range)
 {
     struct code_flow *flow = flow_of(module);
-    uint32_t known = lwp_map_get(flow->by_low, range.low);
+    uint64_t key = lwp_hash_mix(range.low, range.high);
+    uint32_t known = lwp_map_get(flow->by_range, key);
     if (known != LWP_MAP_NONE)
         return flow->functions[known];
     struct flow_function *function = flow_build(module, range);
     LWP_GROW(&flow->functions, flow->count, &flow->capacity);
-    *lwp_map_at(flow->by_low, range.low) = (uint32_t)flow->count;
+    *lwp_map_at(flow->by_range, key) = (uint32_t)flow->count;
     flow->functions[flow->count++] = function;
     return function;
 }

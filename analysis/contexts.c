@@ -1,11 +1,12 @@
 /* One tree of calling contexts for all processes and threads. In: frames as (module, address in its file), outermost
- * first. Out: node ids that are equal for equal paths. Limits: at most CONTEXTS_MAX nodes; deeper paths then end early.
- */
+ * first. Out: node ids that are equal for equal paths. Limits: at most so many nodes as the profile says. A path beyond
+ * ends early, and which one that is depends on who came first: the profile knows, and load.c begins again with paths
+ * that are shorter. */
 #include "analysis/contexts.h"
 
 #include <stdlib.h>
 
-enum { CONTEXTS_MAX = 1 << 21, FRAMES_MAX = 512 };
+enum { FRAMES_MAX = 512 };
 
 struct context_sorted {
     struct lwp_context_node node;
@@ -20,13 +21,17 @@ static uint64_t context_key(const struct lwp_context_node *node)
 uint32_t lwp_contexts_child(struct lwp_profile *profile, uint32_t parent, uint32_t module, uint64_t address,
                             bool is_function)
 {
+    if (profile->contexts[parent].depth >= profile->context_depth)
+        return parent;
     uint64_t key = context_key(
         &(struct lwp_context_node){.parent = parent, .module = module, .address = address, .is_function = is_function});
     for (;; key++) {
         uint32_t *at = lwp_map_at(profile->context_index, key);
         if (*at == LWP_MAP_NONE) {
-            if (profile->context_count >= CONTEXTS_MAX)
+            if (profile->context_count >= profile->contexts_most) {
+                profile->contexts_refused = true;
                 return parent;
+            }
             *at = (uint32_t)profile->context_count;
             LWP_GROW(&profile->contexts, profile->context_count, &profile->context_room);
             profile->contexts[profile->context_count++] =
@@ -77,15 +82,16 @@ static int context_compare(const void *a, const void *b)
 
 static void contexts_by_depth(const struct lwp_profile *profile, struct context_sorted *sorted)
 {
-    size_t *ends = calloc(CONTEXTS_MAX + 1, sizeof *ends), before = 0;
-    if (!ends)
-        abort();
+    size_t before = 0;
     uint32_t deepest = 0;
-    for (size_t i = 0; i < profile->context_count; i++) {
-        ends[profile->contexts[i].depth]++;
+    for (size_t i = 0; i < profile->context_count; i++)
         if (profile->contexts[i].depth > deepest)
             deepest = profile->contexts[i].depth;
-    }
+    size_t *ends = calloc((size_t)deepest + 1, sizeof *ends);
+    if (!ends)
+        abort();
+    for (size_t i = 0; i < profile->context_count; i++)
+        ends[profile->contexts[i].depth]++;
     for (uint32_t depth = 0; depth <= deepest; depth++) {
         size_t here = ends[depth];
         ends[depth] = before;

@@ -347,7 +347,7 @@ static void *load_work(void *of)
         uint64_t lost = 0;
         if (task.open)
             load_open(load, task.index, resolver);
-        else
+        else if (!load->profile->contexts_refused) /* it is all read again otherwise */
             lost = load_thread(load, task.process, task.index, attribution);
         load_done(load, &task, lost);
     }
@@ -461,7 +461,7 @@ static void load_settle(struct load *load)
                          (unsigned long long)refused);
 }
 
-int lwp_load(struct lwp_profile *profile, const char *const *dirs, size_t count, struct lwp_error *err)
+static int load_once(struct lwp_profile *profile, const char *const *dirs, size_t count, struct lwp_error *err)
 {
     struct load load = {.profile = profile, .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
     int status = lwp_inputs_find(profile, dirs, count, &load.inputs, err);
@@ -493,5 +493,20 @@ out:
     lwp_inputs_free(&load.inputs);
     pthread_mutex_destroy(&load.lock);
     pthread_cond_destroy(&load.changed);
+    return status;
+}
+
+/* With too many call paths, those that came first would be whole, and that depends on who read what when. */
+int lwp_load(struct lwp_profile *profile, const char *const *dirs, size_t count, struct lwp_error *err)
+{
+    enum { DEPTH_FIRST = 256 };
+    int status = load_once(profile, dirs, count, err);
+    for (uint32_t depth = DEPTH_FIRST; status == LWP_OK && profile->contexts_refused; depth /= 2) {
+        lwp_profile_again(profile);
+        profile->context_depth = depth;
+        status = load_once(profile, dirs, count, err);
+        if (status == LWP_OK && !profile->contexts_refused)
+            lwp_profile_note(profile, "There were too many different call paths: only their outermost %u frames are told apart.", depth);
+    }
     return status;
 }

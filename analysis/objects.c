@@ -84,9 +84,12 @@ uint32_t lwp_objects_stack(struct lwp_profile *profile, uint32_t module, uint64_
         object.spilled = lwp_types_is_spilled(profile->code, module, address, from_cfa);
         object.bytes = object.largest = bytes;
         *offset = (uint64_t)(from_cfa - start);
-        /* Variables of several scopes share a place. */
+        /* Variables of several scopes share a place, and perhaps a name. */
         uint64_t key = lwp_hash_mix(lwp_hash_mix(module, function), (uint64_t)start ^ 0x5bd1e995u);
-        return object_intern(profile, lwp_hash_mix(key, lwp_hash_text(variable)), &object);
+        key = lwp_hash_mix(lwp_hash_mix(key, lwp_hash_text(variable)), bytes);
+        uint32_t index = object_intern(profile, lwp_hash_mix(key, lwp_hash_text(type && type->name ? type->name : "")), &object);
+        profile->objects[index].spilled &= object.spilled; /* whichever instruction was asked about first */
+        return index;
     }
     *offset = (uint64_t)from_cfa;
     return object_intern(profile, lwp_hash_mix(lwp_hash_mix(module, function), LWP_OBJECT_STACK), &object);

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NOTES_MAX = 64, NOTE_TEXT = 600 };
+enum { NOTES_MAX = 64, NOTE_TEXT = 600, CONTEXTS_MOST = 1 << 23 };
 
 void lwp_profile_init(struct lwp_profile *profile)
 {
@@ -22,6 +22,8 @@ void lwp_profile_init(struct lwp_profile *profile)
     profile->object_index = lwp_map_new();
     profile->region_index = lwp_map_new();
     profile->context_index = lwp_map_new();
+    profile->contexts_most = CONTEXTS_MOST;
+    profile->context_depth = UINT32_MAX;
     lwp_walks_init(&profile->walks);
     LWP_GROW(&profile->contexts, profile->context_count, &profile->context_room);
     profile->contexts[profile->context_count++] =
@@ -52,6 +54,18 @@ void lwp_profile_fini(struct lwp_profile *profile)
     json_decref(profile->runs);
     lwp_code_free(profile->code);
     lwp_arena_free(profile->arena);
+}
+
+void lwp_profile_again(struct lwp_profile *profile)
+{
+    const unsigned jobs = profile->jobs;
+    const size_t contexts_most = profile->contexts_most;
+    const struct lwp_hierarchy_plan elsewhere = profile->machines[LWP_MACHINE_ELSEWHERE];
+    lwp_profile_fini(profile);
+    lwp_profile_init(profile);
+    profile->jobs = jobs;
+    profile->contexts_most = contexts_most;
+    profile->machines[LWP_MACHINE_ELSEWHERE] = elsewhere;
 }
 
 void lwp_profile_note(struct lwp_profile *profile, const char *format, ...)

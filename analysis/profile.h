@@ -163,9 +163,16 @@ struct lwp_profile {
     struct lwp_context_node *contexts; /* 0: the root */
     size_t context_count, context_room;
     struct lwp_map *context_index;
+    size_t contexts_most;          /* that may be kept */
+    uint32_t context_depth;        /* paths are cut to so many frames, outermost first */
+    _Atomic bool contexts_refused; /* there were more */
 };
 
 void lwp_profile_init(struct lwp_profile *profile);
+
+/* Forgets what was loaded; what was asked for stays. */
+void lwp_profile_again(struct lwp_profile *profile);
+
 void lwp_profile_fini(struct lwp_profile *profile);
 
 /* One sentence for the report; the same one twice is kept once. */

@@ -155,6 +155,41 @@ static void test_same_for_any_threads(void **state)
     lwp_analyze_jobs(0);
 }
 
+/* More call paths than may be kept: which ones are cut is no matter of who came first. */
+static void test_too_many_paths(void **state)
+{
+    (void)state;
+    enum { MOST = 150 };
+    struct lwp_profile one;
+    const char *dirs[] = {a, b};
+    struct lwp_error err;
+    for (unsigned jobs = 1; jobs <= 4; jobs++) {
+        struct lwp_profile more, *profile = jobs == 1 ? &one : &more;
+        lwp_profile_init(profile);
+        profile->jobs = jobs;
+        profile->contexts_most = MOST;
+        assert_int_equal(lwp_load(profile, dirs, 2, &err), 0);
+        assert_int_equal(profile->samples, SAMPLES_A + SAMPLES_B);
+        assert_in_range(profile->context_count, 2, MOST);
+        assert_int_equal(profile->context_count, one.context_count);
+        assert_int_equal(profile->object_count, one.object_count);
+        for (size_t i = 0; i < one.context_count; i++) {
+            assert_int_equal(profile->contexts[i].parent, one.contexts[i].parent);
+            assert_int_equal(profile->contexts[i].address, one.contexts[i].address);
+        }
+        for (size_t i = 0; i < one.object_count; i++) {
+            assert_int_equal(profile->objects[i].context, one.objects[i].context);
+            assert_int_equal(profile->objects[i].common, one.objects[i].common);
+            assert_true(profile->objects[i].weight.weight == one.objects[i].weight.weight);
+        }
+        assert_int_equal(profile->note_count, one.note_count);
+        assert_non_null(strstr(profile->notes[profile->note_count - 1], "call paths"));
+        if (profile == &more)
+            lwp_profile_fini(&more);
+    }
+    lwp_profile_fini(&one);
+}
+
 static bool noted(const struct lwp_profile *profile, const char *text)
 {
     for (size_t i = 0; i < profile->note_count; i++)
@@ -323,6 +358,7 @@ int main(void)
         cmocka_unit_test(test_totals),       cmocka_unit_test(test_same_for_any_threads),
         cmocka_unit_test(test_damage_stays), cmocka_unit_test(test_missing),
         cmocka_unit_test(test_merged),       cmocka_unit_test(test_blocks),
+        cmocka_unit_test(test_too_many_paths),
     };
     return cmocka_run_group_tests(tests, make, clean);
 }
