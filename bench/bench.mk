@@ -1,10 +1,14 @@
 # What lwp costs: run time, memory and disk, with and without it in turns; then how fast the analysis is. Some half
 # hour; keep the machine quiet.
-bench_bin = bench-bin/timed bench-bin/mallocs bench-bin/strides bench-bin/synthetic bench-bin/kernels bench-bin/reuse
+bench_bin = bench-bin/timed bench-bin/mallocs bench-bin/strides bench-bin/synthetic bench-bin/kernels bench-bin/reuse bench-bin/within.so
 
 bench-bin/%: $(srcdir)/bench/%.c
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 $(warnings) -O2 -g -o $@ $<
+
+bench-bin/within.so: $(srcdir)/bench/within.c
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 $(warnings) -O2 -g -fPIC -shared -o $@ $<
 
 bench-bin/synthetic: $(srcdir)/bench/synthetic_main.c $(srcdir)/bench/synthetic.c $(srcdir)/bench/synthetic.h $(tool_obj)
 	@mkdir -p $(@D)
