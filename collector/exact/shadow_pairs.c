@@ -80,34 +80,20 @@ static uint64_t pairs_unknown(uint64_t key)
     return key >> 56 << 56 | (uint64_t)LWP_SHADOW_UNKNOWN << 28 | LWP_SHADOW_UNKNOWN;
 }
 
-/* Another table of so many bits. Pairs of less than `least` bytes are counted together there. */
-static bool pairs_move(struct lwp_shadow_pairs *pairs, unsigned bits, uint64_t least)
+/* Into a table of twice as many. */
+static void pairs_grow(struct lwp_shadow_pairs *pairs)
 {
     struct lwp_shadow_pairs old = *pairs;
-    if (!pairs_map(pairs, bits))
-        return false;
-    pairs->count = 0;
+    if (!pairs_map(pairs, old.bits + 1))
+        return;
     for (size_t i = 0; i < (size_t)1 << old.bits; i++) {
-        const struct lwp_shadow_pair *entry = &old.entries[i];
-        if (!entry->key)
+        if (!old.entries[i].key)
             continue;
-        uint64_t unknown = pairs_unknown(entry->key);
-        bool kept = entry->key == unknown || pairs_bytes_of(entry) >= least;
-        size_t at = pairs_find(pairs, kept ? entry->key : unknown);
-        pairs->merged |= !kept;
-        if (!pairs->entries[at].key) {
-            pairs->count++;
-            pairs->entries[at] = *entry;
-            pairs->entries[at].key = kept ? entry->key : unknown;
-            pairs->places[at] = old.places[i];
-            continue;
-        }
-        pairs_sum(&pairs->entries[at], entry);
-        if (pairs->port->leave)
-            pairs->port->leave(old.places[i]);
+        size_t at = pairs_find(pairs, old.entries[i].key);
+        pairs->entries[at] = old.entries[i];
+        pairs->places[at] = old.places[i];
     }
     pairs_unmap(&old);
-    return true;
 }
 
 /* Twice this many bytes, and at most half of the pairs have as much. */
@@ -121,6 +107,52 @@ static uint64_t pairs_least(const struct lwp_shadow_pairs *pairs)
     while (size < 63 && (sum += below[size]) < pairs->count / 2)
         size++;
     return (uint64_t)2 << size;
+}
+
+/* Pairs of less than `least` bytes are counted together. All are taken out and put in again one after the other, from
+ * behind a free place on: each finds one between where it is looked for first and where it was. Those counted together,
+ * which may belong anywhere, wait until the end. */
+static void pairs_merge(struct lwp_shadow_pairs *pairs, uint64_t least)
+{
+    static const struct lwp_shadow_pair none;
+    struct lwp_shadow_pair together[LWP_SHADOW_VALUES + 1] = {0};
+    uint64_t places[LWP_SHADOW_VALUES + 1];
+    size_t mask = ((size_t)1 << pairs->bits) - 1, start = 0;
+    while (pairs->entries[start].key)
+        start++;
+    for (size_t i = (start + 1) & mask; i != start; i = (i + 1) & mask) {
+        struct lwp_shadow_pair entry = pairs->entries[i];
+        if (!entry.key)
+            continue;
+        pairs->entries[i] = none;
+        if (pairs_bytes_of(&entry) >= least && entry.key != pairs_unknown(entry.key)) {
+            size_t at = pairs_find(pairs, entry.key);
+            pairs->entries[at] = entry;
+            pairs->places[at] = pairs->places[i];
+            continue;
+        }
+        enum lwp_shadow_kind kind = lwp_shadow_pair_kind(&entry);
+        pairs->count--;
+        if (!together[kind].key) {
+            together[kind] = entry;
+            places[kind] = pairs->places[i];
+            continue;
+        }
+        pairs_sum(&together[kind], &entry);
+        if (pairs->port->leave)
+            pairs->port->leave(pairs->places[i]);
+    }
+    for (unsigned kind = 0; kind <= LWP_SHADOW_VALUES; kind++) {
+        uint64_t key = pairs_unknown(together[kind].key);
+        if (!together[kind].key)
+            continue;
+        size_t at = pairs_find(pairs, key);
+        pairs->entries[at] = together[kind];
+        pairs->entries[at].key = key;
+        pairs->places[at] = places[kind];
+        pairs->count++;
+    }
+    pairs->merged = true;
 }
 
 /* What is looked for is looked for again: it goes to the front of its chain. Nothing is ever taken out of a chain, so
@@ -145,11 +177,9 @@ struct lwp_shadow_pair *lwp_shadow_pairs_add(struct lwp_shadow_pairs *pairs, uin
     if (pairs->entries[at].key)
         return pairs_to_front(pairs, at);
     if (pairs->count >= ((size_t)1 << pairs->bits) / 4 && pairs->bits < pairs->bits_max)
-        pairs_move(pairs, pairs->bits + 1, 0);
-    if (pairs->count >= ((size_t)3 << pairs->bits) / 4 && !pairs_move(pairs, pairs->bits, pairs_least(pairs))) {
-        key = pairs_unknown(key);
-        pairs->merged = true;
-    }
+        pairs_grow(pairs);
+    if (pairs->count >= ((size_t)3 << pairs->bits) / 4)
+        pairs_merge(pairs, pairs_least(pairs));
     at = pairs_find(pairs, key);
     if (!pairs->entries[at].key) {
         pairs->count++;
