@@ -3,16 +3,13 @@
 #include <stddef.h>
 
 enum {
-    ADDRESS_BITS = 47,
-    LEAF_BITS = 24,
+    ADDRESS_BITS = LWP_VALUE_ADDRESS_BITS,
+    LEAF_BITS = LWP_VALUE_LEAF_BITS,
     LEAF_MASK = (1 << LEAF_BITS) - 1,
-    PIECE = 4, /* bytes of a word */
+    PIECE = LWP_VALUE_PIECE,
 };
 static const size_t leaf_bytes = ((size_t)1 << LEAF_BITS) / PIECE * sizeof(uint64_t);
 static const size_t leaves_bytes = ((size_t)1 << (ADDRESS_BITS - LEAF_BITS)) * sizeof(uint64_t *);
-
-/* A word of this epoch is told byte by byte; its hash is where. */
-static const uint64_t split_mark = (uint64_t)(LWP_NUMBER_EPOCHS - 1) << LWP_NUMBER_EPOCH;
 
 bool lwp_value_memory_init(struct lwp_value_memory *memory, const struct lwp_shadow_port *port,
                            struct lwp_numbering *numbering, uint32_t bytes_max)
@@ -74,11 +71,6 @@ static inline uint64_t *memory_at(struct lwp_value_memory *memory, uint64_t addr
 
 /* ---- words told byte by byte ---- */
 
-static bool word_is_split(uint64_t word)
-{
-    return (word & lwp_number_epoch_mask) == split_mark;
-}
-
 static struct lwp_value_bytes *word_bytes(const struct lwp_value_memory *memory, uint64_t word)
 {
     return &memory->bytes[word >> LWP_NUMBER_HASH];
@@ -113,7 +105,7 @@ static bool word_split(struct lwp_value_memory *memory, uint64_t *word)
     uint64_t epoch = memory->numbering->epoch;
     for (unsigned i = 0; i < PIECE; i++)
         memory->bytes[index].number[i] = lwp_number_is_stale(*word, epoch) ? 0 : word_byte(*word, i, epoch);
-    *word = (uint64_t)index << LWP_NUMBER_HASH | split_mark;
+    *word = (uint64_t)index << LWP_NUMBER_HASH | lwp_value_split_mark;
     return true;
 }
 
@@ -150,7 +142,7 @@ static uint64_t word_number(struct lwp_value_memory *memory, uint64_t *word)
         return lwp_number_new(memory->numbering);
     if (!lwp_number_is_stale(*word, epoch))
         return *word;
-    if (!word_is_split(*word))
+    if (!lwp_value_is_split(*word))
         return *word = lwp_number_new(memory->numbering);
     if (split_is_copy(memory, word))
         return *word;
@@ -163,7 +155,7 @@ static void word_set(struct lwp_value_memory *memory, uint64_t *word, uint64_t n
 {
     if (!word)
         return;
-    if (__builtin_expect(word_is_split(*word), 0))
+    if (__builtin_expect(lwp_value_is_split(*word), 0))
         word_join(memory, *word);
     *word = number;
 }
@@ -179,7 +171,7 @@ static uint64_t load_byte(struct lwp_value_memory *memory, uint64_t address)
 {
     uint64_t *word = memory_at(memory, address);
     unsigned at = address % PIECE;
-    if (word && word_is_split(*word))
+    if (word && lwp_value_is_split(*word))
         return lwp_number_to_8(split_byte(memory, *word, at));
     return word_byte(word_number(memory, word), at, memory->numbering->epoch);
 }
@@ -189,7 +181,7 @@ static uint64_t load_2(struct lwp_value_memory *memory, uint64_t address)
 {
     uint64_t *word = memory_at(memory, address), epoch = memory->numbering->epoch;
     unsigned at = address % PIECE;
-    if (!word || !word_is_split(*word)) {
+    if (!word || !lwp_value_is_split(*word)) {
         uint64_t number = word_number(memory, word);
         if (!at)
             return lwp_number_to_16(number);
@@ -218,8 +210,8 @@ static struct lwp_number load_8(struct lwp_value_memory *memory, uint64_t addres
 {
     uint64_t *low = memory_at(memory, address), *high = memory_at(memory, address + PIECE);
     uint64_t epoch = memory->numbering->epoch;
-    if (low && high && lwp_number_is_stale(*low, epoch) && lwp_number_is_stale(*high, epoch) && !word_is_split(*low) &&
-        !word_is_split(*high)) {
+    if (low && high && lwp_number_is_stale(*low, epoch) && lwp_number_is_stale(*high, epoch) && !lwp_value_is_split(*low) &&
+        !lwp_value_is_split(*high)) {
         *low = lwp_number_new(memory->numbering);
         *high = *low ^ LWP_NUMBER_UPPER;
     }
@@ -229,7 +221,7 @@ static struct lwp_number load_8(struct lwp_value_memory *memory, uint64_t addres
     return number;
 }
 
-struct lwp_number lwp_value_load(struct lwp_value_memory *memory, uint64_t address, unsigned bytes)
+struct lwp_number lwp_value_load_slow(struct lwp_value_memory *memory, uint64_t address, unsigned bytes)
 {
     if (bytes == 8 && address % PIECE == 0)
         return load_8(memory, address);
@@ -263,7 +255,7 @@ static void store_part(struct lwp_value_memory *memory, uint64_t address, unsign
 {
     uint64_t *word = memory_at(memory, address);
     unsigned at = address % PIECE;
-    if (word && !word_is_split(*word) && !word_split(memory, word)) {
+    if (word && !lwp_value_is_split(*word) && !word_split(memory, word)) {
         word_change(memory, word, at * 8 + bytes, number);
     } else if (word) {
         word_bytes(memory, *word)->number[at] = number;
@@ -279,7 +271,7 @@ static void store_across(struct lwp_value_memory *memory, uint64_t address, unsi
         word_change(memory, memory_at(memory, at), (at - first) * 64 + address % PIECE * 16 + bytes, whole);
 }
 
-void lwp_value_store(struct lwp_value_memory *memory, uint64_t address, unsigned bytes, struct lwp_number number)
+void lwp_value_store_slow(struct lwp_value_memory *memory, uint64_t address, unsigned bytes, struct lwp_number number)
 {
     if (bytes >= PIECE && address % PIECE == 0) {
         word_set(memory, memory_at(memory, address), number.low);

@@ -26,11 +26,62 @@ void lwp_value_memory_fini(struct lwp_value_memory *memory);
 /* Nothing is known of any. */
 void lwp_value_memory_clear(struct lwp_value_memory *memory);
 
-/* `bytes`: 1, 2, 4 or 8. Of fewer than 8 the number has its width, and `high` says that the rest is 0. */
-struct lwp_number lwp_value_load(struct lwp_value_memory *memory, uint64_t address, unsigned bytes);
-void lwp_value_store(struct lwp_value_memory *memory, uint64_t address, unsigned bytes, struct lwp_number number);
-
 /* Nothing is known of these bytes any more. */
 void lwp_value_forget(struct lwp_value_memory *memory, uint64_t address, uint64_t bytes);
+
+/* lwp_value_load() and _store() where the way is not the usual one. */
+struct lwp_number lwp_value_load_slow(struct lwp_value_memory *memory, uint64_t address, unsigned bytes);
+void lwp_value_store_slow(struct lwp_value_memory *memory, uint64_t address, unsigned bytes, struct lwp_number number);
+
+enum {
+    LWP_VALUE_ADDRESS_BITS = 47,
+    LWP_VALUE_LEAF_BITS = 24,
+    LWP_VALUE_PIECE = 4, /* bytes of a word */
+};
+
+/* A word of this epoch is told byte by byte; its hash is where. */
+static const uint64_t lwp_value_split_mark = (uint64_t)(LWP_NUMBER_EPOCHS - 1) << LWP_NUMBER_EPOCH;
+
+static inline bool lwp_value_is_split(uint64_t word)
+{
+    return (word & lwp_number_epoch_mask) == lwp_value_split_mark;
+}
+
+/* The words of some bytes if they are whole words of one leaf that is there, else NULL. */
+static inline uint64_t *lwp_value_words(const struct lwp_value_memory *memory, uint64_t address, unsigned bytes)
+{
+    const uint64_t mask = ((uint64_t)1 << LWP_VALUE_LEAF_BITS) - 1;
+    if (address >> LWP_VALUE_ADDRESS_BITS || address % bytes)
+        return NULL;
+    uint64_t *leaf = memory->leaves[address >> LWP_VALUE_LEAF_BITS];
+    return leaf ? &leaf[(address & mask) / LWP_VALUE_PIECE] : NULL;
+}
+
+/* `bytes`: 1, 2, 4 or 8. Of fewer than 8 the number has its width, and `high` says that the rest is 0. */
+static inline struct lwp_number lwp_value_load(struct lwp_value_memory *memory, uint64_t address, unsigned bytes)
+{
+    const uint64_t *words = bytes >= LWP_VALUE_PIECE ? lwp_value_words(memory, address, bytes) : NULL;
+    uint64_t epoch = memory->numbering->epoch; /* a word that is split is of another */
+    if (__builtin_expect(!words || lwp_number_is_stale(words[0], epoch), 0))
+        return lwp_value_load_slow(memory, address, bytes);
+    if (bytes == LWP_VALUE_PIECE)
+        return (struct lwp_number){words[0], lwp_number_constant(0) | epoch};
+    if (__builtin_expect(lwp_number_is_stale(words[1], epoch), 0))
+        return lwp_value_load_slow(memory, address, bytes);
+    bool whole = words[1] == (words[0] ^ LWP_NUMBER_UPPER) && !(words[0] & LWP_NUMBER_UPPER);
+    return (struct lwp_number){words[0], whole ? 0 : words[1]};
+}
+
+static inline void lwp_value_store(struct lwp_value_memory *memory, uint64_t address, unsigned bytes, struct lwp_number number)
+{
+    uint64_t *words = bytes >= LWP_VALUE_PIECE ? lwp_value_words(memory, address, bytes) : NULL;
+    if (__builtin_expect(!words || lwp_value_is_split(words[0]) || (bytes > LWP_VALUE_PIECE && lwp_value_is_split(words[1])), 0)) {
+        lwp_value_store_slow(memory, address, bytes, number);
+        return;
+    }
+    words[0] = number.low;
+    if (bytes > LWP_VALUE_PIECE)
+        words[1] = lwp_number_high(number);
+}
 
 #endif

@@ -64,15 +64,24 @@ static inline __attribute__((always_inline)) uint64_t step_hash(const struct lwp
     return step->key + (either ? (a + b) * lwp_number_first : a * lwp_number_first + b * lwp_number_second);
 }
 
+/* Each step jumps to the next one's code from a place of its own, so that the processor foresees where. */
+#define AT(code) at_##code
+#define WAY(code) [code] = &&at_##code
+#define NEXT do {                                                                                              \
+        if (++step == end)                                                                                     \
+            return;                                                                                            \
+        goto *ways[step->code];                                                                                \
+    } while (0)
+
 #define OPERATOR(code, wide, two, either)                                                                      \
-    case code:                                                                                                 \
+    AT(code):                                                                                                  \
         hash = step_hash(step, low, high, wide, two, either);                                                  \
         low[step->to] = lwp_number_stamp(lwp_number_mix(hash), epoch) | step->width;                           \
         high[step->to] = step->narrow ? zero : 0;                                                              \
-        continue
+        NEXT
 
 #define LOAD(bytes)                                                                                            \
-    case LWP_VALUE_LOAD_##bytes: {                                                                             \
+    AT(LWP_VALUE_LOAD_##bytes): {                                                                              \
         struct lwp_number loaded = {lwp_number_stamp(0, epoch), bytes == 8 ? 0 : zero};                        \
         if (__builtin_expect(addresses[step->b] != 0, 1))                                                      \
             loaded = lwp_value_load(&values->memory, addresses[step->b] + step->key, bytes);                   \
@@ -80,86 +89,92 @@ static inline __attribute__((always_inline)) uint64_t step_hash(const struct lwp
             loaded.low = lwp_number_new(&values->numbering) | step->width;                                     \
         low[step->to] = loaded.low;                                                                            \
         high[step->to] = loaded.high;                                                                          \
-        continue;                                                                                              \
+        NEXT;                                                                                                  \
     }
 
 #define STORE(bytes)                                                                                           \
-    case LWP_VALUE_STORE_##bytes:                                                                              \
+    AT(LWP_VALUE_STORE_##bytes):                                                                               \
         if (__builtin_expect(addresses[step->b] != 0, 1))                                                      \
             lwp_value_store(&values->memory, addresses[step->b] + step->key, bytes,                            \
                             (struct lwp_number){low[step->a], high[step->a]});                                 \
-        continue
+        NEXT
 
 void lwp_values_run(struct lwp_values *values, const struct lwp_value_steps *steps, const uint64_t *addresses,
                     uint32_t passed, uint32_t context)
 {
+    static const void *const ways[LWP_VALUE_CODES] = {
+        WAY(LWP_VALUE_UNARY), WAY(LWP_VALUE_UNARY_32), WAY(LWP_VALUE_BINARY), WAY(LWP_VALUE_BINARY_32),
+        WAY(LWP_VALUE_EITHER), WAY(LWP_VALUE_EITHER_32), WAY(LWP_VALUE_COPY), WAY(LWP_VALUE_WIDEN),
+        WAY(LWP_VALUE_TO_8), WAY(LWP_VALUE_TO_16), WAY(LWP_VALUE_TO_HIGH), WAY(LWP_VALUE_PAIR),
+        WAY(LWP_VALUE_SET_LOW), WAY(LWP_VALUE_CONSTANT), WAY(LWP_VALUE_NEW), WAY(LWP_VALUE_LOAD_1),
+        WAY(LWP_VALUE_LOAD_2), WAY(LWP_VALUE_LOAD_4), WAY(LWP_VALUE_LOAD_8), WAY(LWP_VALUE_STORE_1),
+        WAY(LWP_VALUE_STORE_2), WAY(LWP_VALUE_STORE_4), WAY(LWP_VALUE_STORE_8), WAY(LWP_VALUE_FORGET),
+        WAY(LWP_VALUE_COMPUTED),
+    };
     uint64_t *low = values->low, *high = values->high, hash;
     const struct lwp_value_step *end = steps->step + steps->ends[passed < steps->exits ? passed : steps->exits];
     const uint64_t epoch = values->numbering.epoch, zero = lwp_number_constant(0) | epoch;
-    for (const struct lwp_value_step *step = steps->step; step < end; step++) {
-        switch ((enum lwp_value_code)step->code) {
-            OPERATOR(LWP_VALUE_UNARY, true, false, false);
-            OPERATOR(LWP_VALUE_UNARY_32, false, false, false);
-            OPERATOR(LWP_VALUE_BINARY, true, true, false);
-            OPERATOR(LWP_VALUE_BINARY_32, false, true, false);
-            OPERATOR(LWP_VALUE_EITHER, true, true, true);
-            OPERATOR(LWP_VALUE_EITHER_32, false, true, true);
-        case LWP_VALUE_COPY:
-            low[step->to] = low[step->a];
-            high[step->to] = high[step->a];
-            continue;
-        case LWP_VALUE_WIDEN:
-            low[step->to] = low[step->a];
-            high[step->to] = zero;
-            continue;
-        case LWP_VALUE_TO_8:
-            low[step->to] = lwp_number_to_8(low[step->a]);
-            high[step->to] = zero;
-            continue;
-        case LWP_VALUE_TO_16:
-            low[step->to] = lwp_number_to_16(low[step->a]);
-            high[step->to] = zero;
-            continue;
-        case LWP_VALUE_TO_HIGH:
-            low[step->to] = lwp_number_high((struct lwp_number){low[step->a], high[step->a]});
-            high[step->to] = zero;
-            continue;
-        case LWP_VALUE_PAIR:
-            hash = low[step->b];
-            low[step->to] = low[step->a];
-            high[step->to] = hash;
-            continue;
-        case LWP_VALUE_SET_LOW:
-            hash = lwp_number_high((struct lwp_number){low[step->b], high[step->b]});
-            low[step->to] = low[step->a];
-            high[step->to] = hash;
-            continue;
-        case LWP_VALUE_CONSTANT:
-            low[step->to] = step->key | epoch;
-            high[step->to] = zero;
-            continue;
-        case LWP_VALUE_NEW:
-            low[step->to] = lwp_number_new(&values->numbering) | step->width;
-            high[step->to] = step->narrow ? zero : 0;
-            continue;
-            LOAD(1)
-            LOAD(2)
-            LOAD(4)
-            LOAD(8)
-            STORE(1);
-            STORE(2);
-            STORE(4);
-            STORE(8);
-        case LWP_VALUE_FORGET:
-            if (addresses[step->b])
-                lwp_value_forget(&values->memory, addresses[step->b], step->key);
-            continue;
-        case LWP_VALUE_COMPUTED:
-            values_computed(values, low[step->a], step->key, context + step->to);
-            continue;
-        case LWP_VALUE_CODES:
-            __builtin_unreachable();
-        }
-        __builtin_unreachable();
-    }
+    const struct lwp_value_step *step = steps->step;
+    if (step == end)
+        return;
+    goto *ways[step->code];
+    OPERATOR(LWP_VALUE_UNARY, true, false, false);
+    OPERATOR(LWP_VALUE_UNARY_32, false, false, false);
+    OPERATOR(LWP_VALUE_BINARY, true, true, false);
+    OPERATOR(LWP_VALUE_BINARY_32, false, true, false);
+    OPERATOR(LWP_VALUE_EITHER, true, true, true);
+    OPERATOR(LWP_VALUE_EITHER_32, false, true, true);
+    AT(LWP_VALUE_COPY):
+        low[step->to] = low[step->a];
+        high[step->to] = high[step->a];
+        NEXT;
+    AT(LWP_VALUE_WIDEN):
+        low[step->to] = low[step->a];
+        high[step->to] = zero;
+        NEXT;
+    AT(LWP_VALUE_TO_8):
+        low[step->to] = lwp_number_to_8(low[step->a]);
+        high[step->to] = zero;
+        NEXT;
+    AT(LWP_VALUE_TO_16):
+        low[step->to] = lwp_number_to_16(low[step->a]);
+        high[step->to] = zero;
+        NEXT;
+    AT(LWP_VALUE_TO_HIGH):
+        low[step->to] = lwp_number_high((struct lwp_number){low[step->a], high[step->a]});
+        high[step->to] = zero;
+        NEXT;
+    AT(LWP_VALUE_PAIR):
+        hash = low[step->b];
+        low[step->to] = low[step->a];
+        high[step->to] = hash;
+        NEXT;
+    AT(LWP_VALUE_SET_LOW):
+        hash = lwp_number_high((struct lwp_number){low[step->b], high[step->b]});
+        low[step->to] = low[step->a];
+        high[step->to] = hash;
+        NEXT;
+    AT(LWP_VALUE_CONSTANT):
+        low[step->to] = step->key | epoch;
+        high[step->to] = zero;
+        NEXT;
+    AT(LWP_VALUE_NEW):
+        low[step->to] = lwp_number_new(&values->numbering) | step->width;
+        high[step->to] = step->narrow ? zero : 0;
+        NEXT;
+    LOAD(1)
+    LOAD(2)
+    LOAD(4)
+    LOAD(8)
+    STORE(1);
+    STORE(2);
+    STORE(4);
+    STORE(8);
+    AT(LWP_VALUE_FORGET):
+        if (addresses[step->b])
+            lwp_value_forget(&values->memory, addresses[step->b], step->key);
+        NEXT;
+    AT(LWP_VALUE_COMPUTED):
+        values_computed(values, low[step->a], step->key, context + step->to);
+        NEXT;
 }

@@ -23,19 +23,11 @@ static void table_unmap(const struct lwp_value_table *table)
 static bool table_try(struct lwp_value_table *table, uint32_t which)
 {
     uint64_t number = table->entries[which].number;
-    size_t at = lwp_value_bucket(table, number);
-    const uint64_t *halves = (const uint64_t *)(const void *)&table->tags[at];
-    uint64_t free = lwp_value_zeros(halves[0]);
-    if (__builtin_expect(!free, 0)) {
-        at += 4;
-        free = lwp_value_zeros(halves[1]);
-        if (!free)
-            return false;
-    }
-    at += (unsigned)__builtin_ctzll(free) / 16;
-    table->tags[at] = lwp_value_tag(number);
-    table->which[at] = which;
-    table->entries[which].at = (uint32_t)at;
+    size_t bucket = lwp_value_bucket(table, number);
+    uint64_t free = lwp_value_zeros(lwp_value_tags(table, bucket));
+    if (!free)
+        return false;
+    lwp_value_table_set(table, which, bucket + (unsigned)__builtin_ctzll(free) / 8);
     return true;
 }
 

@@ -2,7 +2,7 @@
  * 2.5.2), each with who that was. Memory depends on the code and not on how long it runs.
  *
  * Most of what is looked for is not there, and has to be seen not to be at once, without a branch that nobody can foresee:
- * numbers lie in buckets of 8 with 15 bits of each side by side, and each knows its place, to be taken out. Freestanding. */
+ * numbers lie in buckets of 8 with a byte of each side by side in one word, and each knows its place, to be taken out. Freestanding. */
 #ifndef LWP_EXACT_VALUE_TABLE_H
 #define LWP_EXACT_VALUE_TABLE_H
 
@@ -22,7 +22,7 @@ struct lwp_value_table {
     const struct lwp_shadow_port *port;
     uint32_t last;                   /* numbers of each instruction */
     struct lwp_value_entry *entries; /* `last` of each instruction that has computed anything, together */
-    uint16_t *tags;                  /* of 1 << bits buckets; 0: free */
+    uint8_t *tags;                   /* of 1 << bits buckets; 0: free */
     uint32_t *which;                 /* and their entries */
     uint32_t count, room;            /* entries */
     unsigned bits;
@@ -44,15 +44,24 @@ void lwp_value_table_clear(struct lwp_value_table *table);
 bool lwp_value_table_begin(struct lwp_value_table *table, struct lwp_value_place *place);
 void lwp_value_table_place(struct lwp_value_table *table, uint32_t entry);
 
-/* Lanes of 16 bits that are 0 have their highest bit set; above the first of them others may. */
-static inline uint64_t lwp_value_zeros(uint64_t lanes)
+/* Bytes that are 0 have their highest bit set; above the first of them others may. */
+static inline uint64_t lwp_value_zeros(uint64_t bytes)
 {
-    return (lanes - 0x0001000100010001u) & ~lanes & 0x8000800080008000u;
+    return (bytes - 0x0101010101010101u) & ~bytes & 0x8080808080808080u;
 }
 
-static inline uint16_t lwp_value_tag(uint64_t number)
+/* Never 0. */
+static inline uint8_t lwp_value_tag(uint64_t number)
 {
-    return (uint16_t)(number >> LWP_NUMBER_HASH | 1);
+    uint8_t some = (uint8_t)(number >> LWP_NUMBER_HASH);
+    return (uint8_t)(some + !some);
+}
+
+static inline void lwp_value_table_set(struct lwp_value_table *table, uint32_t entry, size_t at)
+{
+    table->tags[at] = lwp_value_tag(table->entries[entry].number);
+    table->which[at] = entry;
+    table->entries[entry].at = (uint32_t)at;
 }
 
 static inline size_t lwp_value_bucket(const struct lwp_value_table *table, uint64_t number)
@@ -60,12 +69,17 @@ static inline size_t lwp_value_bucket(const struct lwp_value_table *table, uint6
     return (size_t)(number >> (64 - table->bits)) * LWP_VALUE_BUCKET;
 }
 
-/* The entry of the number among those of half a bucket that have its tag; NULL: there is none. */
-static inline const struct lwp_value_entry *lwp_value_among(const struct lwp_value_table *table, uint64_t alike, size_t at,
+static inline uint64_t lwp_value_tags(const struct lwp_value_table *table, size_t bucket)
+{
+    return *(const uint64_t *)(const void *)&table->tags[bucket];
+}
+
+/* The entry of the number among those of the bucket that have its tag; NULL: there is none. */
+static inline const struct lwp_value_entry *lwp_value_among(const struct lwp_value_table *table, uint64_t alike, size_t bucket,
                                                             uint64_t number)
 {
     for (; alike; alike &= alike - 1) {
-        size_t which = at + (unsigned)__builtin_ctzll(alike) / 16;
+        size_t which = bucket + (unsigned)__builtin_ctzll(alike) / 8;
         const struct lwp_value_entry *entry = &table->entries[table->which[which]];
         if (table->tags[which] && entry->number == number)
             return entry;
@@ -78,17 +92,18 @@ static inline uint32_t lwp_value_table_add(struct lwp_value_table *table, struct
                                            uint32_t context)
 {
     size_t bucket = lwp_value_bucket(table, number);
-    const uint64_t *halves = (const uint64_t *)(const void *)&table->tags[bucket];
-    uint64_t like = lwp_value_tag(number) * 0x0001000100010001u;
-    uint64_t low = lwp_value_zeros(halves[0] ^ like), high = lwp_value_zeros(halves[1] ^ like);
-    if (low | high) {
-        const struct lwp_value_entry *found = lwp_value_among(table, low, bucket, number);
-        found = found ? found : lwp_value_among(table, high, bucket + 4, number);
+    uint64_t tags = lwp_value_tags(table, bucket), alike = lwp_value_zeros(tags ^ lwp_value_tag(number) * 0x0101010101010101u);
+    if (alike) {
+        const struct lwp_value_entry *found = lwp_value_among(table, alike, bucket, number);
         if (found)
             return found->context;
     }
-    if (__builtin_expect(!place->first, 0) && !lwp_value_table_begin(table, place))
-        return 0;
+    uint64_t free = lwp_value_zeros(tags);
+    if (__builtin_expect(!place->first, 0)) {
+        if (!lwp_value_table_begin(table, place))
+            return 0;
+        free = 0; /* it may be another table now */
+    }
     uint32_t which = place->first + place->oldest - 1;
     struct lwp_value_entry *entry = &table->entries[which];
     if (__builtin_expect(entry->number != 0, 1))
@@ -96,7 +111,10 @@ static inline uint32_t lwp_value_table_add(struct lwp_value_table *table, struct
     place->oldest = place->oldest + 1 == table->last ? 0 : place->oldest + 1;
     entry->number = number;
     entry->context = context;
-    lwp_value_table_place(table, which);
+    if (__builtin_expect(free != 0, 1))
+        lwp_value_table_set(table, which, bucket + (unsigned)__builtin_ctzll(free) / 8);
+    else
+        lwp_value_table_place(table, which);
     return 0;
 }
 
