@@ -15,6 +15,7 @@
 #include "analysis/regroup.h"
 #include "analysis/split.h"
 #include "analysis/streams.h"
+#include "analysis/whatif.h"
 #include "analysis/widths.h"
 #include "base/log.h"
 #include "config.h"
@@ -173,6 +174,7 @@ static int analyze_all(const char *const *dirs, size_t count, const char *out_pa
     lwp_elements_notes(&profile);
     lwp_split_advise(&profile, &splits);
     lwp_regroup_advise(&profile, &splits, &regroups);
+    lwp_whatif_replay(&profile, &splits, &regroups);
     lwp_redundancy_find(&profile, &redundancies);
     lwp_exchange_find(&profile, &together.exchange);
     lwp_exchange_advise(&profile, &together.exchange, &together.tips);

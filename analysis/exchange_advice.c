@@ -118,7 +118,7 @@ static bool tip_distance(struct lwp_profile *profile, const struct lwp_exchange 
     bool all = pattern && strcmp(pattern, "all to all") == 0 && again >= reuse_of_all;
     tip->kind = "distance";
     tip->title = lwp_arena_printf(profile->arena, "High communication reuse distance at %s: threads read each other's data again after %llu other elements, "
-                                  "too late for a cache", where, (unsigned long long)lwp_distances_quantile(region->distances, region->distance_count, 0.5));
+                                  "too late for a cache", where, (unsigned long long)lwp_distances_quantile(region->distances, region->distance_count, 1 - far / 2));
     tip->next_step = lwp_arena_printf(
         profile->arena,
         "%.0f %% of what is read again of another thread's data at %s comes after more other elements than %s (%.0f). Use it again sooner: block "

@@ -32,12 +32,19 @@ struct lwp_gain_loop {
     double before, after; /* cache lines for each element visited */
 };
 
+/* The same by replaying what was traced (whatif.h). */
+struct lwp_gain_replay {
+    uint64_t accesses; /* replayed; 0: nothing was traced */
+    struct lwp_locality_found before, after;
+};
+
 struct lwp_gain {
     double before, after; /* the mean over loops by weight */
     double bytes_before, bytes_after; /* of all lines that the elements' used fields lie on, the mean over loops too */
     double low, high;     /* expected speed-up of the whole program */
     struct lwp_gain_loop *loops;
     size_t loop_count;
+    struct lwp_gain_replay replay;
 };
 
 /* `group` of each field as lwp_affinity_cluster left it (-1: cold), `groups` of them. */

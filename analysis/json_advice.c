@@ -1,6 +1,25 @@
 /* "splits", "regroups" and "kept_apart" of analysis.json. */
 #include "analysis/json_parts.h"
 
+static json_t *json_replayed(const struct lwp_profile *profile, const struct lwp_locality_found *found)
+{
+    static const char *const names[LWP_CACHE_LEVELS] = {"L1", "L2", "L3"};
+    json_t *json = json_object();
+    uint64_t missed = found->at[LWP_CACHE_MEMORY];
+    for (unsigned i = LWP_CACHE_LEVELS; i-- > 0; missed += found->at[i])
+        json_object_set_new(json, names[i], i < profile->machines[LWP_MACHINE_HERE].caches.levels ? lwp_json_count(missed) : json_null());
+    json_object_set_new(json, "cycles", lwp_json_count(found->cycles));
+    return json;
+}
+
+static json_t *json_replay(const struct lwp_profile *profile, const struct lwp_gain_replay *replay)
+{
+    if (!replay->accesses)
+        return json_null();
+    return json_pack("{s:o,s:o,s:o}", "accesses", lwp_json_count(replay->accesses), "before", json_replayed(profile, &replay->before),
+                     "after", json_replayed(profile, &replay->after));
+}
+
 /* "traffic" and "expected_speedup". What code outside of loops gains is in their sum only. */
 static void json_gain(struct lwp_json_tables *tables, const struct lwp_gain *gain, const char *unit, json_t *json)
 {
@@ -13,6 +32,7 @@ static void json_gain(struct lwp_json_tables *tables, const struct lwp_gain *gai
     json_object_set_new(json, "traffic",
                         json_pack("{s:s,s:o,s:o,s:o}", "unit", unit, "before", lwp_json_share(gain->before), "after",
                                   lwp_json_share(gain->after), "loops", loops));
+    json_object_set_new(json, "replay", json_replay(tables->profile, &gain->replay));
     json_object_set_new(json, "expected_speedup",
                         json_pack("[o,o]", lwp_json_share(gain->low), lwp_json_share(gain->high)));
 }

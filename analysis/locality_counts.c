@@ -19,6 +19,7 @@ uint32_t lwp_locality_counts_at(struct lwp_locality_counts *counts, uint32_t obj
 void lwp_locality_counts_free(struct lwp_locality_counts *counts)
 {
     lwp_table_free(&counts->index);
+    lwp_kept_free(&counts->kept);
     free(counts->items);
     *counts = (struct lwp_locality_counts){0};
 }
@@ -51,6 +52,11 @@ void lwp_locality_counts_merge(struct lwp_locality_counts *into, struct lwp_loca
     for (size_t i = 0; i < from->count; i++) {
         uint32_t at = lwp_locality_counts_at(into, from->items[i].object, from->items[i].part);
         lwp_locality_count_add(&into->items[at], &from->items[i]);
+    }
+    if (from->kept.count > into->kept.count) {
+        struct lwp_kept less = into->kept;
+        into->kept = from->kept;
+        from->kept = less;
     }
     into->traced |= from->traced;
     into->accesses += from->accesses;
@@ -85,4 +91,6 @@ void lwp_locality_counts_settle(struct lwp_locality_counts *counts, const uint32
     }
     counts->count = kept;
     lwp_table_free(&counts->index);
+    for (size_t i = 0; i < counts->kept.count; i++)
+        counts->kept.accesses[i].object = objects[counts->kept.accesses[i].object];
 }

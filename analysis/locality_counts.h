@@ -3,6 +3,7 @@
 #define LWP_ANALYSIS_LOCALITY_COUNTS_H
 
 #include "analysis/often.h"
+#include "analysis/trace_kept.h"
 #include "base/cache.h"
 #include "base/table.h"
 
@@ -41,6 +42,7 @@ struct lwp_locality_counts {
     bool traced;            /* there was a trace */
     uint64_t accesses;      /* all of it */
     uint64_t windows, lost; /* windows begun; those that are damaged in part */
+    struct lwp_kept kept;   /* of one process */
 };
 
 /* Which counts are of an object and a part. */

@@ -276,6 +276,7 @@ static void report_split(const struct lwp_report *report, const json_t *split)
     lwp_report_say(report, "   confidence  %s; cache lines per element visited %.2f -> %.2f\n",
                    lwp_report_text(split, "confidence", "?"), lwp_report_number(traffic, "before"),
                    lwp_report_number(traffic, "after"));
+    lwp_report_replay(report, json_object_get(split, "replay"));
     report_bytes(lwp_report_number(json_object_get(split, "memory"), "before"), size, sizeof size);
     report_bytes(lwp_report_number(json_object_get(split, "memory"), "after"), after, sizeof after);
     lwp_report_say(report, "   memory      a pass over all elements goes through %s, then %s\n", size, after);
@@ -315,6 +316,7 @@ static void report_regroup(const struct lwp_report *report, const json_t *group)
     lwp_report_say(report, "   confidence  %s; cache lines per index %.2f -> %.2f\n",
                    lwp_report_text(group, "confidence", "?"), lwp_report_number(traffic, "before"),
                    lwp_report_number(traffic, "after"));
+    lwp_report_replay(report, json_object_get(group, "replay"));
     lwp_report_say(report, "\n   share  loop                                      cache lines per index\n");
     json_array_foreach(json_object_get(traffic, "loops"), i, row)
     {
@@ -408,6 +410,7 @@ void lwp_report_print(FILE *out, json_t *root, const char *dir, bool brief, bool
     lwp_report_redundancies(&report);
     lwp_report_sharing(&report);
     lwp_report_communication(&report);
+    lwp_report_locality(&report);
     report_findings(&report, false);
     if (json_array_size(notes)) {
         lwp_report_say(&report, "\nNotes\n");

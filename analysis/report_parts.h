@@ -51,6 +51,9 @@ void lwp_report_redundancies(const struct lwp_report *report);
 void lwp_report_redundancy(const struct lwp_report *report, const json_t *pair);
 void lwp_report_sharing(const struct lwp_report *report);
 void lwp_report_communication(const struct lwp_report *report);
+/* report_locality.c: the table; a layout's misses before and after (null: nothing is said). */
+void lwp_report_locality(const struct lwp_report *report);
+void lwp_report_replay(const struct lwp_report *report, const json_t *replay);
 void lwp_report_exchange(const struct lwp_report *report, const json_t *communication);
 
 #endif

@@ -92,6 +92,7 @@ void lwp_trace_begin(struct lwp_trace *trace)
     lwp_table_clear(&trace->site_index);
     trace->site_count = trace->of_count = trace->thread_count = 0;
     trace->window = WINDOW_NONE;
+    trace->counts->kept.process++;
 }
 
 static unsigned trace_thread(struct lwp_trace *trace, uint32_t tid)
@@ -136,6 +137,16 @@ static uint32_t trace_object(struct lwp_trace *trace, struct trace_site *site, c
         site->extent = trace->owners->last;
     }
     return object;
+}
+
+static void trace_keep(struct lwp_trace *trace, const struct trace_site *site, const struct lwps_trace_place *place, uint32_t object,
+                       unsigned thread, unsigned bytes)
+{
+    bool pool = place->home == LWPS_HOME_POOL, block = place->home == LWPS_HOME_ADDRESS && site->extent.object == object;
+    uint64_t offset = place->address - (pool ? place->home_base : site->extent.start);
+    lwp_kept_add(&trace->counts->kept, &(struct lwp_kept_access){.address = place->address, .bytes = bytes < 255 ? bytes : 255,
+                                                                .thread = thread, .object = object,
+                                                                .offset = (pool || block) && offset < UINT32_MAX ? (uint32_t)offset : UINT32_MAX});
 }
 
 /* How the instruction came here from where it was. */
@@ -192,6 +203,7 @@ static void trace_access(struct lwp_trace *trace, unsigned thread, const struct 
         site->counts = lwp_locality_counts_at(trace->counts, object, site->spot->part);
         site->window = WINDOW_NONE;
     }
+    trace_keep(trace, site, &traced->place, object, thread, bytes);
     struct lwp_locality_count *count = &trace->counts->items[site->counts];
     count->accesses++;
     count->stores += store;

@@ -294,8 +294,8 @@ struct lwps_flow_distance {
     uint64_t up_to, count;
 };
 
-/* The pieces of memory that an instruction's first reads of what others wrote lie in: a piece goes on while each read is of
- * the line of the one before or of one beside it. */
+/* The pieces of memory that an instruction's first reads of what others wrote lie in: a piece goes on while each read is
+ * at most eight lines from the one before. */
 struct lwps_flow_pieces {
     uint64_t time, ip;
     uint64_t count, lines, bytes; /* of all pieces: how many, of how many lines, and what was read of these */

@@ -107,6 +107,7 @@ function viewRegroup(index) {
       ['Expected gain', times(group.expected_speedup), saved(group.expected_speedup), wholeOf()],
       ['Share of the time', percent(share), null, `${plural(members.reduce((sum, object) => sum + (object.samples || 0), 0), 'sample', 'samples')}, ${data.run.engine || 'unknown'} engine`],
       ['Cache lines fetched', group.traffic && isNumber(group.traffic.before) ? `${group.traffic.before.toFixed(2)} → ${group.traffic.after.toFixed(2)}` : 'unknown', (group.traffic && group.traffic.unit || '').replace(/^cache lines /, '') || null, 'estimated'],
+      ...replayTile(group.replay),
       ['Confidence', group.confidence || 'unknown', null, 'from the number and agreement of samples'],
     ]),
     el('section', null, el('h2', null, 'What changes'),

@@ -9,6 +9,14 @@ const fieldName = field => field.name || '+' + field.offset;
 const fieldShare = field => isNumber(field.loop_share) ? field.loop_share : field.share;
 
 /* offset -> {letter, index} or cold */
+/* Misses of the last level that has any, when the trace is replayed with the new layout. */
+function replayTile(replay) {
+  const level = replay && ['L3', 'L2', 'L1'].find(name => isNumber(replay.before[name]) && replay.before[name] > 0);
+  if (!level) return [];
+  const all = ['L1', 'L2', 'L3'].filter(name => isNumber(replay.before[name])).map(name => `${name} ${count(replay.before[name])} → ${count(replay.after[name])}`).join(', ');
+  return [['Misses of the trace replayed', `${level} ${percent(replay.after[level] / replay.before[level])} of before`, all, `${count(replay.accesses)} accesses, by the model of the caches`]];
+}
+
 function groupsByOffset(split) {
   const map = new Map();
   list(split.groups).forEach((group, index) => list(group.offsets).forEach(offset => map.set(offset, {index, letter: groupLetter(index)})));
@@ -191,6 +199,7 @@ function viewSplit(index) {
       ['Expected gain', times(split.expected_speedup), saved(split.expected_speedup), wholeOf()],
       ['Share of the time', percent(object.share), isRange(object.share_ci) ? `95 % interval ${interval(object.share_ci)}` : null, `${plural(object.samples, 'sample', 'samples')}, ${data.run.engine || 'unknown'} engine`],
       ['Cache lines fetched', split.traffic ? `${split.traffic.before.toFixed(2)} → ${split.traffic.after.toFixed(2)}` : 'unknown', (split.traffic && split.traffic.unit || '').replace(/^cache lines /, '') || null, 'estimated'],
+      ...replayTile(split.replay),
       ['Confidence', split.confidence || 'unknown', null, 'from the number and agreement of samples'],
     ]),
     el('section', null, el('h2', null, 'What changes'),

@@ -80,14 +80,31 @@ void lwp_trace_file_flush(void)
     file.bytes += size;
 }
 
+/* Where all is traced for the sake of communication, the file still has windows, in the measure that was asked for. */
+static uint64_t trace_file_off(void)
+{
+    return lwp_exact_options.communication ? lwp_exact_options.window_off : 0;
+}
+
+static uint64_t trace_file_length(void)
+{
+    return trace_file_off() ? lwp_exact_options.window_on : STRETCH;
+}
+
+static uint32_t trace_file_each(void)
+{
+    uint64_t on = lwp_exact_options.window_on;
+    return window_each * (on ? (uint32_t)(1 + trace_file_off() / on) : 1);
+}
+
 static void trace_file_begin(bool follows_on)
 {
     bool before = window_taken;
     window_begins = false;
     lwp_trace_file_flush();
     trace_file_thin();
-    stretch_left = STRETCH;
-    window_taken = windows++ % window_each == 0 && trace_file_open() && !file.failed;
+    stretch_left = trace_file_length();
+    window_taken = windows++ % trace_file_each() == 0 && trace_file_open() && !file.failed;
     if (!window_taken || (before && follows_on))
         return;
     lwps_trace_window(&coder, coder.window + 1);
@@ -156,7 +173,7 @@ static struct lwps_trace_place trace_file_place(struct traced_home *home, uint64
     return place;
 }
 
-/* Without windows, a stretch of the run is one. */
+/* Where all is traced, a stretch of the run is a window. */
 static void trace_file_stretch(uint32_t instructions)
 {
     if (stretch_left < instructions)
@@ -168,7 +185,7 @@ void lwp_trace_file_block(struct lwp_trace_block *block, const ULong *addresses)
 {
     if (window_begins)
         trace_file_begin(false);
-    if (!lwp_exact_options.window_off)
+    if (lwp_trace_all)
         trace_file_stretch(block->instructions);
     if (!window_taken || !block->count)
         return;

@@ -199,7 +199,7 @@ assert not findings("molecules_cells") and not findings("lu_contiguous.word"), f
 assert ["lu.c:52-55" in f["title"] and "96 bytes, 960 bytes apart" in f["title"] and "contiguous" in f["next_step"] for f in findings("lu.word")] == [True], findings("lu.word")
 assert [True] == ["fuse it with the loop at twice.c:14-15" in f["next_step"] for f in findings("twice")], findings("twice")
 assert not [f for f in findings("fused") if "fuse it" in f["next_step"]], findings("fused")
-assert ["1 4, 2 5, 3 6" in f["next_step"] and "OMP_PROC_BIND" in f["next_step"] for f in findings("pairs")] == [True], findings("pairs")
+assert ["1 4, 2 5, 3 6" in f["next_step"] and "OMP_PROC_BIND" in f["next_step"] for f in findings("pairs") if f["id"].startswith("mapping")] == [True], findings("pairs")
 for name, function in ("layer", "forward"), ("speckle", "diffuse"): # loops in the wrong order
     bad, good = region(load(name), function), region(load(name + "_fixed"), function)
     assert good["crd"]["median"] < bad["crd"]["median"] / 10, (name, bad["crd"], good["crd"])

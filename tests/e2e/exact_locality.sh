@@ -47,6 +47,28 @@ for name in layer speckle; do
     /usr/bin/python3 -m jsonschema -i "$name/analysis.json" "$SRC/docs/analysis.schema.json" || fail "the schema is not obeyed"
 done
 "$LWP" export layer -o layer.html > out 2>&1 || { cat out; fail "export"; }
+# advice on layout is replayed: every element's 64 bytes were one line; the parts that loops use are a quarter of one
+"$LWP" collect -q -e exact --detect layout,locality --machine machine.json -o neuron -- "$BUILD/examples-bin/neuron" 1 1 > out 2>&1 || { cat out; fail "neuron"; }
+"$LWP" analyze -q neuron && "$LWP" report neuron > out || fail "analyze neuron"
+grep -q 'replayed .* L1 misses' out && grep -q ' layer in match ' out || { cat out; fail "report neuron"; }
+/usr/bin/python3 - <<'PY' || fail "the replay of neuron"
+import json
+d = json.load(open("neuron/analysis.json"))
+r = d["splits"][0]["replay"]
+lines = d["splits"][0]["traffic"]
+for level in "L1", "L2", "L3":
+    saved = r["after"][level] / r["before"][level]
+    assert 0.8 * lines["after"] / lines["before"] < saved < 1.3 * lines["after"] / lines["before"], (r, lines)
+assert 0 < r["accesses"] <= sum(x["accesses"] for x in d["locality"]) * 1.01 and r["after"]["cycles"] < r["before"]["cycles"], r
+PY
+/usr/bin/python3 -m jsonschema -i neuron/analysis.json "$SRC/docs/analysis.schema.json" || fail "the schema is not obeyed"
+# with communication all is traced, but the file keeps to windows
+"$LWP" collect -q -e exact --detect communication,locality -o windows -- "$BUILD/examples-bin/layer" 2 20 > out 2>&1 && "$LWP" analyze -q windows || { cat out; fail "layer with communication"; }
+/usr/bin/python3 - <<'PY' || fail "windows"
+import json
+d = json.load(open("windows/analysis.json"))
+assert 0 < sum(x["accesses"] for x in d["locality"]) < d["communication"]["accesses"] / 3
+PY
 # a program that is fine, in windows
 "$LWP" collect -q -e exact --detect layout,locality -o fine -- "$BUILD/examples-bin/nochange" 2 1 > out 2>&1 || { cat out; fail "nochange"; }
 "$LWP" analyze -q fine || fail "analyze nochange"

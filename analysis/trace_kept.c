@@ -1,0 +1,17 @@
+#include "analysis/trace_kept.h"
+
+#include <string.h>
+
+void lwp_kept_free(struct lwp_kept *kept)
+{
+    lwp_pages_free(kept->accesses, sizeof *kept->accesses * LWP_KEPT_STRETCH * LWP_KEPT_STRETCHES);
+    *kept = (struct lwp_kept){0};
+}
+
+void lwp_kept_thin(struct lwp_kept *kept)
+{
+    for (size_t i = 1; i < LWP_KEPT_STRETCHES / 2; i++)
+        memcpy(kept->accesses + i * LWP_KEPT_STRETCH, kept->accesses + 2 * i * LWP_KEPT_STRETCH, LWP_KEPT_STRETCH * sizeof *kept->accesses);
+    kept->count = (size_t)LWP_KEPT_STRETCH * LWP_KEPT_STRETCHES / 2;
+    kept->every = kept->every ? 2 * kept->every : 2;
+}
