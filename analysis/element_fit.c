@@ -52,14 +52,14 @@ static bool element_in_fields(const struct lwp_stream *stream, uint64_t size, co
 }
 
 double lwp_element_fit(const struct lwp_profile *profile, uint32_t index, uint64_t size, const struct lwp_type *type,
-                       bool exact, uint64_t start)
+                       bool exact, uint64_t start, uint64_t end)
 {
     double good = 0, bad = 0;
     int judged = 0;
     for (uint32_t i = profile->object_streams[index]; i != LWP_NONE && judged < STREAMS_JUDGED;
          i = profile->streams[i].next_of_object) {
         const struct lwp_stream *stream = &profile->streams[i];
-        if (lwp_objects_library_code(profile, stream->module) || stream->offsets.count == 0)
+        if (lwp_objects_library_code(profile, stream->module) || stream->offsets.count == 0 || lwp_elements_beyond(stream, end))
             continue;
         uint64_t residue;
         bool whole = stream->bytes >= size; /* a vector over several elements: it must start at one */

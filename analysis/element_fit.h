@@ -8,8 +8,8 @@
 #define LWP_ELEMENT_KEEPS_TO 0.8
 
 /* The share of the object's accesses that agree with elements of this size and type from `start` on; below 0: no
- * evidence. Of a type that is not `exact` every access must keep to one place. */
+ * evidence. What lies behind `end` is not asked (0: nothing does). Of a type that is not `exact` every access must keep to one place. */
 double lwp_element_fit(const struct lwp_profile *profile, uint32_t index, uint64_t size, const struct lwp_type *type,
-                       bool exact, uint64_t start);
+                       bool exact, uint64_t start, uint64_t end);
 
 #endif

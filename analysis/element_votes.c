@@ -2,6 +2,8 @@
  * allocation and the declaration as much as all accesses together or more. */
 #include "analysis/element_votes.h"
 
+#include "analysis/element_table.h"
+#include "analysis/elements.h"
 #include "analysis/objects.h"
 
 #include <string.h>
@@ -45,6 +47,17 @@ static void element_count_exact(struct lwp_element_votes *votes, const struct lw
             votes->candidates[i].accessed += accesses;
 }
 
+/* A table's block must have the size of one; what is behind its elements says nothing about them. */
+static bool element_is_table(const struct lwp_object *object, const struct lwp_candidate *candidate,
+                             struct lwp_element_votes *votes)
+{
+    uint64_t block = object->pool_size ? object->pool_size : object->largest, bytes = candidate->type->bytes;
+    if (lwp_element_table(block, bytes, &votes->table_start, &votes->table_end))
+        return true;
+    votes->table_start = votes->table_end = 0;
+    return false;
+}
+
 /* From the allocator outwards, as long as each function hands the block to its caller. */
 static void element_collect_block(struct lwp_profile *profile, const struct lwp_object *object,
                                   struct lwp_element_votes *votes, double all)
@@ -59,6 +72,8 @@ static void element_collect_block(struct lwp_profile *profile, const struct lwp_
             continue;
         switch (lwp_types_of_block(profile->code, call->module, call->address, is_result, &candidate)) {
         case LWP_BLOCK_KNOWN:
+            if (candidate.table && !element_is_table(object, &candidate, votes))
+                return;
             /* A buffer of bytes may become anything. */
             element_vote(votes, candidate.type, candidate.variable,
                          all * (candidate.type->bytes <= 1 ? 0.1
@@ -66,8 +81,10 @@ static void element_collect_block(struct lwp_profile *profile, const struct lwp_
                                                            : 2),
                          candidate.exact);
             for (size_t k = 0; k < votes->count; k++)
-                if (element_same_type(votes->candidates[k].type, candidate.type))
+                if (element_same_type(votes->candidates[k].type, candidate.type)) {
                     *(candidate.exact ? &votes->candidates[k].made : &votes->candidates[k].told) = true;
+                    votes->candidates[k].table = candidate.table;
+                }
             return;
         case LWP_BLOCK_UNKNOWN:
             return;
@@ -95,12 +112,13 @@ void lwp_element_votes_collect(struct lwp_profile *profile, uint32_t index, stru
         element_vote(votes, object->type, object->variable, 100 * all, true);
         return;
     }
+    element_collect_block(profile, object, votes, all);
     int asked = 0;
     for (uint32_t i = profile->object_streams[index]; i != LWP_NONE && asked < STREAMS_ASKED;
          i = profile->streams[i].next_of_object) {
         const struct lwp_stream *stream = &profile->streams[i];
         if (stream->module == LWP_NONE || lwp_objects_library_code(profile, stream->module) ||
-            (double)stream->accesses < all / 200)
+            (double)stream->accesses < all / 200 || lwp_elements_beyond(stream, votes->table_end))
             continue;
         size_t count = lwp_types_at_access(profile->code, stream->module, stream->address, candidates, SITES_ROOM);
         for (size_t k = 0; k < count && k < SITES_ROOM; k++)
@@ -120,5 +138,4 @@ void lwp_element_votes_collect(struct lwp_profile *profile, uint32_t index, stru
             if (!candidates[k].exact)
                 element_vote(votes, candidates[k].type, candidates[k].variable, all * 0.75 / (double)(k + 1), false);
     }
-    element_collect_block(profile, object, votes, all);
 }

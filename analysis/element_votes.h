@@ -12,6 +12,7 @@ struct lwp_element_candidate {
     double score, variable_score;
     bool exact;
     bool made;       /* the allocation says so */
+    bool table;      /* the allocation says so, and that a table's control bytes follow */
     bool told;       /* an allocator's function says so that may have been merged with others */
     double accessed; /* accesses through pointers to it */
 };
@@ -20,6 +21,7 @@ struct lwp_element_votes {
     struct lwp_element_candidate candidates[LWP_ELEMENT_CANDIDATES_MAX];
     size_t count;
     double exact; /* accesses through pointers whose type is known */
+    uint64_t table_start, table_end; /* of the elements of a table; 0: it is none */
 };
 
 /* `votes` is empty before; candidates come in no order. Asks for no more than the first streams of many. */

@@ -44,8 +44,28 @@ double lwp_elements_residue(const struct lwp_stream *stream, uint64_t element_by
 
 bool lwp_elements_place(const struct lwp_object *object, uint64_t offset, uint64_t *place)
 {
-    *place = offset < object->element_start ? 0 : (offset - object->element_start) % object->element_bytes;
-    return offset >= object->element_start;
+    bool inside = offset >= object->element_start && (!object->element_end || offset < object->element_end);
+    *place = inside ? (offset - object->element_start) % object->element_bytes : 0;
+    return inside;
+}
+
+uint64_t lwp_elements_count(const struct lwp_object *object)
+{
+    if (!object->element_bytes || object->bytes < object->element_start)
+        return 0;
+    if (object->element_end) /* tables that grew have as large a part of control bytes */
+        return (uint64_t)((double)object->bytes / (double)object->largest *
+                          (double)(object->element_end - object->element_start)) / object->element_bytes;
+    return (object->bytes - object->element_start) / object->element_bytes;
+}
+
+bool lwp_elements_beyond(const struct lwp_stream *stream, uint64_t end)
+{
+    uint64_t offsets[LWP_RESERVOIR];
+    size_t count = end ? lwp_streams_offsets(stream, offsets, LWP_RESERVOIR) : 0, beyond = 0;
+    for (size_t i = 0; i < count; i++)
+        beyond += offsets[i] >= end;
+    return beyond * 2 > count;
 }
 
 double lwp_elements_stream_place(const struct lwp_profile *profile, const struct lwp_stream *stream, uint64_t *place)
@@ -54,7 +74,7 @@ double lwp_elements_stream_place(const struct lwp_profile *profile, const struct
     uint64_t residue;
     double keeps = lwp_elements_residue(stream, object->element_bytes, &residue);
     *place = (residue + object->element_bytes - object->element_start % object->element_bytes) % object->element_bytes;
-    return keeps;
+    return lwp_elements_beyond(stream, object->element_end) ? 0 : keeps;
 }
 
 bool lwp_elements_packed(const struct lwp_profile *profile, const struct lwp_stream *stream)
@@ -118,17 +138,18 @@ static bool element_accept(const struct lwp_profile *profile, uint32_t index, co
         return false;
     if (!single && (bytes == 1 || !candidate->exact) && !lwp_element_evidence_allows(evidence, bytes))
         return false;
-    for (size_t i = 0; i < votes->count && evidence->several; i++) /* several arrays: perhaps of several types */
+    for (size_t i = 0; i < votes->count && evidence->several && !candidate->table; i++) /* several arrays: perhaps of several types */
         if (!candidate->exact || (votes->candidates[i].exact && votes->candidates[i].type->bytes != bytes))
             return false;
     uint64_t element = single ? object->pool_size : bytes;
     /* The allocation and the pointers used agree, or most pointers: a stray address or two among few do not count. */
-    bool agreed = (candidate->made && candidate->accessed > 0) || candidate->accessed > 0.7 * (double)object->accesses;
+    bool agreed = ((candidate->made || candidate->table) && candidate->accessed > 0) || candidate->accessed > 0.7 * (double)object->accesses;
     const struct lwp_element_candidate *holder = single ? NULL : element_holder(votes, candidate->type);
-    uint64_t starts[] = {holder ? element_last(holder)->offset : 0, 0, element_remainder(object, element)};
-    for (size_t i = 0; i < (single ? 1 : sizeof starts / sizeof *starts); i++) {
+    uint64_t starts[] = {candidate->table ? votes->table_start : holder ? element_last(holder)->offset : 0, 0, element_remainder(object, element)};
+    for (size_t i = 0; i < (single || candidate->table ? 1 : sizeof starts / sizeof *starts); i++) {
         *start = starts[i];
-        double fit = lwp_element_fit(profile, index, element, candidate->type, candidate->exact, *start);
+        double fit = lwp_element_fit(profile, index, element, candidate->type, candidate->exact, *start,
+                                     candidate->table ? votes->table_end : 0);
         if (fit >= (agreed ? fit_agreed : fit_needed) || (fit < 0 && candidate->made && bytes == object->pool_size))
             return true;
     }
@@ -275,12 +296,13 @@ static void element_decide(struct lwp_profile *profile, uint32_t index, const st
     if (candidate) {
         object->single = single;
         object->type = candidate->type;
-        const struct lwp_element_candidate *holder = start ? element_holder(&votes, candidate->type) : NULL;
+        const struct lwp_element_candidate *holder = start && !candidate->table ? element_holder(&votes, candidate->type) : NULL;
         if (holder && !holder->exact)
             holder = NULL;
         object->type_exact = candidate->exact || holder;
         object->element_bytes = object->single ? object->pool_size : candidate->type->bytes;
         object->element_start = start;
+        object->element_end = candidate->table ? votes.table_end : 0;
         object->element_probability = object->single || candidate->exact ? 1 : evidence->probability;
         if (holder && !candidate->exact && holder->variable && !object->variable)
             object->variable = lwp_arena_printf(profile->arena, "%s->%s", holder->variable, element_last(holder)->name);

@@ -51,6 +51,7 @@ struct lwp_object {
     bool type_exact;        /* from the object's own declaration or the pointer used, not only from what was in scope */
     uint64_t element_bytes; /* 0: unknown */
     uint64_t element_start; /* bytes before the first element: a header */
+    uint64_t element_end;   /* from here on there are none: a table's control bytes; 0: they go on to the end */
     double element_probability; /* that element_bytes is right; 0 when it is unknown */
     bool several;               /* different arrays in one block */
     bool single;                /* each block is one element (tree nodes) */

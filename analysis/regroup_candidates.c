@@ -84,7 +84,7 @@ static void regroup_arrays(struct lwp_profile *profile, const struct lwp_splits 
                                        .place = place,
                                        .start = object->element_start,
                                        .element_bytes = object->element_bytes,
-                                       .elements = (object->largest - object->element_start) / object->element_bytes,
+                                       .elements = ((object->element_end ? object->element_end : object->largest) - object->element_start) / object->element_bytes,
                                        .alignment = alignment < 16 ? alignment : 16,
                                        .on_heap = object->kind == LWP_OBJECT_HEAP,
                                        .type = object->type};

@@ -1,5 +1,5 @@
 /* Allocators of the C++ and Rust libraries: their template parameter is the type of what they allocate. Of memory that
- * holds more than elements (Rc's counters, hash tables of Rust) nothing is said. */
+ * holds more than elements (Rc's counters) nothing is said; Rust's hash tables are told apart (element_table.h). */
 #include "analysis/type_die.h"
 #include "analysis/type_values.h"
 
@@ -42,15 +42,21 @@ static bool allocator_cxx(Dwarf_Die *function, const char *name, Dwarf_Die *type
     return strstr(own, "allocator<") && strstr(name, "::allocate(");
 }
 
+static bool allocator_is_table(const char *name)
+{
+    static const char maker[] = "hashbrown::raw::RawTable<";
+    return !strncmp(name, maker, sizeof maker - 1);
+}
+
 static bool allocator_rust(Dwarf_Die *function, const char *name, Dwarf_Die *type)
 {
     static const char *const makers[] = {
         "alloc::vec::",    "alloc::raw_vec::",   "alloc::boxed::Box<",  "<alloc::vec::Vec<",
         "<alloc::boxed::", "<T as alloc::vec::", "alloc::slice::hack::"};
+    bool makes = allocator_is_table(name);
     for (size_t i = 0; i < sizeof makers / sizeof *makers; i++)
-        if (!strncmp(name, makers[i], strlen(makers[i])))
-            return allocator_parameter(function, "T", type);
-    return false;
+        makes |= !strncmp(name, makers[i], strlen(makers[i]));
+    return makes && allocator_parameter(function, "T", type);
 }
 
 static bool allocator_is_library(const char *name)
@@ -106,8 +112,8 @@ static bool allocator_named(const char *name, const char **text, size_t *length)
 
 /* Compilers may make one of two functions with the same code before they inline it: then it names another T than those
  * around it. */
-bool code_allocator_at(struct code_module *module, uint64_t address, struct code_pointee *pointee, bool *library,
-                       bool *shared)
+bool code_allocator_at(struct code_module *module, uint64_t address, struct code_pointee *pointee,
+                       struct code_allocator *allocator)
 {
     struct code_scopes *scopes = code_scopes_at(module, address);
     struct code_range range;
@@ -117,26 +123,27 @@ bool code_allocator_at(struct code_module *module, uint64_t address, struct code
     size_t length = 0, other_length;
     bool any = false;
     pointee->name = "";
-    *shared = false;
-    *library = !scopes && code_function_at(module, address, &range, &symbol) && symbol &&
+    *allocator = (struct code_allocator){.shared = false};
+    allocator->library = !scopes && code_function_at(module, address, &range, &symbol) && symbol &&
                allocator_is_library(code_demangle(module->code, symbol));
     for (uint32_t at = scopes ? code_scope_find(scopes, address) : LWP_NONE; at != LWP_NONE;
          at = scopes->items[at].parent) {
         const char *name = scopes->items[at].function == at ? code_scope_name(scopes, at) : NULL;
         if (!name)
             continue;
-        *library = allocator_is_library(name);
-        if (!*library) /* what the program's own code allocates inside of the library's is another matter */
+        allocator->library = allocator_is_library(name);
+        if (!allocator->library) /* what the program's own code allocates inside of the library's is another matter */
             break;
         bool says = allocator_named(name, &other, &other_length);
         if (says && text && (other_length != length || strncmp(other, text, length)))
-            *shared = true;
+            allocator->shared = true;
         if (says && !text) {
             text = other;
             length = other_length;
         }
         if (!any && allocator_of_function(scopes->items[at].die, name, &type)) {
-            *shared |= at == 0;
+            allocator->shared |= at == 0;
+            allocator->table = allocator_is_table(name);
             found = type;
             any = true;
         }

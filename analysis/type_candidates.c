@@ -45,7 +45,7 @@ static void candidates_take(struct candidates *all, const struct code_lead *lead
     if (strlen(name) > CANDIDATE_NAME)
         name = "...";
     if (new_type)
-        all->items[all->count++] = (struct lwp_candidate){lead->type, name, false};
+        all->items[all->count++] = (struct lwp_candidate){.type = lead->type, .variable = name};
     if (new_struct)
         all->structs[all->struct_count++] = (struct candidate_struct){lead->die, name, lead->joint};
 }
@@ -136,7 +136,7 @@ static size_t candidates_answer(struct code_module *module, uint64_t address, co
     size_t count = 0;
     const struct lwp_type *type = exact ? code_type(module, exact->type) : NULL;
     if (type)
-        items[count++] = (struct lwp_candidate){type, exact->name, true};
+        items[count++] = (struct lwp_candidate){.type = type, .variable = exact->name, .exact = true};
     const struct code_candidates *possible = candidates_in_scope(module, address);
     for (size_t i = 0; possible && i < possible->count && count < room; i++)
         if (possible->items[i].type != type)
@@ -171,19 +171,19 @@ enum lwp_block_answer lwp_types_of_block(struct lwp_code *code, uint32_t module_
 {
     struct code_module *module = code_module_at(code, module_index);
     struct code_pointee pointee;
-    bool library = false, shared = false;
+    struct code_allocator allocator = {.library = false};
     if (!module)
         return LWP_BLOCK_UNKNOWN;
-    if (!code_allocator_at(module, address, &pointee, &library, &shared)) {
+    if (!code_allocator_at(module, address, &pointee, &allocator)) {
         enum code_result result = is_result ? code_result_of_call(module, address + 1, &pointee) : CODE_RESULT_LOST;
         if (result == CODE_RESULT_RETURNED)
             return LWP_BLOCK_RETURNED;
-        shared = false;
+        allocator.shared = allocator.table = false;
         if (result == CODE_RESULT_LOST)
-            return library ? LWP_BLOCK_INSIDE : LWP_BLOCK_UNKNOWN;
+            return allocator.library ? LWP_BLOCK_INSIDE : LWP_BLOCK_UNKNOWN;
     }
     const struct lwp_type *type = code_type(module, pointee.type);
-    *candidate = (struct lwp_candidate){type, *pointee.name ? pointee.name : NULL, !shared};
+    *candidate = (struct lwp_candidate){type, *pointee.name ? pointee.name : NULL, !allocator.shared, allocator.table};
     return type ? LWP_BLOCK_KNOWN : LWP_BLOCK_UNKNOWN;
 }
 

@@ -11,11 +11,16 @@ enum code_result { CODE_RESULT_LOST, CODE_RESULT_KNOWN, CODE_RESULT_RETURNED };
  * an untyped pointer. */
 enum code_result code_result_of_call(struct code_module *module, uint64_t pc, struct code_pointee *pointee);
 
-/* What the allocator of the language's library that holds the call makes: the T of std::allocator<T>, Vec<T>, Box<T>.
- * `library`: all that is at the address, inlined or not, is the library's. `shared`: a function of its own told, which
- * compilers may have merged with one for another T that has the same code. */
-bool code_allocator_at(struct code_module *module, uint64_t address, struct code_pointee *pointee, bool *library,
-                       bool *shared);
+struct code_allocator {
+    bool library; /* all that is at the address, inlined or not, is the library's */
+    bool shared;  /* a function of its own told, which compilers may have merged with one for another T of the same code */
+    bool table;   /* a hash table's: control bytes follow the elements */
+};
+
+/* What the allocator of the language's library that holds the call makes: the T of std::allocator<T>, Vec<T>, Box<T>,
+ * RawTable<T>. */
+bool code_allocator_at(struct code_module *module, uint64_t address, struct code_pointee *pointee,
+                       struct code_allocator *allocator);
 
 /* Calls `visit` for each variable and parameter in scope at `pc`, innermost scope first, until it returns true. */
 typedef bool code_variable_visit(Dwarf_Die *variable, Dwarf_Die *function, void *context);

@@ -58,6 +58,7 @@ struct lwp_candidate {
     const struct lwp_type *type;
     const char *variable; /* name of the variable it came through */
     bool exact;
+    bool table; /* of a block: a hash table's; other bytes follow the elements (element_table.h) */
 };
 size_t lwp_types_at_access(struct lwp_code *code, uint32_t module, uint64_t address, struct lwp_candidate *candidates,
                            size_t room);

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "analysis/element_size.h"
+#include "analysis/element_table.h"
 #include "analysis/elements.h"
 #include "analysis/contexts.h"
 #include "analysis/objects.h"
@@ -231,12 +232,31 @@ static void test_words(void **state)
     done();
 }
 
+/* Tables of hashbrown, as their allocators were asked for them, and blocks that are none. */
+static void test_tables(void **state)
+{
+    (void)state;
+    uint64_t start, end;
+    static const struct {
+        uint64_t block, element, start, end;
+    } tables[] = {{6553616, 24, 0, 6291456}, {36, 1, 12, 16}, {52, 8, 0, 32}, {96, 12, 0, 0}, {84, 16, 0, 64}, {6553600, 24, 0, 0}};
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        bool is = lwp_element_table(tables[i].block, tables[i].element, &start, &end);
+        assert_int_equal(is, tables[i].end != 0);
+        if (!is)
+            continue;
+        assert_int_equal(start, tables[i].start);
+        assert_int_equal(end, tables[i].end);
+    }
+    assert_false(lwp_element_table(100, 0, &start, &end));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_halves),  cmocka_unit_test(test_unrolled), cmocka_unit_test(test_vectors),
         cmocka_unit_test(test_several), cmocka_unit_test(test_header),   cmocka_unit_test(test_inside),
-        cmocka_unit_test(test_words),
+        cmocka_unit_test(test_words),   cmocka_unit_test(test_tables),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

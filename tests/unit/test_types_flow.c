@@ -225,7 +225,7 @@ static void test_fortran_names(void **state)
     assert_string_equal(symbol.name, "bodies::shelf");
     /* An allocatable array is its descriptor; what is in it, the accesses tell. */
     uint64_t low = programs_symbol(loaded.path, "__bodies_MOD_drift"), at = low;
-    struct lwp_candidate candidate = {NULL, NULL, false};
+    struct lwp_candidate candidate = {.exact = false};
     for (; at < low + 512; at++)
         if (lwp_types_at_access(loaded.code, 0, at, &candidate, 1) && candidate.exact &&
             !strcmp(candidate.type->name, "type(body)"))
