@@ -196,9 +196,8 @@ static inline void batch_count(struct lwp_batch *batch, struct lwp_batch_access 
         lwp_sum_add(&streams->stalls[access->stream], sample->weight);
     if (batch_is_apart(access)) {
         const struct lwp_batch_access *first = access - access->back;
-        lwp_stream_apart(&streams->rests[first->stream], access->address > first->address
-                                                             ? access->address - first->address
-                                                             : first->address - access->address);
+        lwp_stream_table_apart(streams, first->stream, access->address > first->address ? access->address - first->address
+                                                                                        : first->address - access->address);
     }
 }
 

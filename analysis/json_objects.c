@@ -165,9 +165,7 @@ static json_t *json_one_object(struct lwp_json_tables *tables, const struct lwp_
                         object->element_bytes ? lwp_json_share(object->element_probability) : json_null());
     json_object_set_new(json, "element_start", lwp_json_count(object->element_start));
     json_object_set_new(json, "elements",
-                        lwp_json_known(object->element_bytes && object->bytes >= object->element_start
-                                           ? (object->bytes - object->element_start) / object->element_bytes
-                                           : 0));
+                        lwp_json_known(lwp_elements_count(object)));
     json_object_set_new(json, "allocations", lwp_json_known(object->allocations));
     json_object_set_new(json, "context", lwp_json_context(tables, object->context));
     json_object_set_new(json, "common_context", lwp_json_context(tables, object->common));
@@ -188,14 +186,17 @@ static json_t *json_one_object(struct lwp_json_tables *tables, const struct lwp_
     return json;
 }
 
-static const struct lwp_profile *json_sorted;
+struct json_heat {
+    double weight;
+    uint64_t accesses, key;
+    uint32_t object;
+};
 
-static int json_object_compare(const void *a, const void *b)
+static int json_heat_compare(const void *a, const void *b)
 {
-    const struct lwp_object *x = &json_sorted->objects[*(const uint32_t *)a];
-    const struct lwp_object *y = &json_sorted->objects[*(const uint32_t *)b];
-    if (x->weight.weight != y->weight.weight)
-        return x->weight.weight < y->weight.weight ? 1 : -1;
+    const struct json_heat *x = a, *y = b;
+    if (x->weight != y->weight)
+        return x->weight < y->weight ? 1 : -1;
     if (x->accesses != y->accesses)
         return x->accesses < y->accesses ? 1 : -1;
     return (x->key > y->key) - (x->key < y->key);
@@ -206,13 +207,14 @@ json_t *lwp_json_objects(struct lwp_json_tables *tables, const struct lwp_splits
 {
     struct lwp_profile *profile = tables->profile;
     json_t *objects = json_array();
-    uint32_t *order = lwp_arena_alloc(profile->arena, profile->object_count + 1, sizeof *order);
+    struct json_heat *order = lwp_arena_alloc(profile->arena, profile->object_count + 1, sizeof *order);
     size_t count = 0;
-    for (size_t i = 0; i < profile->object_count; i++)
-        if (profile->objects[i].accessed)
-            order[count++] = (uint32_t)i;
-    json_sorted = profile;
-    qsort(order, count, sizeof *order, json_object_compare);
+    for (size_t i = 0; i < profile->object_count; i++) {
+        const struct lwp_object *object = &profile->objects[i];
+        if (object->accessed)
+            order[count++] = (struct json_heat){object->weight.weight, object->accesses, object->key, (uint32_t)i};
+    }
+    qsort(order, count, sizeof *order, json_heat_compare);
     bool *needed = lwp_arena_alloc(profile->arena, profile->object_count + 1, sizeof *needed);
     for (size_t s = 0; s < splits->count; s++)
         for (size_t k = 0; k < splits->splits[s].layout->object_count; k++)
@@ -220,13 +222,14 @@ json_t *lwp_json_objects(struct lwp_json_tables *tables, const struct lwp_splits
     for (size_t c = 0; regroups && c < regroups->candidates.count; c++)
         needed[regroups->candidates.arrays[c].object] = true;
     for (size_t i = 0; i < count; i++) {
-        struct lwp_object *object = &profile->objects[order[i]];
-        if (!needed[order[i]] &&
+        const uint32_t index = order[i].object;
+        struct lwp_object *object = &profile->objects[index];
+        if (!needed[index] &&
             (i >= OBJECTS_LISTED || object->weight.weight < lwp_json_share_listed * profile->total.weight) &&
             (i >= OBJECTS_LISTED / 4 || object->element_bytes == 0))
             continue;
         object->reported = (uint32_t)json_array_size(objects);
-        json_array_append_new(objects, json_one_object(tables, splits, order[i]));
+        json_array_append_new(objects, json_one_object(tables, splits, index));
     }
     return objects;
 }

@@ -83,6 +83,7 @@ struct settle {
     struct lwp_stream_table *const *tables;
     size_t table_count;
     struct settle_key *keys; /* object by object */
+    size_t key_count;
     size_t *ends;            /* of each object's keys */
     struct lwp_sum total;    /* of all samples */
     uint64_t accesses;       /* all */
@@ -94,6 +95,15 @@ struct settle_part {
     const struct settle *settle;
     size_t first, last;
     size_t start, kept; /* its streams in the profile, once equal ones are joined */
+};
+
+/* All that gets new numbers, of which each piece is done for itself. */
+enum { SETTLE_KEYS, SETTLE_WINDOWS, SETTLE_WATCHED, SETTLE_SHARED, SETTLE_PIECES };
+
+struct settle_numbers {
+    struct settle *settle;
+    struct lwp_shard *shard;
+    const uint32_t *contexts, *objects, *regions;
 };
 
 static int settle_key_compare(const void *a, const void *b)
@@ -112,6 +122,7 @@ static int settle_key_compare(const void *a, const void *b)
 static void settle_keys(struct settle *settle, const uint32_t *contexts, const uint32_t *objects,
                         const uint32_t *regions)
 {
+    settle->ends = settle_array(settle->profile->object_count, sizeof *settle->ends);
     size_t *ends = settle->ends, before = 0, count = 0;
     for (size_t t = 0; t < settle->table_count; t++)
         for (size_t i = 0; i < settle->tables[t]->count; i++) {
@@ -122,7 +133,8 @@ static void settle_keys(struct settle *settle, const uint32_t *contexts, const u
             if (stream->common != LWP_NONE)
                 stream->common = contexts[stream->common];
             ends[stream->object]++;
-            settle->accesses += stream->accesses + settle->tables[t]->rests[i].accesses;
+            const struct lwp_stream_part part = lwp_stream_part(settle->tables[t], (uint32_t)i);
+            settle->accesses += lwp_stream_accesses(&part);
             count++;
         }
     for (size_t i = 0; i < settle->profile->object_count; i++) {
@@ -131,6 +143,7 @@ static void settle_keys(struct settle *settle, const uint32_t *contexts, const u
         before += here;
     }
     settle->keys = settle_array(count, sizeof *settle->keys);
+    settle->key_count = count;
     for (size_t t = 0; t < settle->table_count; t++)
         for (size_t i = 0; i < settle->tables[t]->count; i++) {
             const struct lwp_stream_count *stream = &settle->tables[t]->counts[i];
@@ -178,6 +191,17 @@ static size_t settle_equal(const struct settle_key *keys, size_t count)
 static struct lwp_stream_part settle_part_of(const struct settle *settle, const struct settle_key *key)
 {
     return lwp_stream_part(settle->tables[key->table], key->stream);
+}
+
+/* Memory is slow: what is wanted soon is asked for now. */
+static void settle_expect(const struct settle *settle, size_t at)
+{
+    enum { AHEAD = 16 };
+    if (at + AHEAD >= settle->key_count)
+        return;
+    const struct lwp_stream_part part = settle_part_of(settle, &settle->keys[at + AHEAD]);
+    __builtin_prefetch(part.count);
+    __builtin_prefetch(part.stall);
 }
 
 /* The stream of some equal keys: what is joined is in the first's part then. */
@@ -246,6 +270,7 @@ static void settle_join(struct settle_part *part)
         size_t first = i ? settle->ends[i - 1] : 0, last = settle->ends[i], equal, count = 0;
         for (size_t at = first; at < last; at += equal) {
             equal = settle_equal(&settle->keys[at], last - at);
+            settle_expect(settle, at);
             settle_stream(settle, &settle->keys[at], equal, &streams[count++], &sum, object);
         }
         if (object->accessed)
@@ -299,6 +324,32 @@ static void settle_streams(struct settle *settle)
     free(parts);
 }
 
+static void settle_pieces(void *of, size_t piece, size_t last)
+{
+    const struct settle_numbers *numbers = of;
+    struct lwp_profile *profile = numbers->settle->profile;
+    struct lwp_shard *shard = numbers->shard;
+    for (; piece < last; piece++)
+        switch (piece) {
+        case SETTLE_KEYS:
+            settle_keys(numbers->settle, numbers->contexts, numbers->objects, numbers->regions);
+            break;
+        case SETTLE_WINDOWS:
+            lwp_windows_replay(&shard->windows, profile, numbers->objects, numbers->regions);
+            lwp_windows_free(&shard->windows);
+            break;
+        case SETTLE_WATCHED:
+            profile->watched = shard->watched;
+            shard->watched = (struct lwp_watched){0};
+            lwp_watched_settle(&profile->watched, numbers->contexts, numbers->objects);
+            break;
+        default:
+            profile->shared = shard->shared;
+            shard->shared = (struct lwp_shared){0};
+            lwp_shared_settle(&profile->shared, numbers->contexts, numbers->objects);
+        }
+}
+
 void lwp_settle(struct lwp_profile *profile, struct lwp_shard *shard, struct lwp_stream_table *const *tables,
                 size_t table_count)
 {
@@ -307,21 +358,13 @@ void lwp_settle(struct lwp_profile *profile, struct lwp_shard *shard, struct lwp
     uint32_t *contexts = settle_contexts(profile);
     uint32_t *regions = settle_regions(profile, shard, (const struct lwp_stream_table *const *)tables, table_count);
     uint32_t *objects = settle_objects(profile);
-    lwp_windows_replay(&shard->windows, profile, objects, regions);
-    lwp_windows_free(&shard->windows);
-    profile->watched = shard->watched;
-    shard->watched = (struct lwp_watched){0};
-    lwp_watched_settle(&profile->watched, contexts, objects);
-    profile->shared = shard->shared;
-    shard->shared = (struct lwp_shared){0};
-    lwp_shared_settle(&profile->shared, contexts, objects);
+    struct settle_numbers numbers = {&settle, shard, contexts, objects, regions};
+    lwp_parallel((unsigned)table_count, SETTLE_PIECES, 1, settle_pieces, &numbers);
     profile->locality = shard->locality;
     shard->locality = (struct lwp_locality_counts){0};
     lwp_locality_counts_settle(&profile->locality, objects, regions);
     profile->flows = shard->flows;
     shard->flows = (struct lwp_flows){0};
-    settle.ends = settle_array(profile->object_count, sizeof *settle.ends);
-    settle_keys(&settle, contexts, objects, regions);
     settle.unowned = settle_unowned(&settle);
     settle_streams(&settle);
     free(settle.keys);

@@ -80,10 +80,11 @@ uint32_t lwp_stream_table_at(struct lwp_stream_table *table, const struct lwp_st
 
 /* ---- counting ---- */
 
-void lwp_stream_table_spill(struct lwp_stream_table *table, uint32_t stream)
+void lwp_stream_spill(const struct lwp_stream_part *part)
 {
-    struct lwp_stream_count *count = &table->counts[stream];
-    struct lwp_stream_rest *rest = &table->rests[stream];
+    struct lwp_stream_count *count = part->count;
+    struct lwp_stream_rest *rest = part->rest;
+    count->rested = true;
     rest->accesses += count->accesses;
     rest->loads += count->loads;
     rest->stores += count->stores;
@@ -93,19 +94,27 @@ void lwp_stream_table_spill(struct lwp_stream_table *table, uint32_t stream)
 void lwp_stream_join(const struct lwp_stream_part *into, const struct lwp_stream_part *other)
 {
     struct lwp_stream_count *count = into->count;
-    struct lwp_stream_rest *rest = into->rest;
     if (other->count->bytes > count->bytes)
         count->bytes = other->count->bytes;
     count->vector |= other->count->vector;
     count->fair = other->count->fair < UINT8_MAX - count->fair ? count->fair + other->count->fair : UINT8_MAX;
-    rest->accesses += other->count->accesses + other->rest->accesses;
-    rest->loads += other->count->loads + other->rest->loads;
-    rest->stores += other->count->stores + other->rest->stores;
+    count->loads += other->count->loads;
+    count->stores += other->count->stores;
+    count->accesses += other->count->accesses;
+    if (count->accesses >= LWP_STREAM_COUNTED)
+        lwp_stream_spill(into);
     if (other->count->first_ns < count->first_ns)
         count->first_ns = other->count->first_ns;
     if (other->count->last_ns > count->last_ns)
         count->last_ns = other->count->last_ns;
     lwp_sum_merge(into->stall, other->stall);
+    if (!other->count->rested)
+        return;
+    struct lwp_stream_rest *rest = into->rest;
+    count->rested = true;
+    rest->accesses += other->rest->accesses;
+    rest->loads += other->rest->loads;
+    rest->stores += other->rest->stores;
     for (int i = 0; i < LWP_DISTANCES; i++) {
         unsigned sum = (unsigned)rest->distances[i] + other->rest->distances[i];
         rest->distances[i] = (uint16_t)(sum < UINT16_MAX ? sum : UINT16_MAX);
@@ -120,9 +129,9 @@ void lwp_stream_finish(const struct lwp_stream_part *part, struct lwp_stream *st
     stream->common = count->common;
     stream->bytes = count->bytes;
     stream->vector = count->vector;
-    stream->accesses = count->accesses + part->rest->accesses;
-    stream->loads = count->loads + part->rest->loads;
-    stream->stores = count->stores + part->rest->stores;
+    stream->accesses = lwp_stream_accesses(part);
+    stream->loads = count->loads + (count->rested ? part->rest->loads : 0);
+    stream->stores = count->stores + (count->rested ? part->rest->stores : 0);
     stream->fair_seen = count->fair;
     stream->weight = lwp_sum_tally(part->stall);
     stream->next_of_object = LWP_NONE;

@@ -15,9 +15,10 @@ struct lwp_stream_count {
     bool vector;
     uint8_t fair; /* accesses that are; 255: or more */
     struct lwp_reservoir offsets;
+    bool rested; /* something is in its struct lwp_stream_rest */
 } __attribute__((aligned(64)));
 
-/* ... and others that many never touch. */
+/* ... and others that many never touch: no page of theirs is there before. */
 struct lwp_stream_rest {
     uint16_t distances[LWP_DISTANCES];
     uint64_t accesses, loads, stores; /* what was spilled */
@@ -127,41 +128,48 @@ static inline void lwp_stream_table_expect(const struct lwp_stream_table *table,
     lwp_reservoir_prefetch(&table->offsets, &table->counts[stream].offsets, rank);
 }
 
-/* Moves the counts to where there is more room. */
-void lwp_stream_table_spill(struct lwp_stream_table *table, uint32_t stream);
-
-static inline void lwp_stream_table_count(struct lwp_stream_table *table, uint32_t stream,
-                                          const struct lwp_stream_access *access)
-{
-    static const uint32_t counted_max = 1u << 31;
-    struct lwp_stream_count *count = &table->counts[stream];
-    if (access->bytes > count->bytes)
-        count->bytes = access->bytes;
-    count->vector |= (access->flags & LWPS_ACCESS_VECTOR) != 0;
-    count->loads += (access->flags & LWPS_ACCESS_LOAD) != 0;
-    count->stores += (access->flags & LWPS_ACCESS_STORE) != 0;
-    if (++count->accesses == counted_max)
-        lwp_stream_table_spill(table, stream);
-    count->fair += lwp_stream_rank_is_fair(access->rank) && count->fair < UINT8_MAX;
-    lwp_reservoir_add(&table->offsets, &count->offsets, access->rank, access->offset);
-}
-
-/* Two accesses of one sample to one object lay this far apart. */
-static inline void lwp_stream_apart(struct lwp_stream_rest *rest, uint64_t distance)
-{
-    int bucket = distance ? 64 - __builtin_clzll(distance) : 0; /* distance < 2^bucket */
-    if (bucket >= LWP_DISTANCES)
-        bucket = LWP_DISTANCES - 1;
-    if (rest->distances[bucket] < UINT16_MAX)
-        rest->distances[bucket]++;
-}
-
 /* One of the streams. */
 struct lwp_stream_part {
     struct lwp_stream_count *count;
     struct lwp_sum *stall;
     struct lwp_stream_rest *rest;
 };
+
+/* With so many accesses the counts are moved to where there is more room. */
+static const uint32_t LWP_STREAM_COUNTED = 1u << 31;
+void lwp_stream_spill(const struct lwp_stream_part *part);
+
+static inline uint64_t lwp_stream_accesses(const struct lwp_stream_part *part)
+{
+    return part->count->accesses + (part->count->rested ? part->rest->accesses : 0);
+}
+
+static inline void lwp_stream_table_count(struct lwp_stream_table *table, uint32_t stream,
+                                          const struct lwp_stream_access *access)
+{
+    struct lwp_stream_count *count = &table->counts[stream];
+    if (access->bytes > count->bytes)
+        count->bytes = access->bytes;
+    count->vector |= (access->flags & LWPS_ACCESS_VECTOR) != 0;
+    count->loads += (access->flags & LWPS_ACCESS_LOAD) != 0;
+    count->stores += (access->flags & LWPS_ACCESS_STORE) != 0;
+    if (++count->accesses == LWP_STREAM_COUNTED)
+        lwp_stream_spill(&(struct lwp_stream_part){count, NULL, &table->rests[stream]});
+    count->fair += lwp_stream_rank_is_fair(access->rank) && count->fair < UINT8_MAX;
+    lwp_reservoir_add(&table->offsets, &count->offsets, access->rank, access->offset);
+}
+
+/* Two accesses of one sample to one object lay this far apart. */
+static inline void lwp_stream_table_apart(struct lwp_stream_table *table, uint32_t stream, uint64_t distance)
+{
+    struct lwp_stream_rest *rest = &table->rests[stream];
+    table->counts[stream].rested = true;
+    int bucket = distance ? 64 - __builtin_clzll(distance) : 0; /* distance < 2^bucket */
+    if (bucket >= LWP_DISTANCES)
+        bucket = LWP_DISTANCES - 1;
+    if (rest->distances[bucket] < UINT16_MAX)
+        rest->distances[bucket]++;
+}
 
 static inline struct lwp_stream_part lwp_stream_part(const struct lwp_stream_table *table, uint32_t stream)
 {
