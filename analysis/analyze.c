@@ -182,7 +182,7 @@ static int analyze_all(const char *const *dirs, size_t count, const char *out_pa
     lwp_sharing_find(&profile, &together.sharings);
     lwp_locality_find(&profile, &locality);
     lwp_locality_notes(&profile);
-    lwp_locality_advise(&profile, &locality, &tips);
+    lwp_locality_advise(&profile, &locality, &regroups, &tips);
     lwp_findings_rank(&profile, &splits, &regroups, &redundancies, &together, &locality, &tips, &findings);
     analyze_notes(&profile);
     json_t *root = lwp_json_build(&profile, &splits, &regroups, &redundancies, &together, &locality, &findings);

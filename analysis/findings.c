@@ -291,7 +291,7 @@ static bool finding_waits(struct lwp_profile *profile, const struct lwp_locality
 {
     bool waits = tips && lwp_locality_tips_change(locality, tips, object);
     if (waits)
-        lwp_profile_note(profile, "No other layout is advised for %s: loops over it are to be exchanged first, after which it may be right "
+        lwp_profile_note(profile, "No other layout is advised for %s: loops over it are to be changed first, after which it may be right "
                                   "as it is.", lwp_objects_name(profile, object));
     return waits;
 }

@@ -1,6 +1,8 @@
 /* Loop interchange: an instruction walks in steps of more than a line, and each of its walks begins within a line of the
  * one before: the loop around it walks where this one jumps. Told only if all data of the loop together would take
- * at most half of the lines then. Whether iterations may change places (dependences) a trace cannot tell: the advice says so. */
+ * at most half of the lines then. Fission: more walks side by side than prefetchers follow. Padding: places a multiple of
+ * a cache way apart take each other's lines though the cache has room. Whether iterations or statements may change places
+ * (dependences) a trace cannot tell: the advice says so. */
 #include "analysis/locality_advice.h"
 
 #include "analysis/objects.h"
@@ -12,7 +14,8 @@
 
 static const double regular = 0.6; /* share of the accesses for which a stride or a step speaks */
 static const double worth_share = 0.05, worth_cycles = 4; /* of all weight; for each access */
-static const double lines_left = 0.5;
+static const double lines_left = 0.5, worth_left = 0.8;
+static const double conflicts_least = 0.3; /* of the accesses */
 
 static double advice_line(const struct lwp_profile *profile)
 {
@@ -103,7 +106,95 @@ static bool advice_interchange(struct lwp_profile *profile, const struct lwp_loc
     return true;
 }
 
-void lwp_locality_advise(struct lwp_profile *profile, const struct lwp_locality *locality, struct lwp_locality_tips *tips)
+/* ---- streams ---- */
+
+/* Joining arrays takes streams away, too: then that is the advice. */
+static bool advice_is_joined(const struct lwp_regroups *regroups, uint32_t object)
+{
+    for (size_t i = 0; regroups && i < regroups->count; i++)
+        for (size_t k = 0; k < regroups->regroups[i].count; k++)
+            if (regroups->candidates.arrays[regroups->regroups[i].members[k]].object == object)
+                return true;
+    return false;
+}
+
+static bool advice_fission(struct lwp_profile *profile, const struct lwp_locality *locality, const struct lwp_regroups *regroups, size_t index,
+                           struct lwp_locality_tip *tip)
+{
+    const struct lwp_locality_row *row = &locality->rows[index];
+    const struct lwp_region *region = row->region == LWP_NONE ? NULL : &profile->regions[row->region];
+    double most = profile->machine.streams ? profile->machine.streams : LWP_CACHE_STREAMS;
+    struct advice_sum sum = {0};
+    double accesses = 0;
+    if (!region || region->is_function || row->streams <= most)
+        return false;
+    for (size_t i = 0; i < locality->count; i++) {
+        const struct lwp_locality_row *other = &locality->rows[i];
+        if (other->region != row->region)
+            continue;
+        if (advice_is_joined(regroups, other->object))
+            return false;
+        double ahead = (double)other->count->accesses * (LWP_CACHE_L1_CYCLES + advice_lines(profile, (double)other->stride) * LWP_CACHE_AHEAD_CYCLES);
+        accesses += (double)other->count->accesses;
+        sum.share += other->share;
+        sum.cycles_now += (double)other->count->found.cycles;
+        sum.cycles_then += fmin((double)other->count->found.cycles, ahead);
+    }
+    if (sum.share < worth_share || sum.cycles_now < worth_cycles * accesses || sum.cycles_then > worth_left * sum.cycles_now)
+        return false;
+    double saved = sum.share * (1 - sum.cycles_then / sum.cycles_now);
+    const char *here = advice_place(profile, region);
+    *tip = (struct lwp_locality_tip){.kind = "fission", .row = index, .share = sum.share, .gain = lwp_gain_speedup(saved / 2, saved)};
+    tip->title = lwp_arena_printf(profile->arena, "The loop %s walks over %.0f places side by side: more than the %.0f that prefetchers follow", here, row->streams, most);
+    tip->next_step = lwp_arena_printf(profile->arena,
+                                      "Loop fission: make %.0f loops of it, each of which goes over some of the arrays, where no statement needs what one in a later loop "
+                                      "would store; keep statements that use the same array together. Then run lwp collect again and compare with lwp diff.",
+                                      ceil(2 * row->streams / most));
+    return true;
+}
+
+/* ---- sets ---- */
+
+/* What all steps are a multiple of; 0: they are not, of most accesses. */
+static uint64_t advice_multiple(const struct lwp_locality_row *row, uint64_t of)
+{
+    const struct lwp_often *strides = &row->count->strides;
+    uint64_t known = 0, all = 0, least = 0;
+    for (size_t i = 0; i < LWP_OFTEN; i++) {
+        uint64_t step = (uint64_t)llabs(strides->value[i]);
+        known += strides->count[i];
+        if (!strides->count[i] || !step || step % of)
+            continue;
+        all += strides->count[i];
+        least = !least || step < least ? step : least;
+    }
+    return known && (double)all >= regular * (double)known ? least : 0;
+}
+
+static bool advice_padding(struct lwp_profile *profile, const struct lwp_locality *locality, size_t index, struct lwp_locality_tip *tip)
+{
+    const struct lwp_locality_row *row = &locality->rows[index];
+    const struct lwp_cache_level *first = &profile->machines[LWP_MACHINE_HERE].caches.level[0];
+    const struct lwp_region *region = row->region == LWP_NONE ? NULL : &profile->regions[row->region];
+    uint64_t way = first->ways ? first->bytes / first->ways : 0, step = way ? advice_multiple(row, way) : 0;
+    double accesses = (double)row->count->accesses, conflicts = (double)row->count->conflicts, cycles = (double)row->count->found.cycles;
+    double saved = conflicts * (LWP_CACHE_L2_CYCLES - LWP_CACHE_L1_CYCLES);
+    if (!region || !step || conflicts < conflicts_least * accesses || row->share < worth_share || cycles < worth_cycles * accesses)
+        return false;
+    const char *name = lwp_objects_name(profile, row->object), *here = advice_place(profile, region);
+    saved = row->share * fmin(1, saved / cycles);
+    *tip = (struct lwp_locality_tip){.kind = "padding", .row = index, .share = row->share, .gain = lwp_gain_speedup(saved / 2, saved)};
+    tip->title = lwp_arena_printf(profile->arena, "The code %s uses %s in steps of multiples of %llu bytes: %.0f %% of these accesses miss the first-level cache, which is large enough",
+                                  here, name, (unsigned long long)way, 100 * conflicts / accesses);
+    tip->next_step = lwp_arena_printf(profile->arena,
+                                      "Padding: places of %s that are used together lie a multiple of %llu bytes apart, so that only %u of them fit in the cache at a time. Make each row or "
+                                      "element %.0f bytes (a cache line) longer. Then run lwp collect again and compare with lwp diff.",
+                                      name, (unsigned long long)way, first->ways, advice_line(profile));
+    return true;
+}
+
+void lwp_locality_advise(struct lwp_profile *profile, const struct lwp_locality *locality, const struct lwp_regroups *regroups,
+                         struct lwp_locality_tips *tips)
 {
     *tips = (struct lwp_locality_tips){.tips = lwp_arena_alloc(profile->arena, locality->count + 1, sizeof *tips->tips)};
     if (!lwp_gain_known(profile))
@@ -112,7 +203,9 @@ void lwp_locality_advise(struct lwp_profile *profile, const struct lwp_locality 
         bool told = false;
         for (size_t k = 0; k < tips->count; k++)
             told |= locality->rows[tips->tips[k].row].region == locality->rows[i].region;
-        tips->count += !told && advice_interchange(profile, locality, i, &tips->tips[tips->count]);
+        struct lwp_locality_tip *tip = &tips->tips[tips->count];
+        tips->count += !told && (advice_interchange(profile, locality, i, tip) || advice_padding(profile, locality, i, tip) ||
+                                 advice_fission(profile, locality, regroups, i, tip));
     }
 }
 

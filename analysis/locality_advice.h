@@ -4,9 +4,10 @@
 
 #include "analysis/gain_model.h"
 #include "analysis/locality.h"
+#include "analysis/regroup.h"
 
 struct lwp_locality_tip {
-    const char *kind;  /* "interchange" */
+    const char *kind;  /* "interchange", "fission", "padding" */
     size_t row;        /* of the locality's rows, that it is about */
     double share;      /* of all weight, of the loop's data */
     struct lwp_gain_range gain; /* of the whole program's speed */
@@ -18,8 +19,9 @@ struct lwp_locality_tips {
     size_t count;
 };
 
-/* In profile->arena. */
-void lwp_locality_advise(struct lwp_profile *profile, const struct lwp_locality *locality, struct lwp_locality_tips *tips);
+/* In profile->arena. `regroups` NULL: not looked at. */
+void lwp_locality_advise(struct lwp_profile *profile, const struct lwp_locality *locality, const struct lwp_regroups *regroups,
+                         struct lwp_locality_tips *tips);
 
 /* Whether one of them changes the order in which a loop goes over the object. */
 bool lwp_locality_tips_change(const struct lwp_locality *locality, const struct lwp_locality_tips *tips, uint32_t object);

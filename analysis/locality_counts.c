@@ -41,6 +41,8 @@ void lwp_locality_count_add(struct lwp_locality_count *into, const struct lwp_lo
         into->distances[i] += from->distances[i];
     into->restarted += from->restarted;
     into->conflicts += from->conflicts;
+    into->streams += from->streams;
+    into->streams_times += from->streams_times;
     for (size_t i = 0; i < LWP_LOCALITY_STRIDES; i++)
         into->lines[i] += from->lines[i];
     lwp_often_merge(&into->strides, &from->strides);

@@ -28,6 +28,7 @@ struct lwp_locality_count {
     struct lwp_locality_found found, elsewhere; /* elsewhere: on the machine that was asked about */
     uint64_t distances[LWP_LOCALITY_DISTANCES];
     uint64_t restarted;  /* accesses to a line that another core had, or wrote to since */
+    uint64_t streams, streams_times; /* walks side by side in the loop, whatever they go over: their sum, and how often that was looked at */
     uint64_t conflicts;  /* missed the first level though fewer lines than it holds lay between */
     uint64_t lines[LWP_LOCALITY_STRIDES];
     struct lwp_often strides; /* bytes between an instruction's accesses */

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WALK_LEAST = 3 /* equal steps */, WINDOW_NONE = 0 };
+enum { WALK_LEAST = 3 /* equal steps */, WINDOW_NONE = 0, STREAM_LINES = 2, STREAMS_MOST = 1024 };
 
 /* Of an instruction in the trace. */
 struct trace_site {
@@ -24,6 +24,7 @@ struct trace_site {
     uint64_t last, walk;      /* last address; where the walk began */
     int64_t step;
     uint32_t steps;           /* equal ones so far */
+    uint32_t chunk;           /* the last one with an access */
 };
 
 struct lwp_trace {
@@ -42,7 +43,7 @@ struct lwp_trace {
     struct lwp_hierarchy here, elsewhere;
     uint32_t *tids; /* of threads, in the order they were met */
     size_t thread_count, thread_room;
-    uint32_t window;
+    uint32_t window, chunk;
     bool damaged; /* the window, in part */
     uint32_t l1_lines;
     unsigned line_shift;
@@ -194,6 +195,7 @@ static void trace_access(struct lwp_trace *trace, unsigned thread, const struct 
     struct trace_site *site = &trace->sites[trace->site_of[traced->site]];
     uint64_t address = traced->place.address;
     unsigned bytes = told->bytes ? told->bytes : 1, shift = trace->line_shift;
+    site->chunk = trace->chunk;
     bool store = told->flags & LWPS_ACCESS_STORE, first = !site->spot, restarted = false;
     if (first)
         site->spot = lwp_resolver_spot(trace->resolver, told->ip, time);
@@ -230,6 +232,46 @@ static void trace_access(struct lwp_trace *trace, unsigned thread, const struct 
         trace_found(&trace->elsewhere, thread, address, bytes, &count->elsewhere, &where);
 }
 
+/* ---- streams ---- */
+
+struct trace_stream {
+    uint32_t part, site;
+    uint64_t line;
+};
+
+static int stream_compare(const void *a, const void *b)
+{
+    const struct trace_stream *x = a, *y = b;
+    if (x->part != y->part)
+        return x->part < y->part ? -1 : 1;
+    return (x->line > y->line) - (x->line < y->line);
+}
+
+/* Walks of the chunk that are under way in small steps. Those of one loop that are within some lines of each other are one, as
+ * prefetchers see it. */
+static void trace_streams(struct lwp_trace *trace)
+{
+    struct trace_stream streams[STREAMS_MOST];
+    size_t count = 0;
+    for (uint32_t i = 0; i < trace->site_count && count < STREAMS_MOST; i++) {
+        const struct trace_site *site = &trace->sites[i];
+        if (site->chunk == trace->chunk && site->window == trace->window && site->steps >= WALK_LEAST &&
+            llabs(site->step) <= STREAM_LINES << trace->line_shift)
+            streams[count++] = (struct trace_stream){site->spot->part, i, site->last >> trace->line_shift};
+    }
+    qsort(streams, count, sizeof *streams, stream_compare);
+    for (size_t from = 0, to; from < count; from = to) {
+        uint64_t apart = 0;
+        for (to = from; to < count && streams[to].part == streams[from].part; to++)
+            apart += to == from || streams[to].line - streams[to - 1].line > STREAM_LINES;
+        for (size_t i = from; i < to; i++) {
+            struct lwp_locality_count *all = &trace->counts->items[trace->sites[streams[i].site].counts];
+            all->streams += apart;
+            all->streams_times++;
+        }
+    }
+}
+
 void lwp_trace_chunk(struct lwp_trace *trace, const struct lwps_trace *record)
 {
     if (!trace->here.plan.caches.levels)
@@ -246,6 +288,7 @@ void lwp_trace_chunk(struct lwp_trace *trace, const struct lwps_trace *record)
     trace->damaged |= !sound;
     trace->counts->traced = true;
     trace->counts->accesses += trace->all->count;
+    trace->chunk++;
     trace_sites(trace);
     const struct lwps_traced *accesses = trace->all->accesses;
     for (uint32_t i = 0; i < trace->all->count; i++) {
@@ -254,4 +297,6 @@ void lwp_trace_chunk(struct lwp_trace *trace, const struct lwps_trace *record)
                                    accesses[i + LWP_REUSE_AHEAD / 2].place.address >> trace->line_shift);
         trace_access(trace, thread, &accesses[i], record->time);
     }
+    if (trace->all->count)
+        trace_streams(trace);
 }

@@ -1,0 +1,81 @@
+#!/bin/bash
+# Advice on locality from full traces: loops with too many streams, rows that take each other's cache sets; mended twins get none.
+set -u
+fail() { echo "FAILED: $*"; exit 1; }
+[ -x "$BUILD/exact/lwp-amd64-linux" ] || { echo "the exact engine was not built"; exit 77; }
+cd "$TMP" || exit 1
+cat > machine.json <<'J'
+{"line_bytes": 64, "caches": [{"level": 1, "bytes": 32768, "ways": 8, "shared_by": 1}, {"level": 2, "bytes": 1048576, "ways": 16, "shared_by": 1}]}
+J
+cat > streams.c <<'C'
+#include <stdio.h>
+#define FIVE(k) a[k][i] + a[k + 1][i] + a[k + 2][i] + a[k + 3][i] + a[k + 4][i]
+#define TWENTY(k) FIVE(k) + FIVE(k + 5) + FIVE(k + 10) + FIVE(k + 15)
+enum { N = 40013 };
+static float a[40][N], w[N];
+static __attribute__((noinline)) void add(void)
+{
+#ifdef FIXED
+    for (int i = 0; i < N; i++)
+        w[i] = TWENTY(0);
+    for (int i = 0; i < N; i++)
+        w[i] += TWENTY(20);
+#else
+    for (int i = 0; i < N; i++)
+        w[i] = TWENTY(0) + TWENTY(20);
+#endif
+}
+int main(void)
+{
+    for (int i = 0; i < N; i++) a[i % 40][i] = i;
+    for (int r = 0; r < 2; r++) add();
+    return printf("%g\n", w[7]) < 0;
+}
+C
+cat > rows.c <<'C'
+#include <stdio.h>
+#ifndef PAD
+#define PAD 0
+#endif
+static volatile long row[64][512 + PAD]; /* of each channel, whose state is at its begin */
+static __attribute__((noinline)) long visit(void)
+{
+    long sum = 0;
+    unsigned at = 1;
+    for (int i = 0; i < 400000; i++) {
+        at = at * 1664525u + 1013904223u;
+        sum += row[at >> 26][0];
+    }
+    return sum;
+}
+int main(void)
+{
+    for (int i = 0; i < 64; i++) row[i][0] = i;
+    return printf("%ld\n", visit()) < 0;
+}
+C
+$CC -O1 -g -o streams streams.c && $CC -O1 -g -DFIXED -o streams_fixed streams.c && $CC -O1 -g -o rows rows.c && $CC -O1 -g -DPAD=8 -o rows_fixed rows.c || fail "compile"
+for name in streams streams_fixed rows rows_fixed; do
+    "$LWP" collect -q -e exact --detect layout,locality --window all --machine machine.json -o $name.r -- ./$name > out 2> err || { cat err; fail "$name"; }
+    "$LWP" analyze -q $name.r || fail "analyze $name"
+done
+/usr/bin/python3 - <<'PY' || fail "what was found"
+import json
+def load(name):
+    d = json.load(open(name + ".r/analysis.json"))
+    return d, [f for f in d["findings"] if f["kind"] == "locality"]
+d, found = load("streams")
+row = next(r for r in d["locality"] if r["loop"] is not None and d["loops"][r["loop"]]["function"] == "add")
+assert 40 <= row["streams"] <= 41.5, row
+assert [True] == ["streams.c:" in f["title"] and "fission" in f["next_step"] for f in found], found
+d, found = load("streams_fixed")
+row = next(r for r in d["locality"] if r["loop"] is not None and d["loops"][r["loop"]]["function"] == "add")
+assert 20 <= row["streams"] <= 21.5 and not found, (row, found)
+d, found = load("rows")
+row = next(r for r in d["locality"] if r["loop"] is not None and d["loops"][r["loop"]]["function"] == "visit")
+assert row["conflicts"] > 0.5, row
+assert [True] == ["rows.c:" in f["title"] and "Padding" in f["next_step"] and "64 bytes" in f["next_step"] for f in found], found
+d, found = load("rows_fixed")
+assert not found, found
+PY
+exit 0
