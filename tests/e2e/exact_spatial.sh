@@ -17,7 +17,7 @@ run off bad --window all --detect spatial --approx off
 run fixed fixed --window all --detect spatial
 run asked asked --detect layout
 cat > check.py <<'PY'
-import json
+import json, sys
 def load(name): return json.load(open(name + "/analysis.json"))
 causes = {}
 def found(name):
@@ -41,6 +41,19 @@ for name in "all", "windows":
     share, close, object, amount = spots["particlefilter"]
     assert share > 0.9 and close == 0 and object, (name, spots)
 assert causes["hotspot"] == "converged" and causes["particlefilter"] == causes["pairs"] == "redundant_computation", causes
+# each at the line that stores, before whatever else there is
+source = [line.strip() for line in open(sys.argv[1])]
+stores = {"pairs": {source.index("b[i] = foo(i / 2 + 1);") + 1},
+          "hotspot": {i + 1 for i, line in enumerate(source) if line.startswith("result[r * SIDE + c] =")},
+          "particlefilter": {source.index("particles[used].x = xs[i];") + 1, source.index("particles[used++].steps = j;") + 1}}
+d, left = load("all"), dict(stores)
+for p in d["redundancies"]:
+    if not left:
+        break
+    frame = next(f for f in d["contexts"][p["second"]]["frames"] if f["function"] in stores)
+    assert frame["line"] in stores[frame["function"]], (frame, stores)
+    left.pop(frame["function"], None)
+assert not left, left
 spots, d = found("all")
 assert spots["pairs"][3] == 5 * 20000 // 2 * 4, spots   # of all rounds, all bytes
 total = d["redundancy_totals"]["spatial"]
@@ -56,7 +69,7 @@ assert len(notes) == 1 and 0 < int(notes[0].split(" %")[0].split()[-1]) < 100, n
 titles = [f["title"] for f in load("all")["findings"] if f["id"].startswith("spatial")]
 assert any("result" in t for t in titles), titles
 PY
-/usr/bin/python3 check.py || fail "what was found"
+/usr/bin/python3 check.py "$SRC/tests/programs/neighbours.c" || fail "what was found"
 # and beside all the rest
 run everything bad --detect layout,redundancy,values,registers,spatial
 /usr/bin/python3 - <<'PY' || fail "everything"

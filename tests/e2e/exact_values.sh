@@ -45,7 +45,7 @@ PY
 run all all
 run fixed fixed
 for name in all fixed; do /usr/bin/python3 check.py $name || { cat $name.truth; fail "$name"; }; done
-for name in aliases path modules input; do
+for name in aliases path modules input stencil; do
     run $name $name
     /usr/bin/python3 check.py $name top || fail "$name is not on top"
 done
