@@ -83,11 +83,15 @@ static void translation_survey(struct translation *now)
     IRExpr *addresses[MOST];
     const IRSB *in = now->in;
     Addr ip = 0;
-    UInt instructions = 0, count = 0;
+    UInt instructions = 0, all = 0, count = 0;
     Short *accesses = translation_accesses(in->stmts_used); /* of each statement, -1: none */
-    for (Int i = now->first; i < in->stmts_used; i++)
+    for (Int i = now->first; i < in->stmts_used; i++) {
+        struct lwp_ir_access access;
         instructions += in->stmts[i]->tag == Ist_IMark;
+        all += lwp_ir_access_of(in->tyenv, in->stmts[i], ip, &access);
+    }
     UInt most = instructions * LWP_TRACE_PER_INSTRUCTION < MOST ? instructions * LWP_TRACE_PER_INSTRUCTION : MOST;
+    most = all < most ? all : most;
     now->block = lwp_trace_block_new(in->stmts[now->first]->Ist.IMark.addr, most);
     now->block->instructions = instructions;
     instructions = 0;

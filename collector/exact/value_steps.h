@@ -43,12 +43,13 @@ enum lwp_value_code {
 };
 
 struct lwp_value_step {
-    uint8_t code;   /* enum lwp_value_code */
-    uint8_t width;  /* LWP_NUMBER_8, _16 or 0, of what is computed */
-    bool narrow;    /* what is computed has 4 bytes or fewer */
+    uint8_t code;       /* enum lwp_value_code */
+    uint8_t width : 2;  /* LWP_NUMBER_8, _16 or 0, of what is computed */
+    bool narrow : 1;    /* what is computed has 4 bytes or fewer */
     uint16_t to, a, b;
-    uint64_t key;   /* in place of which LWP_VALUE_COMPUTED has an index into `places` */
+    uint64_t key;       /* in place of which LWP_VALUE_COMPUTED has an index into `places` */
 };
+_Static_assert(sizeof(struct lwp_value_step) == 16, "large programs have millions");
 
 struct lwp_value_steps {
     uint32_t count;
