@@ -22,18 +22,19 @@ static double walk_few(double count, double hits, double share)
 }
 
 /* How likely it is by chance that offsets which step by `stride` leave that much of a larger one out: 1 when they leave
- * nothing out. in[]: the parts of it, at most BINS, that they do not leave out. */
+ * nothing out, which mostly shows long before the last of them. in[]: the parts of it, at most BINS, that they do not
+ * leave out. */
 enum { BINS = 8 };
 
 static double walk_left_out(const uint64_t *offsets, size_t count, uint64_t stride, uint64_t larger, bool *in)
 {
     uint64_t classes = larger / stride, bins = classes < BINS ? classes : BINS;
-    uint64_t found[BINS] = {0}, empty = 0, left_classes = 0, strays = 0;
+    uint64_t found[BINS] = {0}, enough = count / 50 + 1, full = 0, empty = 0, left_classes = 0, strays = 0;
     double choices = 1;
-    for (size_t k = 0; k < count; k++)
-        found[offsets[k] % larger * bins / larger]++;
+    for (size_t k = 0; k < count && full < bins; k++)
+        full += ++found[offsets[k] % larger * bins / larger] == enough;
     for (uint64_t i = 0; i < bins; i++) {
-        in[i] = found[i] * 50 > count;
+        in[i] = found[i] >= enough;
         if (in[i])
             continue;
         empty++;

@@ -114,15 +114,16 @@ uint32_t lwp_objects_unknown(struct lwp_profile *profile)
                          &(struct lwp_object){.kind = LWP_OBJECT_UNKNOWN, .module = LWP_NONE, .label = "unknown"});
 }
 
-struct object_sorted {
-    struct lwp_object object;
-    uint32_t old;
+/* What objects are ordered by: small, since there are many. */
+struct object_order {
+    enum lwp_object_kind kind;
+    uint32_t module, context, old;
+    uint64_t start, pool_size, key;
 };
 
 static int object_compare(const void *a, const void *b)
 {
-    const struct lwp_object *x = &((const struct object_sorted *)a)->object;
-    const struct lwp_object *y = &((const struct object_sorted *)b)->object;
+    const struct object_order *x = a, *y = b;
     if (x->kind != y->kind)
         return x->kind < y->kind ? -1 : 1;
     if (x->module != y->module)
@@ -139,23 +140,35 @@ static int object_compare(const void *a, const void *b)
 void lwp_objects_sort(struct lwp_profile *profile, uint32_t *numbers)
 {
     size_t count = profile->object_count;
-    struct object_sorted *sorted = malloc((count + 1) * sizeof *sorted);
-    if (!sorted)
+    struct object_order *order = malloc((count + 1) * sizeof *order);
+    struct lwp_object *objects = malloc((count + 1) * sizeof *objects);
+    if (!order || !objects)
         abort();
-    for (size_t i = 0; i < count; i++)
-        sorted[i] = (struct object_sorted){.object = profile->objects[i], .old = (uint32_t)i};
-    qsort(sorted, count, sizeof *sorted, object_compare);
+    for (size_t i = 0; i < count; i++) {
+        const struct lwp_object *object = &profile->objects[i];
+        order[i] = (struct object_order){.kind = object->kind,
+                                         .module = object->module,
+                                         .context = object->context,
+                                         .old = (uint32_t)i,
+                                         .start = object->start,
+                                         .pool_size = object->pool_size,
+                                         .key = object->key};
+    }
+    qsort(order, count, sizeof *order, object_compare);
     lwp_map_free(profile->object_index);
     profile->object_index = lwp_map_new();
     for (size_t i = 0; i < count; i++) {
-        struct lwp_object *object = &profile->objects[i];
-        *object = sorted[i].object;
+        struct lwp_object *object = &objects[i];
+        *object = profile->objects[order[i].old];
         if (object->kind == LWP_OBJECT_HEAP || object->kind == LWP_OBJECT_MMAP)
             object->key = object_allocated_key(object->kind, object->context, object->pool_size);
         *lwp_map_at(profile->object_index, object->key) = (uint32_t)i;
-        numbers[sorted[i].old] = (uint32_t)i;
+        numbers[order[i].old] = (uint32_t)i;
     }
-    free(sorted);
+    free(order);
+    free(profile->objects);
+    profile->objects = objects;
+    profile->object_room = count + 1;
 }
 
 bool lwp_objects_own_code(const struct lwp_profile *profile, uint32_t module)
