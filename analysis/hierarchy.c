@@ -40,7 +40,7 @@ bool lwp_hierarchy_plan_of(struct lwp_hierarchy_plan *plan, const json_t *machin
     enum { OWN_MOST = 2 }; /* two threads of one core share its caches */
     char text[256] = "";
     uint64_t line = plan_number(machine, "line_bytes");
-    *plan = (struct lwp_hierarchy_plan){.cores = (unsigned)plan_number(machine, "cores")};
+    *plan = (struct lwp_hierarchy_plan){.cores = (unsigned)plan_number(machine, "cores"), .nodes = (unsigned)plan_number(machine, "numa_nodes")};
     for (unsigned level = 1; level <= LWP_CACHE_LEVELS; level++) {
         const json_t *cache = plan_cache(machine, level);
         uint64_t bytes = plan_number(cache, "bytes"), ways = plan_number(cache, "ways");

@@ -15,6 +15,7 @@ struct lwp_hierarchy_plan {
     struct lwp_cache caches; /* without tags; levels 0: not known */
     unsigned own;            /* levels that each core has by itself */
     unsigned cores;          /* 0: as many as threads */
+    unsigned nodes;          /* of memory (NUMA); 0: not known */
     char text[96];           /* "L1 48 KiB, L2 2 MiB, L3 260 MiB" */
 };
 

@@ -57,7 +57,7 @@ static json_t *json_row(struct lwp_json_tables *tables, const struct lwp_localit
     json_t *found = json_found(&count->found, here);
     json_object_update_new(json, found);
     json_object_set_new(json, "streams", row->streams > 0 ? json_real(row->streams) : json_null());
-    json_object_set_new(json, "numa_hit_ratio", json_null());
+    json_object_set_new(json, "numa_hit_ratio", json_positive(row->numa));
     json_object_set_new(json, "conflicts", lwp_json_share((double)count->conflicts / accesses));
     json_object_set_new(json, "restarted", lwp_json_share((double)count->restarted / accesses));
     json_object_set_new(json, "elsewhere", elsewhere->caches.levels ? json_found(&count->elsewhere, elsewhere) : json_null());

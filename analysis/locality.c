@@ -56,6 +56,7 @@ void lwp_locality_find(struct lwp_profile *profile, struct lwp_locality *found)
         struct lwp_locality_row *row = &found->rows[i];
         *row = (struct lwp_locality_row){.object = counts[i].object, .region = counts[i].part, .count = &counts[i]};
         row->share = locality_share(profile, row->object, row->region);
+        row->numa = profile->locality.touched_count && !profile->locality.gaps ? (double)row->count->local / (double)row->count->accesses : -1;
         row->streams = row->count->streams_times ? (double)row->count->streams / (double)row->count->streams_times : 0;
         row->stride_share = lwp_often_most(&row->count->strides, &row->stride);
         double part = (double)row->count->outer.all / (double)row->count->accesses;

@@ -11,6 +11,7 @@ struct lwp_locality_row {
     int64_t stride;          /* bytes from one access of an instruction to the next, most often; */
     double stride_share;     /* ... in so large a part, 0: there was no next */
     int64_t outer;           /* bytes from the begin of one walk to that of the next, most often; */
+    double numa;             /* accesses to memory of the own node, of all; negative: not known */
     double streams;          /* of the loop, mean; 0: none was seen */
     double outer_share;      /* ... for so large a part of the accesses, 0: there are no walks */
 };

@@ -1,7 +1,8 @@
 /* Loop interchange: an instruction walks in steps of more than a line, and each of its walks begins within a line of the
  * one before: the loop around it walks where this one jumps. Told only if all data of the loop together would take
  * at most half of the lines then. Fission: more walks side by side than prefetchers follow. Padding: places a multiple of
- * a cache way apart take each other's lines though the cache has room. Whether iterations or statements may change places
+ * a cache way apart take each other's lines though the cache has room. Touch: pages on another node than that which uses
+ * them most. Whether iterations or statements may change places
  * (dependences) a trace cannot tell: the advice says so. */
 #include "analysis/locality_advice.h"
 
@@ -16,6 +17,7 @@ static const double regular = 0.6; /* share of the accesses for which a stride o
 static const double worth_share = 0.05, worth_cycles = 4; /* of all weight; for each access */
 static const double lines_left = 0.5, worth_left = 0.8;
 static const double conflicts_least = 0.3; /* of the accesses */
+static const double local_least = 0.7, local_better = 0.2; /* of the accesses */
 
 static double advice_line(const struct lwp_profile *profile)
 {
@@ -193,10 +195,35 @@ static bool advice_padding(struct lwp_profile *profile, const struct lwp_localit
     return true;
 }
 
+/* ---- nodes ---- */
+
+/* The heaviest row of an object whose accesses mostly go to another node, as its pages are where somebody else touched them. */
+static bool advice_touch(struct lwp_profile *profile, const struct lwp_locality *locality, const struct lwp_touched *touched, struct lwp_locality_tip *tip)
+{
+    double all = (double)touched->accesses, now = (double)touched->local / all, best = (double)touched->best / all, share = 0;
+    size_t index = locality->count;
+    for (size_t i = 0; i < locality->count; i++)
+        if (locality->rows[i].object == touched->object) {
+            index = i < index ? i : index;
+            share += locality->rows[i].share;
+        }
+    if (index == locality->count || share < worth_share || now > local_least || best < now + local_better)
+        return false;
+    const char *name = lwp_objects_name(profile, touched->object);
+    *tip = (struct lwp_locality_tip){.kind = "touch", .row = index, .share = share};
+    tip->title = lwp_arena_printf(profile->arena, "%.0f %% of the accesses to %s are to memory of another NUMA node: it lies where it was touched first", 100 * (1 - now), name);
+    tip->next_step = lwp_arena_printf(profile->arena,
+                                      "First-touch initialisation: let each thread initialise the part of %s that it works on later (the same loop, the same schedule), with threads that "
+                                      "stay where they are (OMP_PROC_BIND=true, taskset): up to %.0f %% of the accesses would be to the own node. Otherwise numactl --interleave=all spreads it.",
+                                      name, 100 * best);
+    return true;
+}
+
 void lwp_locality_advise(struct lwp_profile *profile, const struct lwp_locality *locality, const struct lwp_regroups *regroups,
                          struct lwp_locality_tips *tips)
 {
-    *tips = (struct lwp_locality_tips){.tips = lwp_arena_alloc(profile->arena, locality->count + 1, sizeof *tips->tips)};
+    const struct lwp_locality_counts *counts = &profile->locality;
+    *tips = (struct lwp_locality_tips){.tips = lwp_arena_alloc(profile->arena, locality->count + counts->touched_count + 1, sizeof *tips->tips)};
     if (!lwp_gain_known(profile))
         return;
     for (size_t i = 0; i < locality->count; i++) {
@@ -207,13 +234,20 @@ void lwp_locality_advise(struct lwp_profile *profile, const struct lwp_locality 
         tips->count += !told && (advice_interchange(profile, locality, i, tip) || advice_padding(profile, locality, i, tip) ||
                                  advice_fission(profile, locality, regroups, i, tip));
     }
+    for (size_t i = 0; i < counts->touched_count && !counts->gaps; i++)
+        tips->count += advice_touch(profile, locality, &counts->touched[i], &tips->tips[tips->count]);
+}
+
+static bool advice_is_of_loops(const struct lwp_locality_tip *tip)
+{
+    return strcmp(tip->kind, "interchange") == 0 || strcmp(tip->kind, "fission") == 0;
 }
 
 bool lwp_locality_tips_change(const struct lwp_locality *locality, const struct lwp_locality_tips *tips, uint32_t object)
 {
     for (size_t i = 0; i < tips->count; i++)
         for (size_t k = 0; k < locality->count; k++)
-            if (locality->rows[k].object == object && locality->rows[k].region == locality->rows[tips->tips[i].row].region)
+            if (advice_is_of_loops(&tips->tips[i]) && locality->rows[k].object == object && locality->rows[k].region == locality->rows[tips->tips[i].row].region)
                 return true;
     return false;
 }

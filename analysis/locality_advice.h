@@ -7,7 +7,7 @@
 #include "analysis/regroup.h"
 
 struct lwp_locality_tip {
-    const char *kind;  /* "interchange", "fission", "padding" */
+    const char *kind;  /* "interchange", "fission", "padding", "touch" */
     size_t row;        /* of the locality's rows, that it is about */
     double share;      /* of all weight, of the loop's data */
     struct lwp_gain_range gain; /* of the whole program's speed */
@@ -23,7 +23,7 @@ struct lwp_locality_tips {
 void lwp_locality_advise(struct lwp_profile *profile, const struct lwp_locality *locality, const struct lwp_regroups *regroups,
                          struct lwp_locality_tips *tips);
 
-/* Whether one of them changes the order in which a loop goes over the object. */
+/* Whether one of them changes loops that go over the object. */
 bool lwp_locality_tips_change(const struct lwp_locality *locality, const struct lwp_locality_tips *tips, uint32_t object);
 
 #endif

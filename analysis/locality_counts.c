@@ -20,6 +20,7 @@ void lwp_locality_counts_free(struct lwp_locality_counts *counts)
 {
     lwp_table_free(&counts->index);
     lwp_kept_free(&counts->kept);
+    free(counts->touched);
     free(counts->items);
     *counts = (struct lwp_locality_counts){0};
 }
@@ -39,6 +40,7 @@ void lwp_locality_count_add(struct lwp_locality_count *into, const struct lwp_lo
     counts_add_found(&into->elsewhere, &from->elsewhere);
     for (size_t i = 0; i < LWP_LOCALITY_DISTANCES; i++)
         into->distances[i] += from->distances[i];
+    into->local += from->local;
     into->restarted += from->restarted;
     into->conflicts += from->conflicts;
     into->streams += from->streams;
@@ -60,11 +62,42 @@ void lwp_locality_counts_merge(struct lwp_locality_counts *into, struct lwp_loca
         into->kept = from->kept;
         from->kept = less;
     }
+    for (size_t i = 0; i < from->touched_count; i++) {
+        LWP_GROW(&into->touched, into->touched_count, &into->touched_room);
+        into->touched[into->touched_count++] = from->touched[i];
+    }
+    into->gaps |= from->gaps;
     into->traced |= from->traced;
     into->accesses += from->accesses;
     into->windows += from->windows;
     into->lost += from->lost;
     lwp_locality_counts_free(from);
+}
+
+static int touched_compare(const void *a, const void *b)
+{
+    const struct lwp_touched *x = a, *y = b;
+    return (x->object > y->object) - (x->object < y->object);
+}
+
+static void touched_settle(struct lwp_locality_counts *counts, const uint32_t *objects)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < counts->touched_count; i++)
+        counts->touched[i].object = objects[counts->touched[i].object];
+    if (counts->touched_count)
+        qsort(counts->touched, counts->touched_count, sizeof *counts->touched, touched_compare);
+    for (size_t i = 0; i < counts->touched_count; i++) {
+        const struct lwp_touched more = counts->touched[i];
+        if (!kept || counts->touched[kept - 1].object != more.object) {
+            counts->touched[kept++] = more;
+            continue;
+        }
+        counts->touched[kept - 1].accesses += more.accesses;
+        counts->touched[kept - 1].local += more.local;
+        counts->touched[kept - 1].best += more.best;
+    }
+    counts->touched_count = kept;
 }
 
 static int counts_compare(const void *a, const void *b)
@@ -93,6 +126,7 @@ void lwp_locality_counts_settle(struct lwp_locality_counts *counts, const uint32
     }
     counts->count = kept;
     lwp_table_free(&counts->index);
+    touched_settle(counts, objects);
     for (size_t i = 0; i < counts->kept.count; i++)
         counts->kept.accesses[i].object = objects[counts->kept.accesses[i].object];
 }

@@ -2,6 +2,7 @@
 #ifndef LWP_ANALYSIS_LOCALITY_COUNTS_H
 #define LWP_ANALYSIS_LOCALITY_COUNTS_H
 
+#include "analysis/first_touch.h"
 #include "analysis/often.h"
 #include "analysis/trace_kept.h"
 #include "base/cache.h"
@@ -27,6 +28,7 @@ struct lwp_locality_count {
     uint64_t accesses, stores;
     struct lwp_locality_found found, elsewhere; /* elsewhere: on the machine that was asked about */
     uint64_t distances[LWP_LOCALITY_DISTANCES];
+    uint64_t local;      /* accesses to memory of the thread's own node */
     uint64_t restarted;  /* accesses to a line that another core had, or wrote to since */
     uint64_t streams, streams_times; /* walks side by side in the loop, whatever they go over: their sum, and how often that was looked at */
     uint64_t conflicts;  /* missed the first level though fewer lines than it holds lay between */
@@ -44,6 +46,9 @@ struct lwp_locality_counts {
     uint64_t accesses;      /* all of it */
     uint64_t windows, lost; /* windows begun; those that are damaged in part */
     struct lwp_kept kept;   /* of one process */
+    struct lwp_touched *touched; /* one for each object, once settled */
+    size_t touched_count, touched_room;
+    bool gaps;              /* something ran before, or between, what was traced: who touched first is not known */
 };
 
 /* Which counts are of an object and a part. */

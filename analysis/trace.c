@@ -41,6 +41,7 @@ struct lwp_trace {
     size_t of_count, of_room;
     struct lwp_reuse_cores cores;
     struct lwp_hierarchy here, elsewhere;
+    struct lwp_first_touch touch;
     uint32_t *tids; /* of threads, in the order they were met */
     size_t thread_count, thread_room;
     uint32_t window, chunk;
@@ -63,11 +64,22 @@ struct lwp_trace *lwp_trace_new(const struct lwp_hierarchy_plan *machines, struc
     return trace;
 }
 
+static void trace_touched(struct lwp_trace *trace)
+{
+    struct lwp_locality_counts *counts = trace->counts;
+    for (size_t i = 0; i < trace->touch.count; i++) {
+        LWP_GROW(&counts->touched, counts->touched_count, &counts->touched_room);
+        lwp_first_touch_page(&trace->touch, i, &counts->touched[counts->touched_count++]);
+    }
+}
+
 void lwp_trace_free(struct lwp_trace *trace)
 {
     if (!trace)
         return;
     lwps_trace_decoder_free(trace->decoder);
+    trace_touched(trace);
+    lwp_first_touch_free(&trace->touch);
     lwp_reuse_cores_free(&trace->cores);
     lwp_hierarchy_free(&trace->here);
     lwp_hierarchy_free(&trace->elsewhere);
@@ -94,6 +106,8 @@ void lwp_trace_begin(struct lwp_trace *trace)
     trace->site_count = trace->of_count = trace->thread_count = 0;
     trace->window = WINDOW_NONE;
     trace->counts->kept.process++;
+    trace_touched(trace);
+    lwp_first_touch_begin(&trace->touch, trace->machines);
 }
 
 static unsigned trace_thread(struct lwp_trace *trace, uint32_t tid)
@@ -209,6 +223,8 @@ static void trace_access(struct lwp_trace *trace, unsigned thread, const struct 
     struct lwp_locality_count *count = &trace->counts->items[site->counts];
     count->accesses++;
     count->stores += store;
+    if (trace->touch.nodes > 1)
+        count->local += lwp_first_touch_access(&trace->touch, thread, address, object);
     if (site->window == trace->window && site->thread == thread)
         trace_walk(site, count, address, shift);
     else
@@ -281,6 +297,7 @@ void lwp_trace_chunk(struct lwp_trace *trace, const struct lwps_trace *record)
         lwp_reuse_cores_clear(&trace->cores);
         trace->window = record->window;
         trace->counts->windows++;
+        trace->counts->gaps |= record->window > 1;
         trace->damaged = false;
     }
     bool sound = lwps_trace_decode(trace->decoder, record, trace->all);

@@ -41,6 +41,8 @@ function localityTable(rows) {
     {title: 'Reuse distance', cell: r => [isNumber(r.reuse_distance.median) ? inLines(r.reuse_distance.median) : 'beyond', powersStrip(r.reuse_distance.buckets, r.reuse_distance.beyond, 'reuse distances')],
       key: r => isNumber(r.reuse_distance.median) ? r.reuse_distance.median : Infinity, number: true, hint: 'median; other cache lines between two uses of one, in powers of two'},
     {title: 'Stride', cell: r => [inLines(r.stride_lines.dominant), isNumber(r.stride_lines.share) && el('div.soft', null, `${percent(r.stride_lines.share)} of steps`)], key: r => Math.abs(r.stride_lines.dominant || 0), number: true, hint: 'of an instruction, most often'},
+    {title: 'Streams', cell: r => isNumber(r.streams) ? r.streams.toFixed(0) : unknown('none'), key: r => r.streams || 0, number: true, hint: 'walks side by side in the loop'},
+    {title: 'Own node', cell: r => isNumber(r.numa_hit_ratio) ? percent(r.numa_hit_ratio) : unknown(), key: r => isNumber(r.numa_hit_ratio) ? r.numa_hit_ratio : 2, number: true, hint: 'accesses to memory of the own NUMA node'},
     {title: 'Misses L1', cell: missCell('L1'), key: r => missShare(r, 'L1', r), number: true, hint: 'of the accesses'},
     {title: 'L2', cell: missCell('L2'), key: r => missShare(r, 'L2', r), number: true},
     {title: 'L3', cell: missCell('L3'), key: r => missShare(r, 'L3', r), number: true},

@@ -55,6 +55,44 @@ int main(void)
 }
 C
 $CC -O1 -g -o streams streams.c && $CC -O1 -g -DFIXED -o streams_fixed streams.c && $CC -O1 -g -o rows rows.c && $CC -O1 -g -DPAD=8 -o rows_fixed rows.c || fail "compile"
+cat > touch.c <<'C'
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+enum { THREADS = 4, N = 32768 }; /* of each: 64 pages */
+static double *data, sums[THREADS];
+static pthread_barrier_t all;
+static __attribute__((noinline)) void fill(long of) { for (int i = 0; i < N; i++) data[of * N + i] = i; }
+static __attribute__((noinline)) double sum(long of) { double s = 0; for (int i = 0; i < N; i++) s += data[of * N + i]; return s; }
+static void *work(void *given)
+{
+    long self = (long)given;
+#ifdef FIXED
+    fill(self);
+#else
+    for (long i = 0; !self && i < THREADS; i++) fill(i);
+#endif
+    pthread_barrier_wait(&all);
+    for (int r = 0; r < 4; r++) sums[self] += sum(self);
+    return NULL;
+}
+int main(void)
+{
+    pthread_t threads[THREADS];
+    pthread_barrier_init(&all, NULL, THREADS);
+    data = aligned_alloc(4096, sizeof *data * N * THREADS);
+    for (long i = 1; i < THREADS; i++) pthread_create(&threads[i], NULL, work, (void *)i);
+    work((void *)0L);
+    for (int i = 1; i < THREADS; i++) pthread_join(threads[i], NULL);
+    return printf("%g\n", sums[0] + sums[3]) < 0;
+}
+C
+sed 's/{"line_bytes"/{"cores": 4, "numa_nodes": 4, "line_bytes"/' machine.json > nodes.json
+$CC -O1 -g -pthread -o touch touch.c && $CC -O1 -g -pthread -DFIXED -o touch_fixed touch.c || fail "compile touch.c"
+for name in touch touch_fixed; do
+    "$LWP" collect -q -e exact --detect layout,locality --window all -o $name.r -- ./$name > out 2> err || { cat err; fail "$name"; }
+    "$LWP" analyze -q --machine nodes.json $name.r || fail "analyze $name"
+done
 for name in streams streams_fixed rows rows_fixed; do
     "$LWP" collect -q -e exact --detect layout,locality --window all --machine machine.json -o $name.r -- ./$name > out 2> err || { cat err; fail "$name"; }
     "$LWP" analyze -q $name.r || fail "analyze $name"
@@ -77,5 +115,15 @@ assert row["conflicts"] > 0.5, row
 assert [True] == ["rows.c:" in f["title"] and "Padding" in f["next_step"] and "64 bytes" in f["next_step"] for f in found], found
 d, found = load("rows_fixed")
 assert not found, found
+def numa(name):
+    d, found = load(name)
+    row = next(r for r in d["locality"] if r["loop"] is not None and d["loops"][r["loop"]]["function"] == "sum")
+    return row["numa_hit_ratio"], [f for f in found if "First-touch" in f["next_step"]]
+ratio, found = numa("touch") # a node each: three quarters lie elsewhere
+assert abs(ratio - 0.25) < 0.02 and len(found) == 1 and "data" in found[0]["title"] and "85 %" in found[0]["next_step"], (ratio, found) # but for the filling by one thread
+ratio, found = numa("touch_fixed")
+assert ratio > 0.98 and not found, (ratio, found)
+d, found = load("streams")
+assert all(r["numa_hit_ratio"] is None for r in d["locality"]) # one node
 PY
 exit 0
