@@ -24,6 +24,22 @@ static inline double seconds_spent(void)
     return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
+/* The number-th of the processors that the process may use, again from the first. A sampler of time sees a word for as long as
+ * it takes to make, which is twice as long where its line is fetched from another processor: threads that are to be equal have
+ * to be equally far from each other. */
+static inline void stay_on(int number)
+{
+    cpu_set_t all, one;
+    if (sched_getaffinity(0, sizeof all, &all) || CPU_COUNT(&all) < 2)
+        return;
+    number %= CPU_COUNT(&all);
+    CPU_ZERO(&one);
+    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+        if (CPU_ISSET(cpu, &all) && number-- == 0)
+            CPU_SET(cpu, &one);
+    pthread_setaffinity_np(pthread_self(), sizeof one, &one);
+}
+
 /* Words take a while to make: stores are then a large part of what a sampler sees. */
 static inline unsigned long mixed(unsigned long x)
 {

@@ -2,6 +2,7 @@
  * 1 gets 4 of 7 rounds, worker 2 gets 2, worker 3 gets 1: of all words read from another thread, 4, 2 and 1 of 14 go from
  * the master to the workers, and as many back. With -DUNEVEN worker 2 answers with half as many words and worker 3 with a
  * quarter: its way back is one of 49.
+ * The workers share a processor and the master has another one.
  * master_worker [CPU-SECONDS]; see handover.h. */
 #include "handover.h"
 
@@ -34,6 +35,7 @@ static void *work(void *given)
     int self = (int)(long)given;
     struct desk *desk = &desks[self];
     desk->number = gettid();
+    stay_on(1);
     for (unsigned long round = 1; wait_for(&desk->state, ASKED, ENDED); round++) {
         desk->read += TASK;
         unsigned long sum = add_words(desk->task, TASK);
@@ -50,6 +52,7 @@ int main(int argc, char **argv)
     pthread_t threads[WORKERS];
     for (long i = 0; i < WORKERS; i++)
         pthread_create(&threads[i], NULL, work, (void *)i);
+    stay_on(0); /* what they have taken over is the whole of the processors */
     for (unsigned long round = 0; seconds_spent() < seconds; round++)
         for (int i = 0; i < 7; i++) {
             struct desk *desk = &desks[order[i]];

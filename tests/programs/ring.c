@@ -1,6 +1,7 @@
 /* Four threads in a ring: thread i fills a mailbox for thread i + 1, which reads each word once and then gives the mailbox
  * back. So a quarter of all communication is in each cell (i, i + 1) of the matrix and nothing but flags anywhere else. With
  * -DWEIGHTS the mailbox of thread i is (i + 1) quarters full: shares of 1, 2, 3 and 4 tenths.
+ * Each thread and the next are on different processors.
  * ring [CPU-SECONDS]; see handover.h. */
 #include "handover.h"
 
@@ -32,6 +33,7 @@ static void *work(void *given)
     int self = (int)(long)given, before = (self + THREADS - 1) % THREADS;
     struct mailbox *out = &mailboxes[self], *in = &mailboxes[before];
     numbers[self] = gettid();
+    stay_on(self);
     for (unsigned long round = 1; wait_for(&out->state, EMPTY, ENDED); round++) {
         make_words(out->words, words_of(self), round);
         tell(&out->state, FULL);
