@@ -50,17 +50,17 @@ static bool sampler_ticks_wait(const struct lwp_sampler *sampler)
 /* How many periods ended in the kernel. */
 static uint64_t sampler_dropped(struct lwp_sampler *sampler, uint64_t gap_ns, uint64_t cpu_ns)
 {
-    if (sampler->rests.short_ns)
+    if (lwp_rests_rest(&sampler->rests))
         return lwp_rests_dropped(&sampler->rests, cpu_ns);
     return sampler_ticks_wait(sampler) || gap_ns <= 2 * sampler->next_ns ? 0 : gap_ns / sampler->next_ns - 1;
 }
 
 /* A tick comes after any time in the program with the chance of one in the period that was drawn, whatever was dropped
  * before it: that period is its weight (Horvitz and Thompson), and time in the kernel is nobody's. */
-static uint64_t sampler_weight(const struct lwp_sampler *sampler, uint64_t gap_ns)
+static uint64_t sampler_weight(const struct lwp_sampler *sampler, uint64_t gap_ns, uint64_t cpu_ns)
 {
-    if (sampler->rests.short_ns)
-        return (uint64_t)((double)gap_ns * lwp_rests_outside_kernel(&sampler->rests));
+    if (lwp_rests_rest(&sampler->rests))
+        return lwp_rests_weight(&sampler->rests, cpu_ns);
     return sampler_ticks_wait(sampler) ? gap_ns : sampler->next_ns;
 }
 
@@ -139,7 +139,7 @@ static void sampler_draw_period(struct lwp_thread *self, struct lwp_sampler *sam
 {
     uint32_t period = (uint32_t)sampler->period_ns;
     sampler->next_ns = period / 2 + lwp_random_below(&self->random, period);
-    if (!lwp_rests_begin(&sampler->rests, sampler->timer, sampler->next_ns, &self->random))
+    if (!lwp_rests_begin(&sampler->rests, sampler->timer, sampler->next_ns, self->last_cpu_ns, &self->random))
         lwp_timer_set_period(sampler->timer, sampler->next_ns);
 }
 
@@ -152,7 +152,7 @@ static void sampler_charge_switches(struct lwp_thread *self, struct lwp_sampler 
 static void sampler_end_rest(struct lwp_thread *self, struct lwp_sampler *sampler)
 {
     uint64_t cpu = clock_now(CLOCK_THREAD_CPUTIME_ID);
-    lwp_rests_end(&sampler->rests, sampler->timer, cpu);
+    lwp_rests_end(&sampler->rests, sampler->timer, cpu, cpu - self->last_cpu_ns);
     lwp_budget_spend(&self->budget, LWP_COST_SAMPLES,
                      clock_now(CLOCK_THREAD_CPUTIME_ID) - cpu + lwp_stop_cost_sample(LWP_TIMER_POSIX));
 }
@@ -197,7 +197,7 @@ static void sampler_sample(const struct interrupt *interrupt, uint64_t cpu)
     if (dropped > sampler->lost)
         lwp_budget_spend(&self->budget, LWP_COST_SAMPLES, (dropped - sampler->lost) * lwp_stop_cost_tick());
     sampler->lost = 0;
-    sampler->since_review += sampler->rests.short_ns ? 1 : 1 + dropped;
+    sampler->since_review += lwp_rests_rest(&sampler->rests) ? 1 : 1 + dropped;
     sampler_charge_switches(self, sampler, ran);
     if (lwp_debug_given_up()) { /* what needs no register goes on */
         lwp_watches_give_up(&sampler->watches, &sampler->registers, self);
@@ -207,7 +207,7 @@ static void sampler_sample(const struct interrupt *interrupt, uint64_t cpu)
         lwp_watches_cede(&sampler->watches, &sampler->registers, self);
     lwp_watches_begin_sample(&sampler->watches, &sampler->registers, self);
     sampler->pending = (struct lwps_sample){.time = now_ns,
-                                            .weight = sampler_weight(sampler, ran),
+                                            .weight = sampler_weight(sampler, ran, cpu),
                                             .ip = (uint64_t)interrupt->context->uc_mcontext.gregs[REG_RIP]};
     sampler->waiting = sampler->pmu ? lwp_pmu_take(sampler->pmu, now_ns, &sampler->pending) : true;
     /* A thread that did not run for a while slept, or was stopped by somebody who now has the process. */
@@ -364,7 +364,7 @@ void lwp_sampler_handler(int signal, siginfo_t *info, void *ucontext)
             self->lost_in_heap += self->busy != 0;
             if (interrupt.sampler)
                 interrupt.sampler->lost++;
-            if (interrupt.sampler && interrupt.sampler->rests.short_ns)
+            if (interrupt.sampler && lwp_rests_rest(&interrupt.sampler->rests))
                 sampler_rest_again(self, interrupt.sampler);
         }
     }
