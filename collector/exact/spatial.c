@@ -90,9 +90,11 @@ static void spatial_begin(struct stream *stream, const struct lwp_trace_access *
     stream->to = block ? block->start + block->size : address + JUMP;
 }
 
-static void spatial_store(const struct lwp_trace_access *site, Addr address)
+/* Where it is kept does not depend on where the tool's own memory is, which is not the same in every run. */
+static void spatial_store(const struct lwp_trace_block *block, uint32_t access, Addr address)
 {
-    struct stream *stream = &streams[((UWord)site / sizeof *site + lwp_context_now * 31) % STREAMS];
+    const struct lwp_trace_access *site = &block->access[access];
+    struct stream *stream = &streams[(block->ip + access + lwp_context_now * 31) % STREAMS];
     if (stream->site != site || stream->node != lwp_context_now || address < stream->from || address >= stream->to) {
         if (stream->site)
             spatial_end(stream);
@@ -116,7 +118,7 @@ void lwp_spatial_block(const struct lwp_trace_block *block, const ULong *address
         if (!(site->flags & LWPS_ACCESS_STORE) || !addresses[i] ||
             (addresses[i] >= thread->stack_low && addresses[i] < thread->stack_high))
             continue;
-        spatial_store(site, addresses[i]);
+        spatial_store(block, i, addresses[i]);
         stores++;
     }
     if (stores >= STORES)
