@@ -1,5 +1,6 @@
 #include "collector/exact/accesses.h"
 
+#include "collector/exact/emit.h"
 #include "format/record.h"
 
 static UChar access_kind(IRType type)
@@ -89,4 +90,30 @@ bool lwp_ir_access_of(const IRTypeEnv *types, const IRStmt *statement, Addr ip, 
     default:
         return false;
     }
+}
+
+static IRExpr *half_swapped(IRSB *out, IRTemp half, IRExpr *expected)
+{
+    IRExpr *old = IRExpr_RdTmp(half);
+    switch (typeOfIRExpr(out->tyenv, old)) {
+    case Ity_I8:
+        return emit_binary(out, Iop_CasCmpEQ8, old, expected);
+    case Ity_I16:
+        return emit_binary(out, Iop_CasCmpEQ16, old, expected);
+    case Ity_I32:
+        return emit_binary(out, Iop_CasCmpEQ32, old, expected);
+    default:
+        return emit_binary(out, Iop_CasCmpEQ64, old, expected);
+    }
+}
+
+IRExpr *lwp_ir_swapped(IRSB *out, const IRCAS *cas)
+{
+    IRExpr *low = half_swapped(out, cas->oldLo, cas->expdLo);
+    if (!cas->dataHi)
+        return low;
+    IRExpr *high = half_swapped(out, cas->oldHi, cas->expdHi);
+    low = emit_value(out, IRExpr_Unop(Iop_1Uto64, low));
+    high = emit_value(out, IRExpr_Unop(Iop_1Uto64, high));
+    return emit_value(out, IRExpr_Unop(Iop_64to1, emit_binary(out, Iop_And64, low, high)));
 }

@@ -193,6 +193,13 @@ static void block_store(struct lwp_trace_block *block, uint32_t access, Addr add
     }
 }
 
+/* To caches and layout a compare-and-swap is a store, whatever comes of it; to a reader only one that stored is. */
+static bool block_stores(const struct lwp_trace_block *block, uint32_t access, const ULong *addresses)
+{
+    uint8_t swap = block->access[access].swap;
+    return block->access[access].flags & LWPS_ACCESS_STORE && (!swap || addresses[lwp_trace_swap(block, swap)]);
+}
+
 void lwp_communication_block(struct lwp_trace_block *block, const ULong *addresses)
 {
     accesses += block->count;
@@ -201,7 +208,7 @@ void lwp_communication_block(struct lwp_trace_block *block, const ULong *address
             continue;
         if (block->access[i].flags & LWPS_ACCESS_LOAD)
             block_load(block, i, addresses[i]);
-        if (block->access[i].flags & LWPS_ACCESS_STORE)
+        if (block_stores(block, i, addresses))
             block_store(block, i, addresses[i]);
     }
 }

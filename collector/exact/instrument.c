@@ -40,12 +40,12 @@ struct translation {
     struct lwp_stack_moves moves;
 };
 
-/* A store to where the same instruction has loaded from is the second half of one access. */
+/* A store to where the same instruction has loaded from, and not yet stored, is the second half of one access. */
 static Int translation_loaded(const struct lwp_trace_block *block, IRExpr *const *addresses, UInt count,
                               const struct lwp_ir_access *store)
 {
     for (UInt i = count; i-- && block->access[i].ip == store->ip;)
-        if (!store->guard && block->access[i].bytes == store->bytes && eqIRAtom(addresses[i], store->address))
+        if (!store->guard && !(block->access[i].flags & LWPS_ACCESS_STORE) && block->access[i].bytes == store->bytes && eqIRAtom(addresses[i], store->address))
             return (Int)i;
     return -1;
 }
@@ -65,7 +65,7 @@ static Short *translation_accesses(Int statements)
 
 static struct lwp_trace_access translation_site(const IRSB *in, const struct lwp_ir_access *access, UInt instructions)
 {
-    struct lwp_trace_access site = {access->ip, access->bytes, access->flags, (uint8_t)(instructions - 1), 0};
+    struct lwp_trace_access site = {access->ip, access->bytes, access->flags, (uint8_t)(instructions - 1), 0, 0};
     if (!lwp_spatial_runs || !(access->flags & LWPS_ACCESS_STORE))
         return site;
     site.element = (uint8_t)lwp_store_element(in, access);
@@ -113,8 +113,10 @@ static void translation_survey(struct translation *now)
         } else if (count < most) {
             addresses[count] = access.address;
             accesses[i] = (Short)count;
-            now->block->access[count++] =
-                translation_site(in, &access, instructions);
+            struct lwp_trace_access *site = &now->block->access[count++];
+            *site = translation_site(in, &access, instructions);
+            if (statement->tag == Ist_CAS) /* without a load before: one that may fail */
+                site->swap = ++now->block->swaps;
         }
     }
     now->block->count = count;
@@ -175,6 +177,16 @@ static void translation_access(struct translation *now, const struct lwp_ir_acce
     addStmtToIRSB(out, IRStmt_Store(Iend_LE, translation_word(now, now->traced++), address));
 }
 
+/* Tells the trace what came of the compare-and-swap, whose address was the last one. */
+static void translation_swapped(struct translation *now, const IRCAS *cas, Addr ip)
+{
+    const struct lwp_trace_access *site = now->traced ? &now->block->access[now->traced - 1] : NULL;
+    if (!site || !site->swap || site->ip != ip)
+        return;
+    IRExpr *stored = emit_value(now->out, IRExpr_Unop(Iop_1Uto64, lwp_ir_swapped(now->out, cas)));
+    addStmtToIRSB(now->out, IRStmt_Store(Iend_LE, translation_word(now, lwp_trace_swap(now->block, site->swap)), stored));
+}
+
 /* It was not taken. */
 static void translation_exit(struct translation *now)
 {
@@ -229,6 +241,8 @@ IRSB *lwp_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout 
         if (statement->tag == Ist_Exit)
             translation_moved(&now, statement->Ist.Exit.guard);
         addStmtToIRSB(now.out, statement);
+        if (statement->tag == Ist_CAS)
+            translation_swapped(&now, statement->Ist.CAS.details, ip);
         if (accesses)
             lwp_redundancy_after(&now.redundancy, statement, &access);
         if (statement->tag == Ist_Exit)

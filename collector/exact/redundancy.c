@@ -315,30 +315,12 @@ void lwp_redundancy_before(struct lwp_redundancy_block *block, const struct lwp_
         EMIT_CALL(out, guard, 2, redundancy_keep, mkIRExprVec_2(what, access->address));
 }
 
-/* Whether a compare-and-swap did store; NULL: not known. */
-static IRExpr *emit_swapped(IRSB *out, const IRCAS *cas)
-{
-    IRExpr *old = IRExpr_RdTmp(cas->oldLo);
-    if (cas->dataHi)
-        return NULL;
-    switch (typeOfIRExpr(out->tyenv, old)) {
-    case Ity_I8:
-        return emit_binary(out, Iop_CasCmpEQ8, old, cas->expdLo);
-    case Ity_I16:
-        return emit_binary(out, Iop_CasCmpEQ16, old, cas->expdLo);
-    case Ity_I32:
-        return emit_binary(out, Iop_CasCmpEQ32, old, cas->expdLo);
-    default:
-        return emit_binary(out, Iop_CasCmpEQ64, old, cas->expdLo);
-    }
-}
-
 void lwp_redundancy_after(struct lwp_redundancy_block *block, const IRStmt *statement,
                           const struct lwp_ir_access *access)
 {
     if (!block->site || !(access->flags & LWPS_ACCESS_STORE) || access_tells(block->in, access))
         return;
-    IRExpr *guard = statement->tag == Ist_CAS ? emit_swapped(block->out, statement->Ist.CAS.details) : access->guard;
+    IRExpr *guard = statement->tag == Ist_CAS ? lwp_ir_swapped(block->out, statement->Ist.CAS.details) : access->guard;
     EMIT_CALL(block->out, block_guard(block, guard), 2, redundancy_compare,
               mkIRExprVec_2(block_what(block, access, lwp_store_element(block->in, access)), access->address));
 }

@@ -26,6 +26,7 @@ struct lwp_trace_access {
     uint8_t flags;       /* enum lwps_access_flag */
     uint8_t instruction; /* number of instructions of the superblock before its own */
     uint8_t element;     /* of a store: bytes of each value, where --detect spatial needs it; 0: not known */
+    uint8_t swap;        /* a compare-and-swap, which may fail: which of the superblock's, from 1; 0: none */
 };
 
 struct lwp_trace_block {
@@ -34,6 +35,7 @@ struct lwp_trace_block {
     struct lwp_communication_site *communication; /* one for each access, NULL: nothing came of any yet */
     struct lwp_values_site *values; /* NULL: none; else there is one word more, of how many exits were passed */
     uint32_t instructions, count;
+    uint8_t swaps;  /* compare-and-swaps that have a word, 1: it stored, behind all others */
     uint8_t loader; /* communication.c: whether it is the loader's code, 0: not asked yet */
     struct lwp_trace_access access[];
 };
@@ -41,7 +43,12 @@ struct lwp_trace_block {
 /* Words of the superblock, apart from the one that says which it is. */
 static inline uint32_t lwp_trace_length(const struct lwp_trace_block *block)
 {
-    return block->count + (block->values != NULL);
+    return block->count + (block->values != NULL) + block->swaps;
+}
+
+static inline uint32_t lwp_trace_swap(const struct lwp_trace_block *block, uint8_t swap)
+{
+    return block->count + (block->values != NULL) + swap - 1;
 }
 
 /* What translated code works with. */
@@ -66,7 +73,7 @@ VG_REGPARM(1) void lwp_trace_tick(struct lwp_trace_block *block);
 void lwp_trace_empty(void);
 enum {
     LWP_TRACE_QUANTUM = 2048, /* instructions between ticks when all is traced */
-    LWP_TRACE_WORDS = (LWP_TRACE_QUANTUM + 2 * LWP_TRACE_INSTRUCTIONS) * (LWP_TRACE_PER_INSTRUCTION + 1),
+    LWP_TRACE_WORDS = (LWP_TRACE_QUANTUM + 2 * LWP_TRACE_INSTRUCTIONS) * (LWP_TRACE_PER_INSTRUCTION + 2),
 };
 extern ULong lwp_trace_words[LWP_TRACE_WORDS];
 extern bool lwp_trace_pending; /* with windows: the buffer's first superblock is to be handed on */

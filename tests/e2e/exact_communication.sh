@@ -15,6 +15,45 @@ run() { # NAME OPTION... -- PATTERN THREADS
     [ ! -s err ] || { cat err; fail "$name says something"; }
     "$LWP" analyze -q "$name" || fail "analyze $name"
 }
+# swaps that fail read, those that succeed store, too
+cat > swaps.c <<'C'
+#include <pthread.h>
+#include <stdio.h>
+enum { N = 1000 };
+static volatile long words[N], pairs[N][2] __attribute__((aligned(16)));
+static int swapped;
+static __attribute__((noinline)) int swap_words(long by)
+{
+    int done = 0;
+    for (int i = 0; i < N; i++) done += __sync_bool_compare_and_swap(&words[i], i + by, -1);
+    return done;
+}
+static __attribute__((noinline)) int swap_pairs(long by)
+{
+    int done = 0;
+    for (int i = 0; i < N; i++) done += __sync_bool_compare_and_swap((__int128 *)pairs[i], (__int128)(i + by) << 64 | i, -1);
+    return done;
+}
+static __attribute__((noinline)) long check_words(void) { long sum = 0; for (int i = 0; i < N; i++) sum += words[i]; return sum; }
+static __attribute__((noinline)) long check_pairs(void) { long sum = 0; for (int i = 0; i < N; i++) sum += pairs[i][0] + pairs[i][1]; return sum; }
+static void *work(void *by) { swapped = swap_words((long)by) + swap_pairs((long)by); return NULL; }
+int main(void)
+{
+    long sum = 0;
+    for (int i = 0; i < N; i++) words[i] = pairs[i][0] = pairs[i][1] = i;
+    for (long by = 1; by >= 0; by--) {
+        pthread_t thread;
+        pthread_create(&thread, NULL, work, (void *)by);
+        pthread_join(thread, NULL);
+        sum += check_words() + check_pairs();
+        printf("%d %ld\n", swapped, sum);
+    }
+    return 0;
+}
+C
+$CC -O1 -g -pthread -mcx16 -o swaps swaps.c || fail "compile swaps.c"
+"$LWP" collect -q -e exact --detect communication -o swaps.r -- ./swaps > out 2> err || { cat err; fail "swaps"; }
+[ "$(cat out)" = "$(./swaps)" ] && "$LWP" analyze -q swaps.r || fail "output of swaps"
 for pattern in ring pipeline neighbours master reduction all; do
     for threads in 2 4 16; do
         run $pattern.$threads -- $pattern $threads
@@ -64,6 +103,11 @@ for pattern, known in takes.items():
 c = load("others")
 assert len(c["threads"]) == 64 and c["others"] == 37 and c["threads"][-1]["tid"] is None
 assert sum(map(sum, next(r for r in c["regions"] if r["name"] == "take")["true"])) == 100 * ROUNDS * WORDS
+c = load("swaps.r") # the first swaps fail, those of the third thread succeed
+for name, times in ("words", 1), ("pairs", 2):
+    swap, check = (next(r for r in c["regions"] if r["name"] == f"{what}_{name}") for what in ("swap", "check"))
+    assert [swap["true"][0], swap["true"][1:]] == [[0, times * 1000, times * 1000], [[0] * 3] * 2], swap["true"]
+    assert [sum(map(sum, check["true"])), check["true"][2][0]] == [times * 1000] * 2, check["true"]
 c = load("line") # 8 numbers to a line
 true = next(r for r in c["regions"] if r["name"] == "take")["true"]
 assert abs(true[0][1] - ROUNDS * WORDS / 8) <= ROUNDS, true
