@@ -22,6 +22,8 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -120,6 +122,33 @@ static int analyze_write_run(const struct lwp_profile *profile, const char *cons
     return status;
 }
 
+/* `made`: it was not there. */
+static int analyze_folder(const char *path, bool *made, struct lwp_error *err)
+{
+    *made = mkdir(path, 0777) == 0;
+    return *made || errno == EEXIST ? LWP_OK : lwp_error_errno(err, "cannot make the folder '%s'", path);
+}
+
+/* Ctrl-C waits until files are whole. */
+static int analyze_write_all(const struct lwp_profile *profile, json_t *root, const char *const *dirs, size_t count,
+                             const char *out_path, const char *out_dir, struct lwp_error *err)
+{
+    sigset_t ends, before;
+    sigemptyset(&ends);
+    sigaddset(&ends, SIGINT);
+    sigaddset(&ends, SIGTERM);
+    sigaddset(&ends, SIGHUP);
+    pthread_sigmask(SIG_BLOCK, &ends, &before);
+    bool made;
+    int status = out_dir ? analyze_folder(out_dir, &made, err) : LWP_OK;
+    if (!status && out_dir)
+        status = analyze_write_run(profile, dirs, count, out_dir, err);
+    if (!status)
+        status = analyze_write(root, out_path, err);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return status;
+}
+
 static unsigned analyze_jobs;
 static struct lwp_hierarchy_plan analyze_elsewhere;
 
@@ -188,9 +217,7 @@ static int analyze_all(const char *const *dirs, size_t count, const char *out_pa
     json_t *root = lwp_json_build(&profile, &splits, &regroups, &redundancies, &together, &locality, &findings);
     lwp_regroup_free(&regroups);
     lwp_log_progress(NULL);
-    status = out_dir ? analyze_write_run(&profile, dirs, count, out_dir, err) : LWP_OK;
-    if (!status)
-        status = analyze_write(root, out_path, err);
+    status = analyze_write_all(&profile, root, dirs, count, out_path, out_dir, err);
     json_decref(root);
 out:
     lwp_profile_fini(&profile);
@@ -266,8 +293,10 @@ int lwp_analyze_merge(const char *const *dirs, size_t count, const char *out_dir
         return lwp_error_set(err, LWP_ERR_USAGE, "'%s' holds samples of its own; name another folder to merge into",
                              out_dir);
     const char **all = analyze_parts(dirs, &count, &parts);
-    bool made = mkdir(out_dir, 0777) == 0;
-    int status = made || errno == EEXIST ? LWP_OK : lwp_error_errno(err, "cannot make the folder '%s'", out_dir);
+    bool made;
+    int status = analyze_folder(out_dir, &made, err); /* better known now than after all the work */
+    if (!status && made)
+        rmdir(out_dir);
     if (!status)
         status = analyze_all(all, count, path, out_dir, err);
     if (status && made)

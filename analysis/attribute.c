@@ -5,6 +5,7 @@
 
 #include "analysis/batch.h"
 #include "analysis/trace.h"
+#include "base/log.h"
 #include "base/pages.h"
 
 struct lwp_attribution {
@@ -19,6 +20,7 @@ struct lwp_attribution {
     const struct lwp_hierarchy_plan *machines;
     struct lwp_trace *trace; /* made when there is one */
     bool tracing;            /* it is this file's */
+    const char *path;        /* of the file */
 };
 
 struct lwp_attribution *lwp_attribution_new(struct lwp_resolver *resolver, struct lwp_shard *shard, uint8_t weight_unit,
@@ -310,6 +312,14 @@ static int attribution_flow_pieces(void *to, const struct lwps_flow_pieces *reco
     return 0;
 }
 
+static int attribution_position(void *to, uint64_t done, uint64_t all)
+{
+    const struct lwp_attribution *self = to;
+    if (lwp_log_progress_due())
+        lwp_log_progress("reading %s: %.0f %%", self->path, 100 * (double)done / (double)all);
+    return 0;
+}
+
 int lwp_attribute(struct lwp_attribution *self, struct lwp_space *space, uint32_t number, const char *path,
                   struct lwp_attributed *file, struct lwps_damage *damage, struct lwp_error *err)
 {
@@ -326,13 +336,15 @@ int lwp_attribute(struct lwp_attribution *self, struct lwp_space *space, uint32_
                                                 .flow = attribution_flow,
                                                 .flow_distance = attribution_flow_distance,
                                                 .flow_pieces = attribution_flow_pieces,
-                                                .sample = attribution_sample};
+                                                .sample = attribution_sample,
+                                                .position = attribution_position};
     lwp_resolver_enter(self->resolver, space);
     lwp_places_begin(&self->places);
     self->owners.space = space;
     self->owners.stack_low = self->owners.stack_high = 0;
     self->owners.last = (struct lwp_extent){0};
     self->number = number;
+    self->path = path;
     self->tracing = false;
     self->file = file;
     *file = (struct lwp_attributed){0};

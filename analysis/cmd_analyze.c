@@ -39,6 +39,8 @@ static int analyze_run(int argc, char **argv, const struct lwp_command *self)
     int count = argc - options.operands;
     const char *out = lwp_options_text(&options, "output");
     bool quiet = lwp_options_flag(&options, "quiet");
+    if (quiet)
+        lwp_log_set_level(LWP_LOG_WARNING);
     if (count < 1) {
         lwp_log(LWP_LOG_ERROR, "analyze: name the folder that 'lwp collect' has written: lwp analyze DIR");
         return 2;
@@ -61,8 +63,7 @@ static int analyze_run(int argc, char **argv, const struct lwp_command *self)
             lwp_log(LWP_LOG_ERROR, "%s", err.text);
             return 1;
         }
-        if (!quiet)
-            lwp_log(LWP_LOG_NOTE, "wrote %s", out);
+        lwp_log(LWP_LOG_NOTE, "wrote %s", out);
         return 0;
     }
     status = 0;
@@ -71,7 +72,7 @@ static int analyze_run(int argc, char **argv, const struct lwp_command *self)
         if (lwp_analyze_directory(dirs[i], machine || lwp_options_flag(&options, "force"), &made, &err)) {
             lwp_log(LWP_LOG_ERROR, "%s", err.text);
             status = 1;
-        } else if (!quiet) {
+        } else {
             lwp_log(LWP_LOG_NOTE, made ? "wrote %s/analysis.json" : "%s/analysis.json is up to date", dirs[i]);
         }
     }

@@ -1,12 +1,17 @@
 #include "base/log.h"
 
+#include <pthread.h>
 #include <stdarg.h>
-#include <stdbool.h>
+#include <stdatomic.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <time.h>
 #include <unistd.h>
 
 static enum lwp_log_level log_level = LWP_LOG_NOTE;
 static bool log_progress_shown;
+static pthread_mutex_t log_progress_lock = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic int64_t log_progress_ms; /* when it was last written */
 
 void lwp_log_set_level(enum lwp_log_level level)
 {
@@ -35,10 +40,30 @@ void lwp_log(enum lwp_log_level level, const char *format, ...)
     fprintf(stderr, "%s%s\n", prefix[level], text);
 }
 
+static int64_t log_now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static bool log_shows_progress(void)
+{
+    return log_level >= LWP_LOG_NOTE && isatty(STDERR_FILENO);
+}
+
+bool lwp_log_progress_due(void)
+{
+    enum { OLD_MS = 250 };
+    return log_now_ms() - atomic_load(&log_progress_ms) >= OLD_MS && log_shows_progress();
+}
+
 void lwp_log_progress(const char *format, ...)
 {
-    if (!isatty(STDERR_FILENO))
+    if (!log_shows_progress())
         return;
+    pthread_mutex_lock(&log_progress_lock);
+    atomic_store(&log_progress_ms, log_now_ms());
     if (log_progress_shown)
         fputs("\r\033[K", stderr);
     log_progress_shown = format != NULL;
@@ -52,4 +77,5 @@ void lwp_log_progress(const char *format, ...)
         fputs(text, stderr);
     }
     fflush(stderr);
+    pthread_mutex_unlock(&log_progress_lock);
 }

@@ -22,6 +22,7 @@ struct reader {
     struct lwps_damage *damage;
     struct lwp_error *err;
     uint8_t *pack; /* decompressed, allocated at the first pack */
+    size_t size; /* of the file */
     bool trailer;
 };
 
@@ -80,6 +81,10 @@ static int read_blocks(struct reader *reader, const uint8_t *bytes, size_t size,
             return status;
         bytes += sizeof head + head.bytes;
         size -= sizeof head + head.bytes;
+        const struct lwps_visitor *visitor = reader->decoder.visitor;
+        status = inside_pack || !visitor->position ? LWP_OK : visitor->position(reader->decoder.to, reader->size - size, reader->size);
+        if (status)
+            return status;
     }
     return LWP_OK;
 }
@@ -134,7 +139,7 @@ int lwps_read_memory(const char *name, const uint8_t *bytes, size_t size, const 
                      struct lwps_damage *damage, struct lwp_error *err)
 {
     struct lwps_damage unasked;
-    struct reader reader = {.name = name, .decoder = {.visitor = visitor, .to = to}, .damage = damage ? damage : &unasked, .err = err};
+    struct reader reader = {.name = name, .decoder = {.visitor = visitor, .to = to}, .damage = damage ? damage : &unasked, .err = err, .size = size};
     *reader.damage = (struct lwps_damage){0};
     struct lwps_file file;
     int header_bytes = read_header(&reader, bytes, size, &file);

@@ -33,6 +33,7 @@ struct lwps_visitor {
     int (*flow_distance)(void *to, const struct lwps_flow_distance *record);
     int (*flow_pieces)(void *to, const struct lwps_flow_pieces *record);
     int (*sample)(void *to, const struct lwps_sample *record);
+    int (*position)(void *to, uint64_t done, uint64_t all); /* bytes of the file, now and then */
 };
 
 /* What was wrong with a file that could still be read in part. All zero: sound. */
