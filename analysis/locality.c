@@ -1,24 +1,22 @@
 #include "analysis/locality.h"
 
+#include "analysis/regions.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static uint32_t locality_region(const struct lwp_profile *profile, uint32_t region)
-{
-    while (region != LWP_NONE && profile->regions[region].same_as != region)
-        region = profile->regions[region].same_as;
-    return region;
-}
 
 /* The counts by object and region, versions of a loop together. */
 static struct lwp_locality_counts locality_join(const struct lwp_profile *profile)
 {
     struct lwp_locality_counts joined = {0};
     for (size_t i = 0; i < profile->locality.count; i++) {
-        const struct lwp_locality_count *count = &profile->locality.items[i];
-        uint32_t at = lwp_locality_counts_at(&joined, count->object, locality_region(profile, count->part));
-        lwp_locality_count_add(&joined.items[at], count);
+        struct lwp_locality_count count = profile->locality.items[i];
+        for (size_t k = 0; k < LWP_OFTEN; k++)
+            if (count.before.count[k])
+                count.before.value[k] = lwp_regions_final(profile, (uint32_t)count.before.value[k]);
+        uint32_t at = lwp_locality_counts_at(&joined, count.object, lwp_regions_final(profile, count.part));
+        lwp_locality_count_add(&joined.items[at], &count);
     }
     return joined;
 }
@@ -27,7 +25,7 @@ static double locality_share(const struct lwp_profile *profile, uint32_t object,
 {
     double weight = 0;
     for (uint32_t at = profile->object_streams[object]; at != LWP_NONE; at = profile->streams[at].next_of_object)
-        if (locality_region(profile, profile->streams[at].region) == region)
+        if (lwp_regions_final(profile, profile->streams[at].region) == region)
             weight += profile->streams[at].weight.weight;
     return profile->total.weight > 0 ? weight / profile->total.weight : 0;
 }

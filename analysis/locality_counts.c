@@ -49,6 +49,8 @@ void lwp_locality_count_add(struct lwp_locality_count *into, const struct lwp_lo
         into->lines[i] += from->lines[i];
     lwp_often_merge(&into->strides, &from->strides);
     lwp_often_merge(&into->outer, &from->outer);
+    lwp_often_merge(&into->before, &from->before);
+    into->walks += from->walks;
 }
 
 void lwp_locality_counts_merge(struct lwp_locality_counts *into, struct lwp_locality_counts *from)
@@ -115,6 +117,9 @@ void lwp_locality_counts_settle(struct lwp_locality_counts *counts, const uint32
         struct lwp_locality_count *item = &counts->items[i];
         item->object = objects[item->object];
         item->part = item->part == UINT32_MAX ? UINT32_MAX : regions[item->part];
+        for (size_t k = 0; k < LWP_OFTEN; k++)
+            if (item->before.count[k])
+                item->before.value[k] = item->before.value[k] == UINT32_MAX ? UINT32_MAX : regions[item->before.value[k]];
     }
     if (counts->count)
         qsort(counts->items, counts->count, sizeof *counts->items, counts_compare);

@@ -34,6 +34,8 @@ struct lwp_locality_count {
     uint64_t conflicts;  /* missed the first level though fewer lines than it holds lay between */
     uint64_t lines[LWP_LOCALITY_STRIDES];
     struct lwp_often strides; /* bytes between an instruction's accesses */
+    struct lwp_often before;  /* part (settled: region) that used the line before, of lines used again beyond the caches of a core; of some */
+    uint64_t walks;           /* accesses whose page was not known to the core (translation.h) */
     struct lwp_often outer;   /* bytes between where two of its walks in even steps began; each counts its accesses */
 };
 

@@ -6,13 +6,14 @@
 #include "analysis/trace.h"
 
 #include "analysis/reuse_cores.h"
+#include "analysis/translation.h"
 #include "base/pages.h"
 #include "format/trace_decode.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { WALK_LEAST = 3 /* equal steps */, WINDOW_NONE = 0, STREAM_LINES = 2, STREAMS_MOST = 1024 };
+enum { WALK_LEAST = 3 /* equal steps */, WINDOW_NONE = 0, STREAM_LINES = 2, STREAMS_MOST = 1024, SAMPLED = 1 << 16, SAMPLED_OF = 32 };
 
 /* Of an instruction in the trace. */
 struct trace_site {
@@ -25,6 +26,12 @@ struct trace_site {
     int64_t step;
     uint32_t steps;           /* equal ones so far */
     uint32_t chunk;           /* the last one with an access */
+};
+
+/* Who used a line last, in a window; of one in SAMPLED_OF. */
+struct trace_line {
+    uint64_t line;
+    uint32_t part, window; /* window: counted over all files */
 };
 
 struct lwp_trace {
@@ -46,7 +53,9 @@ struct lwp_trace {
     size_t thread_count, thread_room;
     uint32_t window, chunk;
     bool damaged; /* the window, in part */
-    uint32_t l1_lines;
+    uint32_t l1_lines, own_lines; /* own: of the second level, or of the only one */
+    struct lwp_translation translation;
+    struct trace_line *sampled; /* by hash; window 0: none */
     unsigned line_shift;
 };
 
@@ -54,7 +63,7 @@ struct lwp_trace *lwp_trace_new(const struct lwp_hierarchy_plan *machines, struc
                                 struct lwp_locality_counts *counts)
 {
     struct lwp_trace *trace = calloc(1, sizeof *trace);
-    if (!trace || !(trace->all = malloc(sizeof *trace->all)))
+    if (!trace || !(trace->all = malloc(sizeof *trace->all)) || !(trace->sampled = calloc(SAMPLED, sizeof *trace->sampled)))
         abort();
     trace->machines = machines;
     trace->resolver = resolver;
@@ -86,6 +95,8 @@ void lwp_trace_free(struct lwp_trace *trace)
     lwp_table_free(&trace->site_index);
     free(trace->site_of);
     free(trace->sites);
+    lwp_translation_free(&trace->translation);
+    free(trace->sampled);
     free(trace->tids);
     free(trace->all);
     free(trace);
@@ -102,6 +113,9 @@ void lwp_trace_begin(struct lwp_trace *trace)
     const struct lwp_cache *caches = &trace->machines[LWP_MACHINE_HERE].caches;
     trace->line_shift = caches->line_shift;
     trace->l1_lines = (uint32_t)(caches->level[0].bytes >> caches->line_shift);
+    const struct lwp_cache_level *own = &caches->level[caches->levels > 1];
+    trace->own_lines = (uint32_t)(own->bytes >> caches->line_shift);
+    lwp_translation_free(&trace->translation);
     lwp_table_clear(&trace->site_index);
     trace->site_count = trace->of_count = trace->thread_count = 0;
     trace->window = WINDOW_NONE;
@@ -203,6 +217,19 @@ static void trace_found(struct lwp_hierarchy *hierarchy, unsigned thread, uint64
     found->at[*where]++;
 }
 
+/* The line is used, `reused` after it was before. */
+static void trace_before(struct lwp_trace *trace, struct lwp_locality_count *count, uint64_t line, struct lwp_reused reused)
+{
+    uint64_t hash = line * 0x9e3779b97f4a7c15u;
+    if (hash >> 32 & (SAMPLED_OF - 1))
+        return;
+    struct trace_line *last = &trace->sampled[hash >> 48];
+    uint32_t window = (uint32_t)trace->counts->windows;
+    if (last->line == line && last->window == window && reused.distance != LWP_REUSE_FIRST && !reused.restarted && reused.distance >= trace->own_lines)
+        lwp_often_add(&count->before, last->part, 1);
+    *last = (struct trace_line){line, count->part, window};
+}
+
 static void trace_access(struct lwp_trace *trace, unsigned thread, const struct lwps_traced *traced, uint64_t time)
 {
     const struct lwps_trace_site *told = lwps_trace_decoder_site(trace->decoder, traced->site);
@@ -231,6 +258,7 @@ static void trace_access(struct lwp_trace *trace, unsigned thread, const struct 
         trace_began(trace, site, thread, address);
     for (uint64_t line = address >> shift; line <= (address + bytes - 1) >> shift; line++) {
         struct lwp_reused reused = lwp_reuse_cores_access(&trace->cores, thread, line, store);
+        trace_before(trace, count, line, reused);
         distance = reused.distance > distance ? reused.distance : distance;
         restarted |= reused.restarted;
         if (reused.others) {
@@ -241,6 +269,7 @@ static void trace_access(struct lwp_trace *trace, unsigned thread, const struct 
     }
     count->distances[distance == LWP_REUSE_FIRST ? LWP_LOCALITY_BEYOND : lwp_locality_bucket(distance)]++;
     count->restarted += restarted;
+    count->walks += lwp_translation_access(&trace->translation, thread, address);
     uint8_t where;
     trace_found(&trace->here, thread, address, bytes, &count->found, &where);
     count->conflicts += where != LWP_CACHE_L1 && !restarted && distance < trace->l1_lines;

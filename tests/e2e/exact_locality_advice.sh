@@ -1,5 +1,6 @@
 #!/bin/bash
-# Advice on locality from full traces: loops with too many streams, rows that take each other's cache sets; mended twins get none.
+# Advice on locality from full traces: loops with too many streams, rows that take each other's cache sets, data that is used again
+# too late or lies on too many pages; mended twins get none.
 set -u
 fail() { echo "FAILED: $*"; exit 1; }
 [ -x "$BUILD/exact/lwp-amd64-linux" ] || { echo "the exact engine was not built"; exit 77; }
@@ -97,6 +98,80 @@ for name in streams streams_fixed rows rows_fixed; do
     "$LWP" collect -q -e exact --detect layout,locality --window all --machine machine.json -o $name.r -- ./$name > out 2> err || { cat err; fail "$name"; }
     "$LWP" analyze -q $name.r || fail "analyze $name"
 done
+cat > small.json <<'J'
+{"line_bytes": 64, "caches": [{"level": 1, "bytes": 32768, "ways": 8, "shared_by": 1}, {"level": 2, "bytes": 262144, "ways": 8, "shared_by": 1}]}
+J
+cat > table.c <<'C'
+#include <stdio.h>
+enum { N = 60000, BLOCK = 2000, KEYS = 12 }; /* 480 KB */
+static double table[N], sums[KEYS];
+static __attribute__((noinline)) void match(void)
+{
+#ifdef FIXED
+    for (int b = 0; b < N; b += BLOCK)
+        for (int k = 0; k < KEYS; k++)
+            for (int i = b; i < b + BLOCK; i++)
+                sums[k] += table[i] > k;
+#else
+    for (int k = 0; k < KEYS; k++)
+        for (int i = 0; i < N; i++)
+            sums[k] += table[i] > k;
+#endif
+}
+int main(void)
+{
+    for (int i = 0; i < N; i++) table[i] = i % 13;
+    match();
+    return printf("%g\n", sums[3]) < 0;
+}
+C
+cat > least.c <<'C'
+#include <stdio.h>
+enum { N = 200000 };
+static double data[N];
+static __attribute__((noinline)) double both(void)
+{
+    double sum = 0, least = 1e9;
+    for (int i = 0; i < N; i++) {
+        sum += data[i];
+#ifndef FIXED
+    }
+    for (int i = 0; i < N; i++) {
+#endif
+        least = data[i] < least ? data[i] : least;
+    }
+    return sum + least;
+}
+int main(void)
+{
+    for (int i = 0; i < N; i++) data[i] = i % 13;
+    return printf("%g\n", both()) < 0;
+}
+C
+cat > keys.c <<'C'
+#include <stdio.h>
+#include <stdlib.h>
+enum { N = 5000, APART = PAGES ? 4160 : 64 };
+static __attribute__((noinline)) long visit(const volatile char *all)
+{
+    long sum = 0;
+    unsigned at = 1;
+    for (int i = 0; i < 300000; i++) {
+        at = at * 1664525u + 1013904223u;
+        sum += *(const volatile long *)(all + (size_t)(at >> 8) % N * APART);
+    }
+    return sum;
+}
+int main(void) { char *all = calloc(N, APART); return printf("%ld\n", visit(all)) < 0; }
+C
+for name in table least; do
+    $CC -O1 -g -o $name $name.c && $CC -O1 -g -DFIXED -o ${name}_fixed $name.c || fail "compile $name.c"
+done
+$CC -O1 -g -DPAGES=1 -o keys keys.c && $CC -O1 -g -DPAGES=0 -o keys_fixed keys.c || fail "compile keys.c"
+for name in table table_fixed least least_fixed keys keys_fixed; do
+    "$LWP" collect -q -e exact --detect layout,locality --window all --machine small.json -o $name.r -- ./$name > out 2> err || { cat err; fail "$name"; }
+    "$LWP" analyze -q $name.r || fail "analyze $name"
+done
 /usr/bin/python3 - <<'PY' || fail "what was found"
 import json
 def load(name):
@@ -123,6 +198,13 @@ ratio, found = numa("touch") # a node each: three quarters lie elsewhere
 assert abs(ratio - 0.25) < 0.02 and len(found) == 1 and "data" in found[0]["title"] and "85 %" in found[0]["next_step"], (ratio, found) # but for the filling by one thread
 ratio, found = numa("touch_fixed")
 assert ratio > 0.98 and not found, (ratio, found)
+def one(name, title, step):
+    d, found = load(name)
+    assert [True] == [title in f["title"] and step in f["next_step"] for f in found], (name, found)
+    assert not load(name + "_fixed")[1], (name, load(name + "_fixed")[1])
+one("table", "table.c:13-14 goes over table again and again", "Blocking: let the loop at table.c:13-14 go over 16384 bytes of table")
+one("least", "least.c:11-13 reads data again after the loop at least.c:7-8", "Loop fusion: make one loop")
+one("keys", "keys.c:8-10 uses ", "Huge pages: ")
 d, found = load("streams")
 assert all(r["numa_hit_ratio"] is None for r in d["locality"]) # one node
 PY
