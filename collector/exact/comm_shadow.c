@@ -6,9 +6,8 @@
 
 enum {
     ADDRESS_BITS = 48,
-    MIDDLE_BITS = 16,
-    TOPS = 1 << (ADDRESS_BITS - MIDDLE_BITS - LWP_COMM_LEAF_BITS),
-    MIDDLES = 1 << MIDDLE_BITS,
+    TOPS = 1 << (ADDRESS_BITS - LWP_COMM_MIDDLE_BITS - LWP_COMM_LEAF_BITS),
+    MIDDLES = 1 << LWP_COMM_MIDDLE_BITS,
     LEAF_BYTES = 1 << LWP_COMM_LEAF_BITS,
     LINE_BITS = 6,
     SLAB = 4 << 20,
@@ -54,7 +53,7 @@ static void leaf_free(struct lwp_comm_shadow *shadow, uint32_t *leaf)
 /* Where the leaf `number` is kept; NULL: there is none, and none was to be made. */
 static uint32_t **leaf_place(struct lwp_comm_shadow *shadow, uint64_t number, bool make)
 {
-    uint32_t ***middle = &shadow->top[number >> MIDDLE_BITS];
+    uint32_t ***middle = &shadow->top[number >> LWP_COMM_MIDDLE_BITS];
     if (!*middle && make)
         *middle = shadow->port->map(MIDDLES * sizeof **middle);
     return *middle ? &(*middle)[number % MIDDLES] : NULL;
@@ -95,12 +94,6 @@ static void leaf_halve(struct lwp_comm_shadow *shadow, uint64_t number, const ui
     }
 }
 
-static void near_forget(struct lwp_comm_shadow *shadow)
-{
-    for (unsigned i = 0; i < LWP_COMM_NEAR; i++)
-        shadow->near[i].tag = ~(uint64_t)0;
-}
-
 static void pair_halve(struct lwp_comm_shadow *shadow, uint64_t number, uint32_t **pair)
 {
     uint32_t *old[2] = {pair[0], pair[1]}, **place = leaf_place(shadow, number / 2, true);
@@ -129,7 +122,7 @@ static void shadow_thin(struct lwp_comm_shadow *shadow)
             pair_halve(shadow, number, pair);
     }
     shadow->thinned++;
-    near_forget(shadow);
+    shadow->direct = NULL;
 }
 
 /* ---- cells by address ---- */
@@ -143,8 +136,6 @@ static uint32_t *leaf_at(struct lwp_comm_shadow *shadow, uint64_t place, bool ma
         return NULL;
     if (!*leaf && !(*leaf = leaf_new(shadow)))
         shadow->full = true;
-    if (*leaf && shadow->granule_bits == 2 && !shadow->thinned)
-        shadow->near[number % LWP_COMM_NEAR] = (struct lwp_comm_near){number, *leaf};
     return *leaf;
 }
 
@@ -179,6 +170,27 @@ static uint32_t cell_shared(struct lwp_comm_shadow *shadow, uint32_t cell)
     return LWP_COMM_SHARED;
 }
 
+/* ---- the ways that nearly all accesses go ---- */
+
+#define WRITER ((uint64_t)LWP_COMM_THREADS << LWP_COMM_WRITER_AT)
+#define UNSHARED ((uint64_t)(uint32_t)~LWP_COMM_SHARED)
+#define TWICE(bits) ((bits) << 32 | (bits))
+
+const struct lwp_comm_way lwp_comm_ways[2][LWP_COMM_PIECE + 1] = {
+    {
+        [1] = {WRITER, UINT32_MAX, 15},
+        [2] = {WRITER, UINT32_MAX, 7},
+        [4] = {WRITER, UINT32_MAX, 1},
+        [8] = {TWICE(WRITER), UINT64_MAX, 1},
+    },
+    {
+        [1] = {UNSHARED, 0, 15},
+        [2] = {UNSHARED, 0, 7},
+        [4] = {UNSHARED, 0, 1},
+        [8] = {TWICE(UNSHARED), 0, 1},
+    },
+};
+
 /* ---- accesses ---- */
 
 static void event_add(struct lwp_comm_event events[LWP_COMM_EVENTS], unsigned *count, uint32_t writer, bool again)
@@ -200,8 +212,10 @@ static void cell_load(struct lwp_comm_shadow *shadow, uint32_t *at, struct lwp_c
     bool again = lwp_comm_sets_has(&shadow->sets, set, thread);
     if (writer)
         event_add(events, count, writer, again);
-    if (again)
+    if (again) {
+        shadow->seen = writer ? shadow->seen : (uint64_t)cell << 32 | cell;
         return;
+    }
     uint32_t shared = cell & LWP_COMM_SHARED;
     if (!cell)
         cell_first(shadow);
@@ -221,6 +235,12 @@ static void cell_store(struct lwp_comm_shadow *shadow, uint32_t *at)
     *at = (uint32_t)shadow->written | shared;
 }
 
+/* As lwp_comm_cells() has them, to be changed. */
+static uint32_t *cells_at(const struct lwp_comm_shadow *shadow, uint64_t address)
+{
+    return address >> ADDRESS_BITS ? NULL : lwp_comm_cells(shadow, address);
+}
+
 static uint64_t granule_count(const struct lwp_comm_shadow *shadow, uint64_t address, unsigned bytes)
 {
     return ((address + bytes - 1) >> shadow->granule_bits) - (address >> shadow->granule_bits) + 1;
@@ -229,33 +249,48 @@ static uint64_t granule_count(const struct lwp_comm_shadow *shadow, uint64_t add
 unsigned lwp_comm_load_slowly(struct lwp_comm_shadow *shadow, uint64_t address, unsigned bytes,
                               struct lwp_comm_event events[LWP_COMM_EVENTS])
 {
-    unsigned count = 0;
-    uint64_t cells = granule_count(shadow, address, bytes);
-    for (uint64_t i = 0; i < cells; i++) {
-        uint32_t *cell = cell_at(shadow, address + (i << shadow->granule_bits), true);
+    unsigned events_count = 0;
+    uint64_t count = granule_count(shadow, address, bytes);
+    uint32_t *cells = cells_at(shadow, address);
+    for (uint64_t i = 0; i < count; i++) {
+        uint32_t *cell = cells ? &cells[i] : cell_at(shadow, address + (i << shadow->granule_bits), true);
         if (cell)
-            cell_load(shadow, cell, events, &count);
+            cell_load(shadow, cell, events, &events_count);
     }
-    return count;
+    return events_count;
 }
 
 void lwp_comm_store_slowly(struct lwp_comm_shadow *shadow, uint64_t address, unsigned bytes)
 {
-    uint64_t cells = granule_count(shadow, address, bytes);
-    for (uint64_t i = 0; i < cells; i++) {
-        uint32_t *cell = cell_at(shadow, address + (i << shadow->granule_bits), true);
+    uint64_t count = granule_count(shadow, address, bytes);
+    uint32_t *cells = cells_at(shadow, address);
+    for (uint64_t i = 0; i < count; i++) {
+        uint32_t *cell = cells ? &cells[i] : cell_at(shadow, address + (i << shadow->granule_bits), true);
         if (cell)
             cell_store(shadow, cell);
     }
 }
 
+/* Only what is not 0 is written: memory that was never touched is to stay so. */
 static void cells_forget(struct lwp_comm_shadow *shadow, uint32_t *cell, uint64_t count)
 {
-    for (uint64_t i = 0; i < count; i++) {
-        shadow->touched -= cell[i] != 0;
-        shadow->shared -= (cell[i] & LWP_COMM_SHARED) != 0;
-        cell[i] = 0;
+    typedef uint32_t four __attribute__((vector_size(16), aligned(4), may_alias));
+    four touched = {0}, shared = {0};
+    for (; count >= 4; count -= 4, cell += 4) {
+        four now = *(four *)cell;
+        if (!(now[0] | now[1] | now[2] | now[3]))
+            continue;
+        touched -= (four)(now != 0); /* true is all bits */
+        shared += now / LWP_COMM_SHARED & 1;
+        *(four *)cell = (four){0};
     }
+    for (; count; count--, cell++) {
+        touched[0] += *cell != 0;
+        shared[0] += (*cell & LWP_COMM_SHARED) != 0;
+        *cell = 0;
+    }
+    shadow->touched -= touched[0] + touched[1] + touched[2] + touched[3];
+    shadow->shared -= shared[0] + shared[1] + shared[2] + shared[3];
 }
 
 void lwp_comm_forget(struct lwp_comm_shadow *shadow, uint64_t address, uint64_t bytes)
@@ -288,7 +323,7 @@ bool lwp_comm_init(struct lwp_comm_shadow *shadow, const struct lwp_comm_port *p
     *shadow = (struct lwp_comm_shadow){.port = port, .granule_bits = granule_bits};
     shadow->leaves_most = most / leaf_size(shadow);
     shadow->top = port->map(TOPS * sizeof *shadow->top);
-    near_forget(shadow);
+    shadow->direct = granule_bits == 2 ? shadow->top : NULL;
     if (shadow->top && lwp_comm_sets_init(&shadow->sets, port)) {
         lwp_comm_run(shadow, 1);
         return true;
@@ -312,5 +347,5 @@ void lwp_comm_run(struct lwp_comm_shadow *shadow, uint32_t thread)
     uint64_t read = lwp_comm_sets_with(&shadow->sets, 0, thread);
     shadow->thread = thread;
     shadow->written = written << 32 | written;
-    shadow->read = read << 32 | read;
+    shadow->read = shadow->seen = read << 32 | read;
 }

@@ -17,23 +17,19 @@
 enum {
     LWP_COMM_PIECE = 8,
     LWP_COMM_LEAF_BITS = 16, /* bytes of the program that a leaf is for */
-    LWP_COMM_NEAR = 256,
-};
-
-struct lwp_comm_near {
-    uint64_t tag; /* of the leaf: its address >> LWP_COMM_LEAF_BITS; ~0: none */
-    uint32_t *cells;
+    LWP_COMM_MIDDLE_BITS = 16, /* of a leaf's number, the low ones */
 };
 
 struct lwp_comm_shadow {
     const struct lwp_comm_port *port;
-    struct lwp_comm_near near[LWP_COMM_NEAR]; /* the leaves used last */
     uint32_t thread;                          /* that runs: lwp_comm_run() */
     uint64_t written, read;                   /* two cells it has written; only read, by it alone */
+    uint64_t seen;                            /* two that nobody wrote and others have read, too: as it found the last ones */
     unsigned granule_bits;
     unsigned thinned;
     struct lwp_comm_sets sets;
     uint32_t ***top;                          /* leaves by the address's bits 47..32, 31..16 */
+    uint32_t ***direct;                       /* the same while cells are of words, and none are thinned; else NULL */
     void **spare;                             /* leaves that were given back, each holding the next */
     uint8_t *slab;                            /* where the next leaves are */
     size_t slab_left;
@@ -69,45 +65,38 @@ void lwp_comm_forget(struct lwp_comm_shadow *shadow, uint64_t address, uint64_t 
 
 enum { LWP_COMM_SHARED = 1 << LWP_COMM_SET_BITS, LWP_COMM_WRITER_AT = LWP_COMM_SET_BITS + 1 };
 
-/* The cells of the 8 bytes at `address`, NULL: they are elsewhere. */
+/* The cells of the 8 bytes at `address`, of which only 48 bits are looked at; NULL: they are elsewhere. */
 static inline uint32_t *lwp_comm_cells(const struct lwp_comm_shadow *shadow, uint64_t address)
 {
-    const struct lwp_comm_near *near = &shadow->near[(address >> LWP_COMM_LEAF_BITS) % LWP_COMM_NEAR];
-    uint64_t offset = address & (((uint64_t)1 << LWP_COMM_LEAF_BITS) - 1);
-    bool there = near->tag == address >> LWP_COMM_LEAF_BITS && offset <= ((uint64_t)1 << LWP_COMM_LEAF_BITS) - 8;
-    return there ? near->cells + (offset >> 2) : NULL;
+    const uint64_t leaf_bytes = (uint64_t)1 << LWP_COMM_LEAF_BITS, middles = (uint64_t)1 << LWP_COMM_MIDDLE_BITS;
+    uint64_t number = address >> LWP_COMM_LEAF_BITS, offset = address % leaf_bytes;
+    if (!shadow->direct || offset > leaf_bytes - 8)
+        return NULL;
+    uint32_t **middle = shadow->direct[(uint16_t)(number >> LWP_COMM_MIDDLE_BITS)];
+    uint32_t *leaf = middle ? middle[number % middles] : NULL;
+    return leaf ? leaf + (offset >> 2) : NULL;
 }
 
-static inline uint64_t lwp_comm_two(const uint32_t *cells)
+/* How the two cells at an access are compared with those of which nothing comes. */
+struct lwp_comm_way {
+    uint64_t written; /* bits that are to be as in `written`... */
+    uint64_t read;    /* ...or of loads as in `read` or `seen`; 0: a store */
+    unsigned places;  /* bit by bit: the address's low bits with which these are all its cells */
+};
+extern const struct lwp_comm_way lwp_comm_ways[2][LWP_COMM_PIECE + 1]; /* of loads and stores, by bytes */
+
+/* True: done, and nothing came of it. Where nothing comes of a store, nothing does of a load before it. */
+static inline bool lwp_comm_nothing(const struct lwp_comm_shadow *shadow, uint64_t address, unsigned bytes, bool store)
 {
+    const struct lwp_comm_way *way = &lwp_comm_ways[store][bytes <= LWP_COMM_PIECE ? bytes : 0];
+    const uint32_t *cells = lwp_comm_cells(shadow, address);
     uint64_t two;
+    if (!cells || !(way->places >> (address & 3) & 1))
+        return false;
     __builtin_memcpy(&two, cells, sizeof two);
-    return two;
-}
-
-/* True: done, and nothing came of it. For words, when nothing is thinned. */
-static inline bool lwp_comm_load_fast(const struct lwp_comm_shadow *shadow, uint64_t address, unsigned bytes)
-{
-    static const uint64_t writers = (uint64_t)((1u << LWP_COMM_THREAD_BITS) - 1) << LWP_COMM_WRITER_AT;
-    const uint32_t *cells = lwp_comm_cells(shadow, address);
-    if (!cells)
-        return false;
-    if (bytes == 8 && !(address & 3)) {
-        uint64_t two = lwp_comm_two(cells);
-        return (two & (writers << 32 | writers)) == shadow->written || two == shadow->read;
-    }
-    return (address & 3) + bytes <= 4 &&
-           ((*cells & writers) == (uint32_t)shadow->written || *cells == (uint32_t)shadow->read);
-}
-
-static inline bool lwp_comm_store_fast(const struct lwp_comm_shadow *shadow, uint64_t address, unsigned bytes)
-{
-    const uint32_t *cells = lwp_comm_cells(shadow, address);
-    if (!cells)
-        return false;
-    if (bytes == 8 && !(address & 3))
-        return (lwp_comm_two(cells) & ~((uint64_t)LWP_COMM_SHARED << 32 | LWP_COMM_SHARED)) == shadow->written;
-    return (address & 3) + bytes <= 4 && (*cells & ~(uint32_t)LWP_COMM_SHARED) == (uint32_t)shadow->written;
+    if (__builtin_expect(!((two ^ shadow->written) & way->written), 1))
+        return true;
+    return way->read && (!((two ^ shadow->read) & way->read) || !((two ^ shadow->seen) & way->read));
 }
 
 #endif

@@ -49,7 +49,6 @@ static XArray *sites;   /* pointers, by number */
 static XArray *parties; /* by number - 1 */
 static VgHashTable *instructions;
 static unsigned piece_bytes;
-static bool quick;      /* the ways of comm_shadow.h */
 static uint64_t accesses; /* all of the run */
 
 static void *communication_alloc(size_t bytes)
@@ -70,7 +69,6 @@ bool lwp_communication_start(unsigned granule_bytes)
     parties = VG_(newXA)(VG_(malloc), "lwp.communication", VG_(free), sizeof(struct party));
     instructions = VG_(HT_construct)("lwp.communication");
     piece_bytes = granule_bytes > LWP_COMM_PIECE ? granule_bytes : LWP_COMM_PIECE;
-    quick = granule_bytes == 4;
     lwp_communication_runs = lwp_comm_init(&shadow, &port, (unsigned)__builtin_ctz(granule_bytes), SHADOW_MOST) &&
                              lwp_comm_counts_init(&counts, &port) && lwp_comm_distances_init(&distances, &port);
     return lwp_communication_runs;
@@ -164,7 +162,7 @@ static void block_load(struct lwp_trace_block *block, uint32_t access, Addr addr
     unsigned left = block->access[access].bytes;
     for (unsigned bytes; left; left -= bytes, address += bytes) {
         bytes = left < piece_bytes ? left : piece_bytes;
-        if (!quick || !lwp_comm_load_fast(&shadow, address, bytes))
+        if (!lwp_comm_nothing(&shadow, address, bytes, false))
             piece_load(block, access, address, bytes);
     }
 }
@@ -184,7 +182,7 @@ static void block_store(struct lwp_trace_block *block, uint32_t access, Addr add
     unsigned left = block->access[access].bytes;
     for (unsigned bytes; left; left -= bytes, address += bytes) {
         bytes = left < piece_bytes ? left : piece_bytes;
-        if (quick && lwp_comm_store_fast(&shadow, address, bytes))
+        if (lwp_comm_nothing(&shadow, address, bytes, true))
             continue;
         if (block_is_loader(block))
             lwp_comm_forget(&shadow, address, bytes);
@@ -200,16 +198,27 @@ static bool block_stores(const struct lwp_trace_block *block, uint32_t access, c
     return block->access[access].flags & LWPS_ACCESS_STORE && (!swap || addresses[lwp_trace_swap(block, swap)]);
 }
 
-void lwp_communication_block(struct lwp_trace_block *block, const ULong *addresses)
+static __attribute__((noinline)) void block_access(struct lwp_trace_block *block, uint32_t access, const ULong *addresses)
 {
-    accesses += block->count;
-    for (uint32_t i = 0; i < block->count; i++) {
-        if (!addresses[i])
-            continue;
-        if (block->access[i].flags & LWPS_ACCESS_LOAD)
-            block_load(block, i, addresses[i]);
-        if (block_stores(block, i, addresses))
-            block_store(block, i, addresses[i]);
+    if (!addresses[access])
+        return;
+    if (block->access[access].flags & LWPS_ACCESS_LOAD)
+        block_load(block, access, addresses[access]);
+    if (block_stores(block, access, addresses))
+        block_store(block, access, addresses[access]);
+}
+
+void lwp_communication_words(const ULong *at, const ULong *end)
+{
+    while (at < end) {
+        struct lwp_trace_block *block = (void *)*at++;
+        accesses += block->count;
+        for (uint32_t i = 0; i < block->count; i++) {
+            const struct lwp_trace_access *access = &block->access[i];
+            if (!lwp_comm_nothing(&shadow, at[i], access->bytes, access->flags & LWPS_ACCESS_STORE))
+                block_access(block, i, at);
+        }
+        at += lwp_trace_length(block);
     }
 }
 

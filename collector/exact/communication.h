@@ -12,8 +12,8 @@ extern bool lwp_communication_runs;
 /* `granule_bytes`: what is told apart: 1, 4 or 64. False: no memory. */
 bool lwp_communication_start(unsigned granule_bytes);
 
-/* A superblock ran: the addresses of its accesses, in order; 0: it did not happen. */
-void lwp_communication_block(struct lwp_trace_block *block, const ULong *addresses);
+/* Words of the trace (trace.h): superblocks that ran, each with the addresses of its accesses; 0: it did not happen. */
+void lwp_communication_words(const ULong *at, const ULong *end);
 
 /* What was there is gone: freed, unmapped. */
 void lwp_communication_forget(Addr address, SizeT bytes);

@@ -31,18 +31,14 @@ static bool trace_inside = true;  /* of the region; else phases stand still */
 static uint64_t trace_grown[2];   /* the last gaps, where they grow */
 static UInt trace_random = 0x2545f491;
 
-/* Anybody but the sampler. */
+/* Of single superblocks. */
 static bool trace_has_readers(void)
 {
-    return lwp_communication_runs || (lwp_trace_open && (lwp_trace_file_runs || lwp_spatial_runs || lwp_values_runs));
+    return lwp_trace_open && (lwp_trace_file_runs || lwp_spatial_runs || lwp_values_runs);
 }
 
 static void trace_read(struct lwp_trace_block *block, const ULong *addresses)
 {
-    if (lwp_communication_runs)
-        lwp_communication_block(block, addresses);
-    if (!lwp_trace_open)
-        return;
     if (lwp_trace_file_runs)
         lwp_trace_file_block(block, addresses);
     if (lwp_spatial_runs)
@@ -60,6 +56,8 @@ void lwp_trace_empty(void)
     lwp_trace_pending = false;
     if (lwp_trace_open && lwp_exact_options.sample)
         lwp_sampling_words(begin, end);
+    if (lwp_communication_runs)
+        lwp_communication_words(begin, end);
     for (const ULong *at = begin; trace_has_readers() && at < end;) {
         struct lwp_trace_block *block = (void *)*at++;
         trace_read(block, at);

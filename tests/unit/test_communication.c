@@ -88,13 +88,13 @@ static void reference_access(struct reference *r, unsigned thread, unsigned at, 
 static void shadow_access(struct lwp_comm_shadow *shadow, struct cells *cells, uint64_t address, unsigned bytes, bool store)
 {
     struct lwp_comm_event events[LWP_COMM_EVENTS];
-    bool quick = shadow->granule_bits == 2;
+    if (lwp_comm_nothing(shadow, address, bytes, store))
+        return;
     if (store) {
-        if (!quick || !lwp_comm_store_fast(shadow, address, bytes))
-            lwp_comm_store_slowly(shadow, address, bytes);
+        lwp_comm_store_slowly(shadow, address, bytes);
         return;
     }
-    unsigned count = quick && lwp_comm_load_fast(shadow, address, bytes) ? 0 : lwp_comm_load_slowly(shadow, address, bytes, events);
+    unsigned count = lwp_comm_load_slowly(shadow, address, bytes, events);
     for (unsigned i = 0; i < count; i++) {
         uint64_t *cell = events[i].again ? &cells->again[events[i].writer][shadow->thread] : &cells->first[events[i].writer][shadow->thread];
         *cell += (uint64_t)1 << shadow->thinned;
