@@ -119,17 +119,21 @@ void lwp_contexts_sort(struct lwp_profile *profile, uint32_t *numbers)
         for (size_t i = first; i < last; i++)
             numbers[sorted[i].old] = (uint32_t)i;
     }
+    for (size_t i = 0; i < count; i++)
+        profile->contexts[i] = sorted[i].node;
+    free(sorted);
+}
+
+void lwp_contexts_index(struct lwp_profile *profile)
+{
     lwp_map_free(profile->context_index);
     profile->context_index = lwp_map_new();
-    for (size_t i = 0; i < count; i++) {
-        profile->contexts[i] = sorted[i].node;
-        uint64_t key = context_key(&sorted[i].node);
-        while (i && *lwp_map_at(profile->context_index, key) != LWP_MAP_NONE)
+    for (size_t i = 1; i < profile->context_count; i++) {
+        uint64_t key = context_key(&profile->contexts[i]);
+        while (*lwp_map_at(profile->context_index, key) != LWP_MAP_NONE)
             key++;
-        if (i)
-            *lwp_map_at(profile->context_index, key) = (uint32_t)i;
+        *lwp_map_at(profile->context_index, key) = (uint32_t)i;
     }
-    free(sorted);
 }
 
 uint64_t lwp_contexts_function(struct lwp_profile *profile, uint32_t module, uint64_t address)

@@ -15,8 +15,9 @@ uint32_t lwp_contexts_common(const struct lwp_profile *profile, uint32_t a, uint
 uint32_t lwp_contexts_shared(const struct lwp_profile *profile, uint32_t a, uint32_t b);
 
 /* Numbers the nodes by their depth and what they are, whatever the order they were made in; numbers[old] is the new
- * one. Objects and streams are the caller's to change. */
+ * one. Objects and streams are the caller's to change. Until lwp_contexts_index no child can be asked for. */
 void lwp_contexts_sort(struct lwp_profile *profile, uint32_t *numbers);
+void lwp_contexts_index(struct lwp_profile *profile);
 
 /* The start of the function that holds the address, or the address itself when that is not known. */
 uint64_t lwp_contexts_function(struct lwp_profile *profile, uint32_t module, uint64_t address);

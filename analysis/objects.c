@@ -5,6 +5,7 @@
 #include "analysis/objects.h"
 
 #include "analysis/contexts.h"
+#include "base/pages.h"
 #include "base/path.h"
 
 #include <stdlib.h>
@@ -19,7 +20,7 @@ static uint32_t object_intern(struct lwp_profile *profile, uint64_t key, const s
         if (profile->object_count >= OBJECTS_MAX && made->kind != LWP_OBJECT_UNKNOWN)
             return lwp_objects_unknown(profile);
         *at = (uint32_t)profile->object_count;
-        LWP_GROW(&profile->objects, profile->object_count, &profile->object_room);
+        LWP_PAGES_GROW(&profile->objects, profile->object_count, &profile->object_room);
         profile->objects[profile->object_count] = *made;
         profile->objects[profile->object_count].key = key;
         profile->objects[profile->object_count].reported = LWP_NONE;
@@ -137,12 +138,27 @@ static int object_compare(const void *a, const void *b)
     return (x->key > y->key) - (x->key < y->key); /* made of what does not change: the variable */
 }
 
+/* Moves each to its place, round by round of those in each other's: the objects are large, and another array of them
+ * would be fresh memory, which costs more than to move them. */
+static void object_arrange(struct lwp_object *objects, struct object_order *order, size_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const struct lwp_object first = objects[i];
+        uint32_t at = i;
+        for (uint32_t from; (from = order[at].old) != i; at = from) {
+            objects[at] = objects[from];
+            order[at].old = at;
+        }
+        objects[at] = first;
+        order[at].old = at;
+    }
+}
+
 void lwp_objects_sort(struct lwp_profile *profile, uint32_t *numbers)
 {
     size_t count = profile->object_count;
     struct object_order *order = malloc((count + 1) * sizeof *order);
-    struct lwp_object *objects = malloc((count + 1) * sizeof *objects);
-    if (!order || !objects)
+    if (!order)
         abort();
     for (size_t i = 0; i < count; i++) {
         const struct lwp_object *object = &profile->objects[i];
@@ -155,20 +171,23 @@ void lwp_objects_sort(struct lwp_profile *profile, uint32_t *numbers)
                                          .key = object->key};
     }
     qsort(order, count, sizeof *order, object_compare);
-    lwp_map_free(profile->object_index);
-    profile->object_index = lwp_map_new();
+    for (size_t i = 0; i < count; i++)
+        numbers[order[i].old] = (uint32_t)i;
+    object_arrange(profile->objects, order, count);
+    free(order);
     for (size_t i = 0; i < count; i++) {
-        struct lwp_object *object = &objects[i];
-        *object = profile->objects[order[i].old];
+        struct lwp_object *object = &profile->objects[i];
         if (object->kind == LWP_OBJECT_HEAP || object->kind == LWP_OBJECT_MMAP)
             object->key = object_allocated_key(object->kind, object->context, object->pool_size);
-        *lwp_map_at(profile->object_index, object->key) = (uint32_t)i;
-        numbers[order[i].old] = (uint32_t)i;
     }
-    free(order);
-    free(profile->objects);
-    profile->objects = objects;
-    profile->object_room = count + 1;
+}
+
+void lwp_objects_index(struct lwp_profile *profile)
+{
+    lwp_map_free(profile->object_index);
+    profile->object_index = lwp_map_new();
+    for (size_t i = 0; i < profile->object_count; i++)
+        *lwp_map_at(profile->object_index, profile->objects[i].key) = (uint32_t)i;
 }
 
 bool lwp_objects_own_code(const struct lwp_profile *profile, uint32_t module)

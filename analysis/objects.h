@@ -32,8 +32,9 @@ static inline bool lwp_objects_is_array(const struct lwp_profile *profile, uint3
 }
 
 /* Numbers the objects by what they are, whatever the order they were made in, their contexts having been numbered so;
- * numbers[old] is the new one. */
+ * numbers[old] is the new one. Until lwp_objects_index none of the functions above can be called. */
 void lwp_objects_sort(struct lwp_profile *profile, uint32_t *numbers);
+void lwp_objects_index(struct lwp_profile *profile);
 
 /* The innermost frame of an allocation that is not a library's allocator wrapper: the one people look for. */
 bool lwp_objects_site(struct lwp_profile *profile, uint32_t context, struct lwp_frame *frame, uint32_t *node);

@@ -43,7 +43,7 @@ void lwp_profile_fini(struct lwp_profile *profile)
     lwp_walks_fini(&profile->walks);
     free(profile->notes);
     free(profile->processes);
-    free(profile->objects);
+    lwp_pages_free(profile->objects, profile->object_room * sizeof *profile->objects);
     free(profile->object_streams);
     free(profile->regions);
     free(profile->contexts);

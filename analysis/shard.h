@@ -13,7 +13,7 @@
 
 /* Start from zero. */
 struct lwp_shard {
-    struct lwp_stream_table streams; /* stays when shards are merged: settle.c joins those of all */
+    struct lwp_stream_table streams; /* stays when shards are merged: settle_streams.c joins those of all */
     struct lwp_windows windows;
     struct lwp_watched watched;
     struct lwp_shared shared;

@@ -1,0 +1,25 @@
+/* The last step of settle.c: from one table of streams for each reading thread to the profile's. */
+#ifndef LWP_ANALYSIS_SETTLE_STREAMS_H
+#define LWP_ANALYSIS_SETTLE_STREAMS_H
+
+#include "analysis/stream_table.h"
+
+/* The new number of each context and object, the region of each part; owned by whoever made them. */
+struct lwp_settle_numbers {
+    uint32_t *contexts, *objects, *regions;
+};
+
+struct lwp_settle_streams;
+
+/* `weight`: of all samples. The tables stay the caller's until lwp_settle_streams_finish. */
+struct lwp_settle_streams *lwp_settle_streams_new(struct lwp_profile *profile, struct lwp_stream_table *const *tables,
+                                                  size_t table_count, uint64_t weight);
+
+/* Gives what a table holds its new numbers. Several tables may be numbered at once. */
+void lwp_settle_streams_number(struct lwp_settle_streams *settle, const struct lwp_settle_numbers *numbers,
+                               size_t table);
+
+/* When all have theirs: makes the profile's streams and the sums of its objects, frees the tables and `settle`. */
+void lwp_settle_streams_finish(struct lwp_settle_streams *settle);
+
+#endif
