@@ -11,7 +11,7 @@
 #include "collector/exact/comm_sets.h"
 
 enum {
-    LWP_COMM_ELEMENTS = 2 << 20, /* some 40 bytes each */
+    LWP_COMM_ELEMENTS = 1 << 20, /* some 40 bytes each, four times that while tables grow */
     LWP_COMM_EXACT = 32 << 20,
     LWP_COMM_FEW = 1 << 14,      /* so many elements are always followed */
 };
