@@ -232,8 +232,7 @@ static void load_open(struct load *load, size_t index, struct lwp_resolver *reso
     load->modules++;
     pthread_cond_broadcast(&load->changed);
     pthread_mutex_unlock(&load->lock);
-    /* Where there are fewer processes than threads, one has nothing to read until this is done. */
-    lwp_space_ready(process->space, resolver, load->inputs.count < load->jobs ? 2 : 1);
+    lwp_space_ready(process->space, resolver);
 }
 
 static const char *load_unit(uint8_t unit)

@@ -2,7 +2,6 @@
  *
  * In: modules, blocks and pools. Out: the object of each block and pool, with how many there were of it and when.
  * Limits: a block that ends by another record than its own is not seen. */
-#include "analysis/parallel.h"
 #include "analysis/resolve.h"
 #include "analysis/space_internal.h"
 #include "base/pages.h"
@@ -276,32 +275,15 @@ static void space_objects(struct lwp_space *space, struct lwp_resolver *resolver
     lwp_table_free(&lives.index);
 }
 
-struct space_readying {
-    struct lwp_space *space;
-    struct lwp_resolver *resolver;
-};
-
-enum { SPACE_OBJECTS, SPACE_INDEX, SPACE_PIECES };
-
-static void space_pieces(void *of, size_t piece, size_t last)
-{
-    const struct space_readying *readying = of;
-    for (; piece < last; piece++)
-        if (piece == SPACE_OBJECTS)
-            space_objects(readying->space, readying->resolver);
-        else
-            lwp_space_index(readying->space);
-}
-
-void lwp_space_ready(struct lwp_space *space, struct lwp_resolver *resolver, unsigned jobs)
+void lwp_space_ready(struct lwp_space *space, struct lwp_resolver *resolver)
 {
     lwp_resolver_enter(resolver, space);
-    lwp_parallel(jobs, SPACE_PIECES, 1, space_pieces, &(struct space_readying){space, resolver});
-    lwp_space_arrange(space);
+    space_objects(space, resolver);
     lwp_table_free(&space->block_index);
     free(space->events);
     free(space->contexts);
     space->events = NULL;
     space->contexts = NULL;
     space->event_count = space->event_room = space->context_count = space->context_room = 0;
+    lwp_space_index(space);
 }

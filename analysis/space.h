@@ -28,9 +28,8 @@ void lwp_space_block_end(struct lwp_space *space, const struct lwps_block_end *r
  * same. */
 void lwp_space_modules(struct lwp_space *space);
 
-/* Then, before the first question: its objects, with as many threads as `jobs` says. Afterwards several threads may ask
- * at once. */
-void lwp_space_ready(struct lwp_space *space, struct lwp_resolver *resolver, unsigned jobs);
+/* Then, before the first question: its objects. Afterwards several threads may ask at once. */
+void lwp_space_ready(struct lwp_space *space, struct lwp_resolver *resolver);
 
 /* The code or variable at an address: its module and address there; module LWP_NONE and the address itself when there
  * is none (JIT code). The answer holds from *from to *until. Time 0: whenever. */

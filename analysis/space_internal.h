@@ -63,7 +63,6 @@ struct lwp_space {
     struct lwp_table block_index; /* id -> blocks[], until ready */
     struct space_block *blocks;
     size_t block_count, block_room;
-    uint32_t *order; /* of blocks[], until they are arranged */
     uint32_t *events; /* in order: twice a block's index, and one more at its end */
     size_t event_count, event_room;
     struct space_start *starts;
@@ -71,10 +70,7 @@ struct lwp_space {
     size_t start_count, start_room;
 };
 
-/* What those who ask look into: made of where and when blocks were, so that their objects may be found meanwhile. */
+/* Orders the blocks for those who ask. */
 void lwp_space_index(struct lwp_space *space);
-
-/* Then, when all blocks have their objects. */
-void lwp_space_arrange(struct lwp_space *space);
 
 #endif

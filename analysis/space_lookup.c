@@ -7,7 +7,6 @@
  * Out: (module, address in its file) for code, (object, offset) for data.
  * Limits: of several blocks over one address the one that began last is taken. Clocks of two threads are one clock, so
  * a block is visible a moment before its record. */
-#define _GNU_SOURCE /* qsort_r */
 #include "analysis/space_internal.h"
 #include "base/pages.h"
 
@@ -19,10 +18,9 @@ static const uint64_t clock_slack_ns = 2000000;
 
 /* ---- the index of blocks ---- */
 
-static int space_block_compare(const void *a, const void *b, void *blocks)
+static int space_block_compare(const void *a, const void *b)
 {
-    const struct space_block *x = (const struct space_block *)blocks + *(const uint32_t *)a,
-                             *y = (const struct space_block *)blocks + *(const uint32_t *)b;
+    const struct space_block *x = a, *y = b;
     if (x->address != y->address)
         return x->address < y->address ? -1 : 1;
     if (x->time != y->time)
@@ -78,23 +76,13 @@ static void space_directory(struct lwp_space *space)
     free(ends);
 }
 
-/* By address; the blocks themselves stay where they are. */
-static void space_order(struct lwp_space *space)
-{
-    space->order = malloc((space->block_count + 1) * sizeof *space->order);
-    if (!space->order)
-        abort();
-    for (size_t i = 0; i < space->block_count; i++)
-        space->order[i] = (uint32_t)i;
-    if (space->block_count)
-        qsort_r(space->order, space->block_count, sizeof *space->order, space_block_compare, space->blocks);
-}
-
+/* All blocks have their objects now. */
 void lwp_space_index(struct lwp_space *space)
 {
-    space_order(space);
+    if (space->block_count)
+        qsort(space->blocks, space->block_count, sizeof *space->blocks, space_block_compare);
     for (size_t i = 0; i < space->block_count; i++) {
-        const struct space_block *block = &space->blocks[space->order[i]];
+        struct space_block *block = &space->blocks[i];
         if (!space->start_count || space->starts[space->start_count - 1].address != block->address) {
             LWP_PAGES_GROW(&space->starts, space->start_count, &space->start_room);
             space->starts[space->start_count++] = (struct space_start){.address = block->address, .first = (uint32_t)i};
@@ -110,34 +98,15 @@ void lwp_space_index(struct lwp_space *space)
     for (size_t i = 0; i < space->start_count; i++) {
         struct space_start *start = &space->starts[i];
         for (uint32_t k = start->first; !start->shared && k < start->first + start->count; k++) {
-            struct space_block *block = &space->blocks[space->order[k]];
-            uint64_t next = k + 1 < start->first + start->count ? space->blocks[space->order[k + 1]].time : UINT64_MAX;
-            block->until = next > block->end_time ? block->end_time : next;
+            struct space_block *block = &space->blocks[k];
+            bool last = k + 1 == start->first + start->count;
+            block->until = last || block[1].time > block->end_time ? block->end_time : block[1].time;
             start->bytes = block->size;
             start->from = block->time;
             start->until = block->until;
+            start->of = block->of;
         }
     }
-}
-
-void lwp_space_arrange(struct lwp_space *space)
-{
-    uint32_t *order = space->order;
-    for (uint32_t i = 0; i < space->block_count; i++) { /* round by round of blocks in each other's places */
-        const struct space_block first = space->blocks[i];
-        uint32_t at = i;
-        for (uint32_t from; (from = order[at]) != i; at = from) {
-            space->blocks[at] = space->blocks[from];
-            order[at] = at;
-        }
-        space->blocks[at] = first;
-        order[at] = at;
-    }
-    free(order);
-    space->order = NULL;
-    for (size_t i = 0; i < space->start_count; i++)
-        if (!space->starts[i].shared)
-            space->starts[i].of = space->blocks[space->starts[i].first + space->starts[i].count - 1].of;
 }
 
 /* ---- questions ---- */

@@ -320,7 +320,7 @@ static void test_blocks(void **state)
             if (ends[i] != UINT64_MAX)
                 lwp_space_block_end(space, &(struct lwps_block_end){i + 1, ends[i]});
         lwp_space_modules(space);
-        lwp_space_ready(space, resolver, 1 + (unsigned)round % 2);
+        lwp_space_ready(space, resolver);
         struct lwp_extent last = {0};
         for (int q = 0; q < QUESTIONS; q++) {
             uint64_t address = synthetic_random(&random) % (64 * 4100), offset,
