@@ -12,18 +12,10 @@
 
 #include <stdlib.h>
 
-static void *settle_array(size_t count, size_t size)
-{
-    void *items = calloc(count + 1, size);
-    if (!items)
-        abort();
-    return items;
-}
-
 /* The new number of each context. */
 static uint32_t *settle_contexts(struct lwp_profile *profile)
 {
-    uint32_t *numbers = settle_array(profile->context_count, sizeof *numbers);
+    uint32_t *numbers = lwp_zeroed(profile->context_count, sizeof *numbers);
     lwp_contexts_sort(profile, numbers);
     for (size_t i = 0; i < profile->object_count; i++)
         profile->objects[i].context = numbers[profile->objects[i].context];
@@ -35,8 +27,8 @@ static uint32_t *settle_regions(struct lwp_profile *profile, const struct lwp_sh
                                 struct lwp_stream_table *const *tables, size_t table_count)
 {
     size_t count = lwp_spots_part_count(profile);
-    bool *wanted = settle_array(count, sizeof *wanted);
-    uint32_t *regions = settle_array(count, sizeof *regions);
+    bool *wanted = lwp_zeroed(count, sizeof *wanted);
+    uint32_t *regions = lwp_zeroed(count, sizeof *regions);
     for (size_t t = 0; t < table_count; t++)
         for (size_t i = 0; i < tables[t]->count; i++)
             if (tables[t]->counts[i].part != LWP_NONE)
@@ -48,7 +40,7 @@ static uint32_t *settle_regions(struct lwp_profile *profile, const struct lwp_sh
             wanted[shard->locality.items[i].part] = true;
     lwp_spots_regions(profile, wanted, regions);
     /* Sums stay whole numbers until all parts of a region are together. */
-    struct lwp_sum *sums = settle_array(profile->region_count, sizeof *sums);
+    struct lwp_sum *sums = lwp_zeroed(profile->region_count, sizeof *sums);
     for (size_t i = 0; i < count && i < shard->part_count; i++)
         if (regions[i] != LWP_NONE)
             lwp_sum_merge(&sums[regions[i]], &shard->parts[i]);
@@ -62,7 +54,7 @@ static uint32_t *settle_regions(struct lwp_profile *profile, const struct lwp_sh
 /* The new number of each object. */
 static uint32_t *settle_objects(struct lwp_profile *profile)
 {
-    uint32_t *numbers = settle_array(profile->object_count, sizeof *numbers);
+    uint32_t *numbers = lwp_zeroed(profile->object_count, sizeof *numbers);
     lwp_objects_sort(profile, numbers);
     return numbers;
 }

@@ -13,14 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void *settle_array(size_t count, size_t size)
-{
-    void *items = calloc(count + 1, size);
-    if (!items)
-        abort();
-    return items;
-}
-
 /* A stream of one of the tables, by what orders those of an object. */
 struct settle_key {
     uint32_t module, region;
@@ -71,7 +63,7 @@ void lwp_settle_streams_number(struct lwp_settle_streams *settle, const struct l
     const struct lwp_stream_table *table = settle->tables[t];
     struct settle_places *places = &settle->places[t];
     uint64_t accesses = 0;
-    places->next = settle_array(settle->profile->object_count, sizeof *places->next);
+    places->next = lwp_zeroed(settle->profile->object_count, sizeof *places->next);
     for (size_t i = 0; i < table->count; i++) {
         struct lwp_stream_count *stream = &table->counts[i];
         stream->object = numbers->objects[stream->object];
@@ -90,7 +82,7 @@ void lwp_settle_streams_number(struct lwp_settle_streams *settle, const struct l
 static void settle_places(struct lwp_settle_streams *settle)
 {
     size_t before = 0;
-    settle->ends = settle_array(settle->profile->object_count, sizeof *settle->ends);
+    settle->ends = lwp_zeroed(settle->profile->object_count, sizeof *settle->ends);
     for (size_t i = 0; i < settle->profile->object_count; i++) {
         for (size_t t = 0; t < settle->table_count; t++) {
             uint32_t here = settle->places[t].next[i];
@@ -268,7 +260,7 @@ static void settle_join_all(struct lwp_settle_streams *settle)
     enum { PARTS_PER_TABLE = 8 };
     struct lwp_profile *profile = settle->profile;
     size_t count = settle->table_count * PARTS_PER_TABLE;
-    struct settle_part *parts = settle_array(count, sizeof *parts);
+    struct settle_part *parts = lwp_zeroed(count, sizeof *parts);
     size_t all = profile->object_count ? settle->ends[profile->object_count - 1] : 0, object = 0;
     for (size_t i = 0; i < count; i++) { /* with nearly equal numbers of streams */
         parts[i] = (struct settle_part){.settle = settle, .first = object};
@@ -294,10 +286,10 @@ static void settle_join_all(struct lwp_settle_streams *settle)
 struct lwp_settle_streams *lwp_settle_streams_new(struct lwp_profile *profile, struct lwp_stream_table *const *tables,
                                                   size_t table_count, uint64_t weight)
 {
-    struct lwp_settle_streams *settle = settle_array(1, sizeof *settle);
+    struct lwp_settle_streams *settle = lwp_zeroed(1, sizeof *settle);
     *settle = (struct lwp_settle_streams){
         .profile = profile, .tables = tables, .table_count = table_count, .weight = weight};
-    settle->places = settle_array(table_count, sizeof *settle->places);
+    settle->places = lwp_zeroed(table_count, sizeof *settle->places);
     return settle;
 }
 

@@ -91,6 +91,14 @@ char *lwp_arena_printf(struct lwp_arena *arena, const char *format, ...)
     return text;
 }
 
+void *lwp_zeroed(size_t count, size_t size)
+{
+    void *items = calloc(count + 1, size);
+    if (!items)
+        arena_die();
+    return items;
+}
+
 void *lwp_grow(void *items, size_t count, size_t *capacity, size_t size)
 {
     if (count < *capacity)
