@@ -5,9 +5,10 @@
  *
  * Structures go by names that survive an edit: the type, otherwise variable and allocating function. What is left over
  * is looked at as parts: a new structure is a part of an old one when loops of the old one use it, and its fields, its
- * name, the advised declaration, or its count of elements say so. The other way round, a new structure is a regrouping
- * of old arrays when its fields have their names, or it has their count of elements and their loops.
- * Limits: a structure that was given another name and other field names is "gone" and "new". */
+ * name, the advised declaration, or its count of elements say so; a structure that only has a pointer or index where
+ * fields were has been split, too, though the other part was not seen. The other way round, a new structure is a
+ * regrouping of old arrays when its fields have their names, or it has their count of elements and their loops. Limits:
+ * a structure that was given another name and other field names is "gone" and "new". */
 #include "analysis/diff_match.h"
 
 #include <ctype.h>
@@ -362,6 +363,22 @@ static void match_alone(struct match *match, struct lwp_diff_rows *rows)
     }
 }
 
+/* Fields have left, and all that is new is a way to them, a pointer or an index: what was cold may take no sample. */
+static bool match_moved_out(const struct lwp_diff_structure *old, const struct lwp_diff_structure *now)
+{
+    size_t fresh = 0;
+    if (!old->composite || !now->composite || old->offsets_only || now->offsets_only ||
+        now->element_bytes >= old->element_bytes)
+        return false;
+    for (size_t f = 0; f < now->field_count; f++)
+        if (!match_has_field(old, now->fields[f].name)) {
+            fresh++;
+            if (now->fields[f].bytes > sizeof(void *))
+                return false;
+        }
+    return fresh == 1 && now->field_count > 1 && now->field_count - fresh < old->field_count;
+}
+
 static void match_status(struct match *match, struct lwp_diff_row *row)
 {
     const struct lwp_diff_structure *old = row->before_count ? &match->before->structures[row->before[0]] : NULL;
@@ -370,7 +387,7 @@ static void match_status(struct match *match, struct lwp_diff_row *row)
         row->status = now ? LWP_DIFF_NEW : LWP_DIFF_GONE;
     else if (row->before_count > 1)
         row->status = LWP_DIFF_REGROUPED;
-    else if (row->after_count > 1 || match_identity(old, now) == 0)
+    else if (row->after_count > 1 || match_identity(old, now) == 0 || match_moved_out(old, now))
         row->status = LWP_DIFF_SPLIT;
     else
         row->status = match_layout_equal(old, now) ? LWP_DIFF_SAME : LWP_DIFF_CHANGED;
