@@ -19,107 +19,14 @@
 
 enum { ROWS_LISTED = 500 };
 
-static const double noise = 0.03, z95 = 1.96;
-
-json_t *lwp_diff_real(double value)
-{
-    return isfinite(value) ? json_real(round(value * 1e6) / 1e6) : json_null();
-}
-
-json_t *lwp_diff_known(double value)
-{
-    return value >= 0 ? lwp_diff_real(value) : json_null();
-}
-
-json_t *lwp_diff_pair(double low, double high)
-{
-    return low >= 0 ? json_pack("[o,o]", lwp_diff_real(low), lwp_diff_real(high)) : json_null();
-}
-
-const char *lwp_diff_string(const json_t *object, const char *key)
-{
-    return json_string_value(json_object_get(object, key));
-}
-
-/* ---- ratios and verdicts ---- */
-
-/* Student's t for 95 %: few runs say little about how much they vary. */
-static double diff_student(unsigned freedom)
-{
-    static const double table[] = {12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23};
-    return freedom == 0 ? table[0] : freedom <= 10 ? table[freedom - 1] : freedom <= 30 ? 2.1 : z95;
-}
-
-static struct lwp_diff_ratio diff_time_ratio(double before, double before_error, double after, double after_error,
-                                             unsigned runs)
-{
-    struct lwp_diff_ratio ratio = {-1, -1, -1};
-    if (before <= 0 || after <= 0)
-        return ratio;
-    ratio.value = before / after;
-    if (before_error >= 0 && after_error >= 0) {
-        double error = diff_student(runs - 2) * hypot(before_error / before, after_error / after);
-        ratio.low = ratio.value * exp(-error);
-        ratio.high = ratio.value * exp(error);
-    }
-    return ratio;
-}
-
-bool lwp_diff_promise(const json_t *finding, double *low, double *high)
-{
-    const json_t *range = json_object_get(finding, "expected_speedup");
-    *low = json_number_value(json_array_get(range, 0));
-    *high = json_number_value(json_array_get(range, 1));
-    return json_array_size(range) == 2 && *low >= 0.01 && *high >= *low && *high <= 1000;
-}
-
-/* A ratio is compared as it is printed: with two digits. */
-static double diff_rounded(double value)
-{
-    return round(value * 100) / 100;
-}
-
-const char *lwp_diff_verdict(struct lwp_diff *diff, struct lwp_diff_ratio got, double low, double high,
-                             const char **sentence)
-{
-    double value = diff_rounded(got.value);
-    const char *range = lwp_arena_printf(diff->arena, "%.2f-%.2fx", low, high);
-    const char *interval = got.low >= 0 ? lwp_arena_printf(diff->arena, " (95 %%: %.2f-%.2f)", got.low, got.high) : "";
-    if (value >= diff_rounded(low) && value <= diff_rounded(high)) {
-        *sentence = lwp_arena_printf(diff->arena, "the promised %s arrived: %.2fx%s", range, value, interval);
-        return "arrived";
-    }
-    if (value > high) {
-        *sentence = lwp_arena_printf(diff->arena, "more than the promised %s: %.2fx%s", range, value, interval);
-        return "more";
-    }
-    if (got.low < 0 && value > low * (1 - noise)) {
-        *sentence = lwp_arena_printf(
-            diff->arena, "cannot tell from one run each whether the promised %s arrived: %.2fx", range, value);
-        return "cannot_tell";
-    }
-    if (got.low >= 0 && got.high >= low) {
-        *sentence = lwp_arena_printf(diff->arena, "cannot tell whether the promised %s arrived: %.2fx%s", range, value,
-                                     interval);
-        return "cannot_tell";
-    }
-    if (value <= 1 - noise) {
-        *sentence = lwp_arena_printf(diff->arena, "slower instead of the promised %s: %.2fx%s", range, value, interval);
-        return "slower";
-    }
-    *sentence = lwp_arena_printf(diff->arena, "%s than the promised %s: %.2fx%s",
-                                 value < 1 + noise ? "no gain rather" : "less", range, value, interval);
-    return value < 1 + noise ? "none" : "less";
-}
-
 /* ---- findings ---- */
 
 static json_t *diff_finding_json(const json_t *finding)
 {
     double low, high;
-    return json_pack("{s:o,s:o,s:o}", "id", lwp_json_text(lwp_diff_string(finding, "id")), "title",
-                     lwp_json_text(lwp_diff_string(finding, "title")), "expected_speedup",
-                     lwp_diff_promise(finding, &low, &high) ? lwp_diff_pair(low, high) : json_null());
+    return json_pack("{s:o,s:o,s:o}", "id", lwp_json_text(lwp_json_string(finding, "id")), "title",
+                     lwp_json_text(lwp_json_string(finding, "title")), "expected_speedup",
+                     lwp_diff_promise(finding, &low, &high) ? lwp_json_range(low, high) : json_null());
 }
 
 static const struct lwp_diff_structure *diff_finding_owner(const struct lwp_diff_side *side, const json_t *finding)
@@ -134,13 +41,12 @@ static const struct lwp_diff_structure *diff_finding_owner(const struct lwp_diff
 static bool diff_finding_stays(const struct lwp_diff *diff, const struct lwp_diff_side *side, const json_t *finding,
                                const json_t *others, const struct lwp_diff_side *other_side)
 {
-    const char *id = lwp_diff_string(finding, "id"), *kind = lwp_diff_string(finding, "kind");
+    const char *id = lwp_json_string(finding, "id"), *kind = lwp_json_string(finding, "kind");
     const struct lwp_diff_structure *owner = diff_finding_owner(side, finding);
     const json_t *other;
     size_t i;
-    json_array_foreach(others, i, other)
-    {
-        const char *its_id = lwp_diff_string(other, "id"), *its_kind = lwp_diff_string(other, "kind");
+    json_array_foreach(others, i, other) {
+        const char *its_id = lwp_json_string(other, "id"), *its_kind = lwp_json_string(other, "kind");
         if (i >= ROWS_LISTED)
             break;
         if (id && its_id && strcmp(id, its_id) == 0)
@@ -159,15 +65,13 @@ static json_t *diff_findings(const struct lwp_diff *diff)
     const json_t *before = json_object_get(diff->before.root, "findings"),
                  *after = json_object_get(diff->after.root, "findings");
     size_t i;
-    json_array_foreach(before, i, finding)
-    {
+    json_array_foreach(before, i, finding) {
         if (i >= ROWS_LISTED)
             break;
         bool same = diff_finding_stays(diff, &diff->before, finding, after, &diff->after);
         json_array_append_new(same ? stays : gone, diff_finding_json(finding));
     }
-    json_array_foreach(after, i, finding)
-    {
+    json_array_foreach(after, i, finding) {
         if (i >= ROWS_LISTED)
             break;
         if (!diff_finding_stays(diff, &diff->after, finding, before, &diff->before))
@@ -202,7 +106,7 @@ static bool diff_promised(const struct lwp_diff *diff, double *low, double *high
         any = true;
         saved_low += 1 - 1 / from;
         saved_high += 1 - 1 / to;
-        json_array_append_new(followed, lwp_json_text(lwp_diff_string(advised->finding, "id")));
+        json_array_append_new(followed, lwp_json_text(lwp_json_string(advised->finding, "id")));
     }
     *low = 1 / (1 - fmin(0.98, saved_low));
     *high = 1 / (1 - fmin(0.98, saved_high));
@@ -221,16 +125,17 @@ static json_t *diff_doubts_json(const struct lwp_diff_doubts *doubts)
 static json_t *diff_control_json(const struct lwp_diff_doubts *doubts)
 {
     return doubts->control
-               ? json_pack("{s:o,s:o,s:o}", "before_s", lwp_diff_real(doubts->before_s), "after_s",
-                           lwp_diff_real(doubts->after_s), "ratio_ci", lwp_diff_pair(doubts->low, doubts->high))
+               ? json_pack("{s:o,s:o,s:o}", "before_s", lwp_json_real(doubts->before_s), "after_s",
+                           lwp_json_real(doubts->after_s), "ratio_ci", lwp_json_range(doubts->low, doubts->high))
                : json_null();
 }
 
 static json_t *diff_program(struct lwp_diff *diff)
 {
     const struct lwp_diff_side *x = &diff->before, *y = &diff->after;
-    struct lwp_diff_ratio cpu = diff_time_ratio(x->cpu_s, x->cpu_error, y->cpu_s, y->cpu_error, x->runs + y->runs);
-    struct lwp_diff_ratio wall = diff_time_ratio(x->wall_s, x->wall_error, y->wall_s, y->wall_error, x->runs + y->runs);
+    struct lwp_diff_ratio cpu = lwp_diff_time_ratio(x->cpu_s, x->cpu_error, y->cpu_s, y->cpu_error, x->runs + y->runs);
+    struct lwp_diff_ratio wall =
+        lwp_diff_time_ratio(x->wall_s, x->wall_error, y->wall_s, y->wall_error, x->runs + y->runs);
     json_t *followed = json_array();
     double low, high;
     size_t advised;
@@ -254,13 +159,13 @@ static json_t *diff_program(struct lwp_diff *diff)
             "no structure that lwp gave advice on was changed; the program takes %.2f s instead of %.2f s: %s",
             y->cpu_s, x->cpu_s, got);
     } else {
-        verdict = lwp_diff_verdict(diff, cpu, low, high, &sentence);
+        verdict = lwp_diff_verdict(diff->arena, cpu, low, high, &sentence);
     }
-    return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:s,s:o}", "cpu_ratio", lwp_diff_known(cpu.value), "cpu_ratio_ci",
-                     lwp_diff_pair(cpu.low, cpu.high), "wall_ratio", lwp_diff_known(wall.value), "wall_ratio_ci",
-                     lwp_diff_pair(wall.low, wall.high), "promised", promised ? lwp_diff_pair(low, high) : json_null(),
-                     "followed", followed, "control", diff_control_json(&diff->doubts), "verdict", verdict, "sentence",
-                     lwp_json_text(sentence));
+    return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:s,s:o}", "cpu_ratio", lwp_json_measured(cpu.value), "cpu_ratio_ci",
+                     lwp_json_range(cpu.low, cpu.high), "wall_ratio", lwp_json_measured(wall.value), "wall_ratio_ci",
+                     lwp_json_range(wall.low, wall.high), "promised",
+                     promised ? lwp_json_range(low, high) : json_null(), "followed", followed, "control",
+                     diff_control_json(&diff->doubts), "verdict", verdict, "sentence", lwp_json_text(sentence));
 }
 
 static json_t *diff_run_json(const struct lwp_diff_side *side)
@@ -269,15 +174,15 @@ static json_t *diff_run_json(const struct lwp_diff_side *side)
     json_t *json = json_object();
     json_object_set_new(json, "result", lwp_json_text(side->label));
     json_object_set_new(json, "command", json_is_array(command) ? json_deep_copy(command) : json_array());
-    json_object_set_new(json, "host", lwp_json_text(lwp_diff_string(side->run, "host")));
-    json_object_set_new(json, "cpu", lwp_json_text(lwp_diff_string(json_object_get(side->run, "machine"), "cpu")));
+    json_object_set_new(json, "host", lwp_json_text(lwp_json_string(side->run, "host")));
+    json_object_set_new(json, "cpu", lwp_json_text(lwp_json_string(json_object_get(side->run, "machine"), "cpu")));
     json_object_set_new(json, "engine", *side->engine ? lwp_json_text(side->engine) : json_null());
     json_object_set_new(json, "weight_unit", *side->unit ? lwp_json_text(side->unit) : json_null());
     json_object_set_new(json, "runs", json_integer(side->runs));
     json_object_set_new(json, "threads", lwp_json_known(side->threads));
     json_object_set_new(json, "samples", json_integer((json_int_t)(side->samples & INT64_MAX)));
-    json_object_set_new(json, "cpu_s", lwp_diff_known(side->cpu_s));
-    json_object_set_new(json, "wall_s", lwp_diff_known(side->wall_s));
+    json_object_set_new(json, "cpu_s", lwp_json_measured(side->cpu_s));
+    json_object_set_new(json, "wall_s", lwp_json_measured(side->wall_s));
     return json;
 }
 

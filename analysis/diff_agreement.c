@@ -1,6 +1,6 @@
 /* A sampling engine's result beside the exact engine's result of the same program: how far sampling is off.
- * Shares of structures are of different weights (time, simulated cycles), so that what differs is sampling and the model
- * of the caches together; fractions of redundant accesses are of the same thing, and differ by sampling alone. */
+ * Shares of structures are of different weights (time, simulated cycles), so that what differs is sampling and the
+ * model of the caches together; fractions of redundant accesses are of the same thing, and differ by sampling alone. */
 #include "analysis/diff_internal.h"
 
 #include "base/path.h"
@@ -66,7 +66,8 @@ static const char *agreement_verdict(struct lwp_arena *arena, const struct lwp_d
     return strcmp(x, y) == 0 ? "same" : "other";
 }
 
-static const struct lwp_diff_structure *agreement_first(const struct lwp_diff_side *side, const uint32_t *list, size_t count)
+static const struct lwp_diff_structure *agreement_first(const struct lwp_diff_side *side, const uint32_t *list,
+                                                        size_t count)
 {
     return count ? &side->structures[list[0]] : NULL;
 }
@@ -86,12 +87,13 @@ static json_t *agreement_structures(const struct lwp_diff *diff, bool sampled_fi
         if (!named || fmax(from, truth) < share_listed || json_array_size(list) >= LISTED_MAX)
             continue;
         json_array_append_new(
-            list, json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:s}", "name", lwp_json_text(named->name), "type",
-                            lwp_json_text(named->type), "sampled", sampled ? lwp_diff_real(from) : json_null(), "sampled_ci",
-                            sampled ? lwp_diff_pair(sampled->low, sampled->high) : json_null(), "exact",
-                            exact ? lwp_diff_real(truth) : json_null(), "within",
-                            sampled && exact ? json_boolean(sampled->low <= truth && truth <= sampled->high) : json_null(),
-                            "advice", agreement_verdict(diff->arena, sampled, exact)));
+            list,
+            json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:s}", "name", lwp_json_text(named->name), "type",
+                      lwp_json_text(named->type), "sampled", sampled ? lwp_json_real(from) : json_null(), "sampled_ci",
+                      sampled ? lwp_json_range(sampled->low, sampled->high) : json_null(), "exact",
+                      exact ? lwp_json_real(truth) : json_null(), "within",
+                      sampled && exact ? json_boolean(sampled->low <= truth && truth <= sampled->high) : json_null(),
+                      "advice", agreement_verdict(diff->arena, sampled, exact)));
     }
     return list;
 }
@@ -116,7 +118,7 @@ static const char *agreement_place(const struct lwp_diff *diff, const struct lwp
     const json_t *frames = json_object_get(
         json_array_get(json_object_get(side->root, "contexts"), (size_t)json_integer_value(context)), "frames");
     const json_t *frame = json_array_get(frames, 0);
-    const char *function = lwp_diff_string(frame, "function"), *file = lwp_diff_string(frame, "file");
+    const char *function = lwp_json_string(frame, "function"), *file = lwp_json_string(frame, "file");
     if (!json_is_integer(context) || !function)
         return NULL;
     if (!file)
@@ -141,8 +143,7 @@ static bool agreement_is_finding(const struct lwp_diff_side *side, size_t index)
 {
     size_t i;
     json_t *finding;
-    json_array_foreach(json_object_get(side->root, "findings"), i, finding)
-    {
+    json_array_foreach(json_object_get(side->root, "findings"), i, finding) {
         const json_t *reference = json_object_get(json_object_get(finding, "refs"), "redundancy");
         if (json_is_integer(reference) && json_integer_value(reference) == (json_int_t)index)
             return true;
@@ -154,9 +155,8 @@ static void agreement_collect(const struct lwp_diff *diff, const struct lwp_diff
 {
     size_t i;
     json_t *item;
-    json_array_foreach(json_object_get(side->root, "redundancies"), i, item)
-    {
-        struct pair one = {.kind = lwp_diff_string(item, "kind"),
+    json_array_foreach(json_object_get(side->root, "redundancies"), i, item) {
+        struct pair one = {.kind = lwp_json_string(item, "kind"),
                            .first = agreement_place(diff, side, json_object_get(item, "first")),
                            .second = agreement_place(diff, side, json_object_get(item, "second"))};
         struct pair *pair = one.kind && one.first && one.second ? agreement_pair(pairs, &one) : NULL;
@@ -179,7 +179,8 @@ static json_t *agreement_redundancies(const struct lwp_diff *diff, const struct 
     agreement_collect(diff, sampled, x);
     agreement_collect(diff, exact, y);
     for (size_t i = 0; i < y->count; i++) /* those of `exact` alone follow */
-        agreement_pair(x, &(struct pair){.kind = y->list[i].kind, .first = y->list[i].first, .second = y->list[i].second});
+        agreement_pair(x,
+                       &(struct pair){.kind = y->list[i].kind, .first = y->list[i].first, .second = y->list[i].second});
     for (size_t i = 0; i < x->count; i++) {
         const struct pair *one = &x->list[i];
         const struct pair none = {.kind = one->kind, .first = one->first, .second = one->second};
@@ -187,12 +188,13 @@ static json_t *agreement_redundancies(const struct lwp_diff *diff, const struct 
         other = other ? other : &none;
         if (!one->found && !other->found)
             continue;
-        json_array_append_new(
-            list, json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:b}", "kind", one->kind, "first", lwp_json_text(one->first), "second",
-                            lwp_json_text(one->second), "sampled", one->count ? lwp_diff_real(one->share) : json_null(),
-                            "sampled_ci", one->count == 1 ? lwp_diff_pair(one->low, one->high) : json_null(), "exact",
-                            other->count ? lwp_diff_real(other->share) : json_null(), "confirmed",
-                            one->found && other->found));
+        json_array_append_new(list,
+                              json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:b}", "kind", one->kind, "first",
+                                        lwp_json_text(one->first), "second", lwp_json_text(one->second), "sampled",
+                                        one->count ? lwp_json_real(one->share) : json_null(), "sampled_ci",
+                                        one->count == 1 ? lwp_json_range(one->low, one->high) : json_null(), "exact",
+                                        other->count ? lwp_json_real(other->share) : json_null(), "confirmed",
+                                        one->found && other->found));
     }
     return list;
 }
@@ -204,8 +206,9 @@ json_t *lwp_diff_agreement(const struct lwp_diff *diff)
     if (before == after || !*diff->before.engine || !*diff->after.engine)
         return json_null();
     json_t *structures = agreement_structures(diff, after, &apart);
-    const struct lwp_diff_side *sampled = after ? &diff->before : &diff->after, *exact = after ? &diff->after : &diff->before;
-    return json_pack("{s:s,s:s,s:o,s:o,s:o}", "sampled", after ? "before" : "after", "exact", after ? "after" : "before",
-                     "weight_apart", lwp_diff_real(apart), "structures", structures, "redundancies",
-                     agreement_redundancies(diff, sampled, exact));
+    const struct lwp_diff_side *sampled = after ? &diff->before : &diff->after,
+                               *exact = after ? &diff->after : &diff->before;
+    return json_pack("{s:s,s:s,s:o,s:o,s:o}", "sampled", after ? "before" : "after", "exact",
+                     after ? "after" : "before", "weight_apart", lwp_json_real(apart), "structures", structures,
+                     "redundancies", agreement_redundancies(diff, sampled, exact));
 }

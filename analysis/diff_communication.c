@@ -1,6 +1,6 @@
-/* How communication moves from one result to another, of a larger input or with more threads: of each region in both, the
- * amounts and the reuse distances; and where distances that grow on like this will be beyond the caches (Mazaheri et al.,
- * ICPP 2018, section 4.2). Regions are matched by kind and name, so both results must be of one build. */
+/* How communication moves from one result to another, of a larger input or with more threads: of each region in both,
+ * the amounts and the reuse distances; and where distances that grow on like this will be beyond the caches (Mazaheri
+ * et al., ICPP 2018, section 4.2). Regions are matched by kind and name, so both results must be of one build. */
 #include "analysis/diff_internal.h"
 
 #include <math.h>
@@ -12,11 +12,10 @@ static const double grows_least = 1.1;
 static const json_t *region_alike(const json_t *regions, const json_t *wanted)
 {
     const json_t *region;
-    const char *name = lwp_diff_string(wanted, "name"), *kind = lwp_diff_string(wanted, "kind");
+    const char *name = lwp_json_string(wanted, "name"), *kind = lwp_json_string(wanted, "kind");
     size_t i;
-    json_array_foreach(regions, i, region)
-    {
-        const char *its_name = lwp_diff_string(region, "name"), *its_kind = lwp_diff_string(region, "kind");
+    json_array_foreach(regions, i, region) {
+        const char *its_name = lwp_json_string(region, "name"), *its_kind = lwp_json_string(region, "kind");
         if (name && kind && its_name && its_kind && strcmp(name, its_name) == 0 && strcmp(kind, its_kind) == 0)
             return region;
     }
@@ -32,12 +31,13 @@ static double known(const json_t *object, const char *key)
 static json_t *region_side(const json_t *region)
 {
     const json_t *crd = json_object_get(region, "crd");
-    return json_pack("{s:o,s:o,s:o,s:o}", "communicated", lwp_diff_known(known(region, "communicated")), "reused",
-                     lwp_diff_known(known(region, "reused")), "median", lwp_diff_known(known(crd, "median")), "p90",
-                     lwp_diff_known(known(crd, "p90")));
+    return json_pack("{s:o,s:o,s:o,s:o}", "communicated", lwp_json_measured(known(region, "communicated")), "reused",
+                     lwp_json_measured(known(region, "reused")), "median", lwp_json_measured(known(crd, "median")),
+                     "p90", lwp_json_measured(known(crd, "p90")));
 }
 
-/* How many more such steps until nine tenths of the distances no longer fit; -1: they do not grow, or nothing is known. */
+/* How many more such steps until nine tenths of the distances no longer fit; -1: they do not grow, or nothing is known.
+ */
 static double steps_left(const json_t *before, const json_t *after, double *growth)
 {
     double x = known(json_object_get(before, "crd"), "p90"), y = known(json_object_get(after, "crd"), "p90");
@@ -58,21 +58,22 @@ static int steps_compare(const void *a, const void *b)
 
 json_t *lwp_diff_communication(const struct lwp_diff *diff)
 {
-    const json_t *before = json_object_get(diff->before.root, "communication"), *after = json_object_get(diff->after.root, "communication");
+    const json_t *before = json_object_get(diff->before.root, "communication"),
+                 *after = json_object_get(diff->after.root, "communication");
     const json_t *old_regions = json_object_get(before, "regions"), *region;
-    const char *unit = lwp_diff_string(before, "unit"), *other = lwp_diff_string(after, "unit");
+    const char *unit = lwp_json_string(before, "unit"), *other = lwp_json_string(after, "unit");
     size_t i, count = 0, most = json_array_size(json_object_get(after, "regions"));
     if (!unit || !other || strcmp(unit, "count") || strcmp(other, "count"))
         return json_null();
     json_t **rows = calloc(most + 1, sizeof(json_t *)), *list = json_array();
-    json_array_foreach(json_object_get(after, "regions"), i, region)
-    {
+    json_array_foreach(json_object_get(after, "regions"), i, region) {
         const json_t *old = region_alike(old_regions, region);
         double growth, steps = old ? steps_left(old, region, &growth) : -1;
         if (old && rows)
-            rows[count++] = json_pack("{s:o,s:o,s:o,s:o,s:o,s:o}", "name", lwp_json_text(lwp_diff_string(region, "name")), "kind",
-                                      lwp_json_text(lwp_diff_string(region, "kind")), "before", region_side(old), "after",
-                                      region_side(region), "growth", lwp_diff_known(growth), "steps_left", lwp_diff_known(steps));
+            rows[count++] = json_pack(
+                "{s:o,s:o,s:o,s:o,s:o,s:o}", "name", lwp_json_text(lwp_json_string(region, "name")), "kind",
+                lwp_json_text(lwp_json_string(region, "kind")), "before", region_side(old), "after",
+                region_side(region), "growth", lwp_json_measured(growth), "steps_left", lwp_json_measured(steps));
     }
     if (count)
         qsort(rows, count, sizeof(json_t *), steps_compare);

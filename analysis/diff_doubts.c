@@ -3,6 +3,8 @@
  * Limits: the same work is assumed when nothing speaks against it. */
 #include "analysis/diff_doubts.h"
 
+#include "analysis/json_value.h"
+
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -18,11 +20,6 @@ struct doubts {
     struct lwp_arena *arena;
     struct lwp_diff_doubts *found;
 };
-
-static const char *doubts_text(const json_t *object, const char *key)
-{
-    return json_string_value(json_object_get(object, key));
-}
 
 static void doubts_add(struct doubts *doubts, const char *kind, bool serious, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
@@ -67,8 +64,8 @@ static void doubts_machine(struct doubts *doubts)
         doubts_add(doubts, "machine", true, "the machines differ (%s): times cannot be held against each other", what);
     else if (!doubts_same_value(doubts, NULL, "host"))
         doubts_add(doubts, "machine", false, "the hosts differ, with machines alike: %.60s and %.60s",
-                   doubts_text(doubts->before->run, "host") ? doubts_text(doubts->before->run, "host") : "?",
-                   doubts_text(doubts->after->run, "host") ? doubts_text(doubts->after->run, "host") : "?");
+                   lwp_json_string(doubts->before->run, "host") ? lwp_json_string(doubts->before->run, "host") : "?",
+                   lwp_json_string(doubts->after->run, "host") ? lwp_json_string(doubts->after->run, "host") : "?");
     if (strcmp(doubts->before->engine, doubts->after->engine) != 0 ||
         strcmp(doubts->before->unit, doubts->after->unit) != 0)
         doubts_add(doubts, "engine", true,

@@ -3,6 +3,7 @@
 #define LWP_ANALYSIS_DIFF_INTERNAL_H
 
 #include "analysis/diff_doubts.h"
+#include "analysis/diff_promise.h"
 #include "analysis/json_value.h"
 
 struct lwp_diff {
@@ -13,28 +14,11 @@ struct lwp_diff {
     bool seconds; /* both sides' shares are of CPU time */
 };
 
-/* A speed-up with its 95 % interval, low < 0 when there is none. */
-struct lwp_diff_ratio {
-    double value, low, high;
-};
-
-/* JSON values; null for what is not known (negative). */
-json_t *lwp_diff_real(double value);
-json_t *lwp_diff_known(double value);
-json_t *lwp_diff_pair(double low, double high);
-const char *lwp_diff_string(const json_t *object, const char *key);
-
-/* What a finding promises; false: nothing one can hold it to. */
-bool lwp_diff_promise(const json_t *finding, double *low, double *high);
-
-/* A word of the schema and a sentence. */
-const char *lwp_diff_verdict(struct lwp_diff *diff, struct lwp_diff_ratio got, double low, double high,
-                             const char **sentence);
-
 /* diff_redundancy.c: the shares of redundant accesses on both sides; null when neither side looked for them. */
 json_t *lwp_diff_redundancies(const struct lwp_diff *diff);
 
-/* diff_communication.c: how communication that was counted moves, what will stop scaling first; null unless both have it. */
+/* diff_communication.c: how communication that was counted moves, what will stop scaling first; null unless both have
+ * it. */
 json_t *lwp_diff_communication(const struct lwp_diff *diff);
 
 /* diff_agreement.c: how far sampling is off; null unless one side is the exact engine's and the other is not. */

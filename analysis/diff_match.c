@@ -1,7 +1,4 @@
-/* Matches the structures and loops of two results.
- *
- * Loops go by function and order within it: lines move when code is edited, functions and their order hardly do. Where
- * one side has more loops in a function, the pairing that keeps order and changes nesting, length and distance least.
+/* Matches the structures of two results.
  *
  * Structures go by names that survive an edit: the type, otherwise variable and allocating function. What is left over
  * is looked at as parts: a new structure is a part of an old one when loops of the old one use it, and its fields, its
@@ -16,7 +13,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { FUNCTION_LOOPS_MAX = 64, CANDIDATES_MAX = 300, DECLARATION_MAX = 65536 };
+enum { CANDIDATES_MAX = 300, DECLARATION_MAX = 65536 };
 
 struct match {
     struct lwp_diff_side *before, *after;
@@ -27,117 +24,6 @@ static bool match_equal(const char *a, const char *b)
 {
     return a == b || (a && b && strcmp(a, b) == 0);
 }
-
-/* ---- loops ---- */
-
-static const struct lwp_diff_side *match_sorting;
-
-static int match_loop_compare(const void *a, const void *b)
-{
-    const struct lwp_diff_loop *x = &match_sorting->loops[*(const uint32_t *)a];
-    const struct lwp_diff_loop *y = &match_sorting->loops[*(const uint32_t *)b];
-    int order = strcmp(x->function ? x->function : "", y->function ? y->function : "");
-    if (order)
-        return order;
-    bool outside_x = x->depth >= 1000, outside_y = y->depth >= 1000;
-    if (outside_x != outside_y)
-        return outside_x ? 1 : -1;
-    if (x->first_line != y->first_line)
-        return x->first_line < y->first_line ? -1 : 1;
-    if (x->depth != y->depth)
-        return x->depth < y->depth ? -1 : 1;
-    return *(const uint32_t *)a < *(const uint32_t *)b ? -1 : 1;
-}
-
-static uint32_t *match_sorted_loops(struct match *match, const struct lwp_diff_side *side)
-{
-    uint32_t *order = lwp_arena_alloc(match->arena, side->loop_count + 1, sizeof *order);
-    for (size_t i = 0; i < side->loop_count; i++)
-        order[i] = (uint32_t)i;
-    match_sorting = side;
-    qsort(order, side->loop_count, sizeof *order, match_loop_compare);
-    return order;
-}
-
-static long match_far(const struct lwp_diff_loop *a, const struct lwp_diff_loop *a0, const struct lwp_diff_loop *b,
-                      const struct lwp_diff_loop *b0)
-{
-    long length = labs((long)(a->last_line - a->first_line) - (long)(b->last_line - b->first_line));
-    long place = labs((long)(a->first_line - a0->first_line) - (long)(b->first_line - b0->first_line));
-    return labs((long)a->depth - (long)b->depth) * 10000 + length * 3 + place;
-}
-
-/* n <= m loops of one function, each of the n gets one of the m, in order, at the least cost. */
-static void match_in_order(struct match *match, struct lwp_diff_side *few, const uint32_t *a, size_t n,
-                           struct lwp_diff_side *many, const uint32_t *b, size_t m)
-{
-    (void)match;
-    static const long far_away = 1L << 40;
-    long cost[FUNCTION_LOOPS_MAX + 1][FUNCTION_LOOPS_MAX + 1];
-    bool taken[FUNCTION_LOOPS_MAX + 1][FUNCTION_LOOPS_MAX + 1];
-    for (size_t j = 0; j <= m; j++)
-        cost[0][j] = 0;
-    for (size_t i = 1; i <= n; i++) {
-        cost[i][0] = far_away;
-        for (size_t j = 1; j <= m; j++) {
-            long skip = cost[i][j - 1];
-            long take = cost[i - 1][j - 1] +
-                        match_far(&few->loops[a[i - 1]], &few->loops[a[0]], &many->loops[b[j - 1]], &many->loops[b[0]]);
-            taken[i][j] = take < skip;
-            cost[i][j] = taken[i][j] ? take : skip;
-        }
-    }
-    for (size_t i = n, j = m; i > 0 && j > 0; j--)
-        if (taken[i][j]) {
-            few->loops[a[i - 1]].match = b[j - 1];
-            many->loops[b[j - 1]].match = a[i - 1];
-            i--;
-        }
-}
-
-static size_t match_run(const struct lwp_diff_side *side, const uint32_t *order, size_t at)
-{
-    const struct lwp_diff_loop *first = &side->loops[order[at]];
-    size_t end = at + 1;
-    while (end < side->loop_count && match_equal(side->loops[order[end]].function, first->function) &&
-           (side->loops[order[end]].depth >= 1000) == (first->depth >= 1000))
-        end++;
-    return end - at;
-}
-
-static void match_loops(struct match *match)
-{
-    struct lwp_diff_side *x = match->before, *y = match->after;
-    uint32_t *a = match_sorted_loops(match, x), *b = match_sorted_loops(match, y);
-    size_t i = 0, j = 0;
-    while (i < x->loop_count && j < y->loop_count) {
-        const struct lwp_diff_loop *p = &x->loops[a[i]], *q = &y->loops[b[j]];
-        size_t n = match_run(x, a, i), m = match_run(y, b, j);
-        int order = strcmp(p->function ? p->function : "", q->function ? q->function : "");
-        if (!order && (p->depth >= 1000) != (q->depth >= 1000))
-            order = p->depth >= 1000 ? 1 : -1;
-        if (order < 0) {
-            i += n;
-            continue;
-        }
-        if (order > 0) {
-            j += m;
-            continue;
-        }
-        size_t left = n < FUNCTION_LOOPS_MAX ? n : FUNCTION_LOOPS_MAX;
-        size_t right = m < FUNCTION_LOOPS_MAX ? m : FUNCTION_LOOPS_MAX;
-        if (!p->function) { /* nameless code is not the same code */
-        } else if (left <= right) {
-            match_in_order(match, x, a + i, left, y, b + j, right);
-        } else {
-            match_in_order(match, y, b + j, right, x, a + i, left);
-        }
-        i += n;
-        j += m;
-    }
-}
-
-/* ---- structures ---- */
 
 static struct lwp_diff_row *match_row(struct lwp_diff_rows *rows)
 {
@@ -425,7 +311,7 @@ void lwp_diff_match(struct lwp_diff_side *before, struct lwp_diff_side *after, s
     struct match match = {before, after, arena};
     rows->rows = lwp_arena_alloc(arena, before->structure_count + after->structure_count + 1, sizeof *rows->rows);
     rows->count = 0;
-    match_loops(&match);
+    lwp_diff_match_loops(before, after, arena);
     match_same(&match, rows);
     match_regroups(&match, rows);
     match_parts(&match, rows);

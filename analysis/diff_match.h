@@ -25,7 +25,10 @@ struct lwp_diff_rows {
     size_t count;
 };
 
-/* Fills `match` of both sides' loops, `row` of their structures, and the rows. */
+/* diff_loops.c: fills `match` of both sides' loops. */
+void lwp_diff_match_loops(struct lwp_diff_side *before, struct lwp_diff_side *after, struct lwp_arena *arena);
+
+/* Matches the loops, too; fills `row` of their structures, and the rows. */
 void lwp_diff_match(struct lwp_diff_side *before, struct lwp_diff_side *after, struct lwp_arena *arena,
                     struct lwp_diff_rows *rows);
 

@@ -26,8 +26,8 @@ static struct side side_of(const struct lwp_diff_side *from, const char *kind)
 
 static json_t *side_json(const struct side *side)
 {
-    return side->known ? json_pack("{s:o,s:o}", "share", lwp_diff_real(side->share), "share_ci",
-                                   lwp_diff_pair(side->low, side->high))
+    return side->known ? json_pack("{s:o,s:o}", "share", lwp_json_real(side->share), "share_ci",
+                                   lwp_json_range(side->low, side->high))
                        : json_null();
 }
 
@@ -45,8 +45,8 @@ json_t *lwp_diff_redundancies(const struct lwp_diff *diff)
         any = any || x.known || y.known;
         json_object_set_new(all, kinds[i],
                             json_pack("{s:o,s:o,s:o,s:o,s:s}", "before", side_json(&x), "after", side_json(&y),
-                                      "difference", both ? lwp_diff_real(change) : json_null(), "difference_ci",
-                                      both ? json_pack("[o,o]", lwp_diff_real(low), lwp_diff_real(high)) : json_null(),
+                                      "difference", both ? lwp_json_real(change) : json_null(), "difference_ci",
+                                      both ? json_pack("[o,o]", lwp_json_real(low), lwp_json_real(high)) : json_null(),
                                       "verdict",
                                       !both      ? "unknown"
                                       : high < 0 ? "less"

@@ -48,17 +48,18 @@ static json_t *diff_side_json(const struct lwp_diff_side *side, const uint32_t *
     struct diff_sum sum = diff_sum(side, list, count);
     bool ns = lwp_diff_seconds(side, 0) >= 0;
     json_t *json = json_object();
-    json_object_set_new(json, "share", lwp_diff_real(sum.share));
-    json_object_set_new(json, "share_ci", lwp_diff_pair(sum.low, sum.high));
+    json_object_set_new(json, "share", lwp_json_real(sum.share));
+    json_object_set_new(json, "share_ci", lwp_json_range(sum.low, sum.high));
     json_object_set_new(json, "weight",
-                        ns ? lwp_diff_real(sum.share * side->cpu_s * 1e9) : lwp_diff_known(sum.share * side->weight));
-    json_object_set_new(json, "waiting_s", lwp_diff_known(lwp_diff_seconds(side, sum.share)));
-    json_object_set_new(json, "loops_s", lwp_diff_known(lwp_diff_seconds(side, sum.time_share)));
+                        ns ? lwp_json_real(sum.share * side->cpu_s * 1e9)
+                           : lwp_json_measured(sum.share * side->weight));
+    json_object_set_new(json, "waiting_s", lwp_json_measured(lwp_diff_seconds(side, sum.share)));
+    json_object_set_new(json, "loops_s", lwp_json_measured(lwp_diff_seconds(side, sum.time_share)));
     json_object_set_new(json, "samples", json_integer((json_int_t)(sum.samples & INT64_MAX)));
     json_object_set_new(json, "element_bytes", lwp_json_known(sum.element_bytes));
     json_object_set_new(json, "elements", lwp_json_known(sum.elements));
     json_object_set_new(json, "bytes", lwp_json_known(sum.bytes));
-    json_object_set_new(json, "lines_per_element", lwp_diff_known(lines));
+    json_object_set_new(json, "lines_per_element", lwp_json_measured(lines));
     return json;
 }
 
@@ -69,8 +70,8 @@ static json_t *diff_part_json(const struct lwp_diff_side *side, const struct lwp
         json_array_append_new(fields, lwp_json_text(part->fields[f].name));
     return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "name", lwp_json_text(part->name), "type",
                      lwp_json_text(part->type), "allocated_in", lwp_json_text(part->site), "element_bytes",
-                     lwp_json_known(part->element_bytes), "fields", fields, "share", lwp_diff_real(part->share),
-                     "waiting_s", lwp_diff_known(lwp_diff_seconds(side, part->share)), "group",
+                     lwp_json_known(part->element_bytes), "fields", fields, "share", lwp_json_real(part->share),
+                     "waiting_s", lwp_json_measured(lwp_diff_seconds(side, part->share)), "group",
                      group == -2   ? json_null()
                      : group == -1 ? json_string("cold")
                                    : json_integer(group));
@@ -138,8 +139,7 @@ static void diff_row_lines(const json_t *advice, struct diff_row_loop *loops, si
 {
     const json_t *row, *rows = json_object_get(json_object_get(advice, "traffic"), "loops");
     size_t i;
-    json_array_foreach(rows, i, row)
-    {
+    json_array_foreach(rows, i, row) {
         const json_t *id = json_object_get(row, "loop");
         double before = json_number_value(json_object_get(row, "before"));
         if (i >= TRAFFIC_MAX)
@@ -188,8 +188,8 @@ static json_t *diff_loop_side(const struct lwp_diff_side *side, uint32_t index, 
     const struct lwp_diff_loop *loop = &side->loops[index];
     return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "file", lwp_json_text(loop->file), "first_line",
                      lwp_json_known(loop->first_line), "last_line", lwp_json_known(loop->last_line), "share",
-                     lwp_diff_real(loop->share), "seconds", lwp_diff_known(lwp_diff_seconds(side, loop->share)),
-                     "waiting_share", lwp_diff_real(fmin(1, waiting)), "lines_per_element", lwp_diff_known(lines));
+                     lwp_json_real(loop->share), "seconds", lwp_json_measured(lwp_diff_seconds(side, loop->share)),
+                     "waiting_share", lwp_json_real(fmin(1, waiting)), "lines_per_element", lwp_json_measured(lines));
 }
 
 /* The seconds the row's loops lost, and their variance; false: too little of its time is in loops found again. */
@@ -265,7 +265,7 @@ json_t *lwp_diff_row_json(struct lwp_diff *diff, const struct lwp_diff_row *row)
         sentence =
             diff->doubts.reason ? diff->doubts.reason : "too little of its time is in loops that both results have";
     } else if (promised) {
-        verdict = lwp_diff_verdict(diff, ratio, low, high, &sentence);
+        verdict = lwp_diff_verdict(diff->arena, ratio, low, high, &sentence);
     }
     qsort(loops, count, sizeof *loops, diff_loop_compare);
     json_t *list = json_array();
@@ -289,10 +289,10 @@ json_t *lwp_diff_row_json(struct lwp_diff *diff, const struct lwp_diff_row *row)
     json_object_set_new(json, "whole", diff_parts_json(&diff->before, row->before, row->before_count, NULL));
     json_object_set_new(json, "parts", diff_parts_json(&diff->after, row->after, row->after_count, advised));
     json_object_set_new(json, "loops", list);
-    json_object_set_new(json, "finding", lwp_json_text(advised ? lwp_diff_string(advised->finding, "id") : NULL));
-    json_object_set_new(json, "promised", promised ? lwp_diff_pair(low, high) : json_null());
-    json_object_set_new(json, "arrived", lwp_diff_known(ratio.value));
-    json_object_set_new(json, "arrived_ci", ratio.value >= 0 ? lwp_diff_pair(ratio.low, ratio.high) : json_null());
+    json_object_set_new(json, "finding", lwp_json_text(advised ? lwp_json_string(advised->finding, "id") : NULL));
+    json_object_set_new(json, "promised", promised ? lwp_json_range(low, high) : json_null());
+    json_object_set_new(json, "arrived", lwp_json_measured(ratio.value));
+    json_object_set_new(json, "arrived_ci", ratio.value >= 0 ? lwp_json_range(ratio.low, ratio.high) : json_null());
     json_object_set_new(json, "verdict", lwp_json_text(verdict));
     json_object_set_new(json, "sentence", lwp_json_text(sentence));
     return json;

@@ -8,6 +8,7 @@
 #include "analysis/diff_side.h"
 
 #include "analysis/gain.h"
+#include "analysis/json_value.h"
 
 #include <math.h>
 #include <string.h>
@@ -21,11 +22,6 @@ struct side_reader {
     struct lwp_arena *arena;
     unsigned lines_left; /* a bound on work for files made to take long */
 };
-
-static const char *side_text(const json_t *object, const char *key)
-{
-    return json_string_value(json_object_get(object, key));
-}
 
 static double side_number(const json_t *object, const char *key, double otherwise)
 {
@@ -80,7 +76,7 @@ static void side_mean(const json_t *runs, const char *key, double *mean, double 
 static void side_run(struct lwp_diff_side *side)
 {
     const json_t *run = side->run, *process, *runs = json_object_get(run, "runs");
-    const char *unit = side_text(run, "weight_unit"), *engine = side_text(run, "engine");
+    const char *unit = lwp_json_string(run, "weight_unit"), *engine = lwp_json_string(run, "engine");
     size_t i;
     side->cpu_s = side_number(run, "cpu_s", -1);
     side->wall_s = side_number(run, "wall_s", -1);
@@ -99,8 +95,7 @@ static void side_run(struct lwp_diff_side *side)
     if (side->line_bytes < 16 || side->line_bytes > 4096)
         side->line_bytes = usual_line;
     side->processes = (unsigned)side_size(json_object_get(run, "processes"), 1 << 20);
-    json_array_foreach(json_object_get(run, "processes"), i, process)
-    {
+    json_array_foreach(json_object_get(run, "processes"), i, process) {
         uint64_t threads = side_count(process, "threads");
         side->threads += (unsigned)(threads < 1 << 20 ? threads : 1 << 20);
     }
@@ -124,14 +119,14 @@ static void side_loops(const struct side_reader *reader)
     for (size_t i = 0; i < count; i++) {
         const json_t *from = json_array_get(loops, i), *up = from;
         struct lwp_diff_loop *loop = &side->loops[i];
-        loop->function = side_text(from, "function");
-        loop->file = side_text(from, "file");
+        loop->function = lwp_json_string(from, "function");
+        loop->file = lwp_json_string(from, "file");
         loop->first_line = (uint32_t)(side_count(from, "first_line") & INT32_MAX);
         loop->last_line = (uint32_t)(side_count(from, "last_line") & INT32_MAX);
         loop->share = side_share(from, "share");
         loop->samples = side_count(from, "samples");
         loop->match = LWP_DIFF_NONE;
-        const char *kind = side_text(from, "kind");
+        const char *kind = lwp_json_string(from, "kind");
         if (kind && strcmp(kind, "function") == 0) /* code outside of loops matches nothing but its like */
             loop->depth = 1000;
         for (int depth = 0; depth < 64; depth++) {
@@ -194,7 +189,7 @@ static void side_fields(const struct side_reader *reader, const json_t *object, 
     for (size_t i = 0; i < count; i++) {
         const json_t *field = json_array_get(fields, i);
         struct lwp_diff_field *to = &structure->fields[structure->field_count];
-        to->name = side_text(field, "name");
+        to->name = lwp_json_string(field, "name");
         to->offset = side_count(field, "offset");
         to->bytes = side_count(field, "bytes");
         if (!to->name || !to->bytes || to->offset > 1 << 30 || to->bytes > 1 << 30)
@@ -220,8 +215,7 @@ static void side_lines(struct side_reader *reader, const struct lwp_diff_structu
     for (size_t f = 0; f < count; f++) {
         offsets[f] = structure->fields[f].offset;
         bytes[f] = structure->fields[f].bytes;
-        json_array_foreach(used, i, offset)
-        {
+        json_array_foreach(used, i, offset) {
             if (i >= FIELDS_MAX)
                 break;
             uses[f] |= json_is_integer(offset) && json_integer_value(offset) == (json_int_t)offsets[f];
@@ -304,12 +298,12 @@ static void side_structures(struct side_reader *reader)
     side->left_out = json_array_size(objects) - count;
     for (size_t i = 0; i < count; i++) {
         const json_t *object = json_array_get(objects, i), *interval = json_object_get(object, "share_ci");
-        const char *kind = side_text(object, "kind"), *name = side_text(object, "name");
+        const char *kind = lwp_json_string(object, "kind"), *name = lwp_json_string(object, "name");
         struct lwp_diff_structure *made = &side->structures[side->structure_count];
         *made = (struct lwp_diff_structure){.kind = kind ? kind : "unknown", .row = LWP_DIFF_NONE};
         made->name = side_stable_name(reader, name ? name : "unknown");
-        made->type = side_text(object, "type");
-        made->site = side_text(json_object_get(object, "site"), "function");
+        made->type = lwp_json_string(object, "type");
+        made->site = lwp_json_string(json_object_get(object, "site"), "function");
         made->tag = side_tag(made->type, made->name);
         made->share = side_share(object, "share");
         made->low = fmin(made->share, fmax(0, json_number_value(json_array_get(interval, 0))));
@@ -347,15 +341,13 @@ static void side_advice(const struct side_reader *reader)
     size_t i, k;
     for (int regroup = 0; regroup < 2; regroup++) {
         const json_t *all = json_object_get(side->root, arrays[regroup]);
-        json_array_foreach(findings, i, finding)
-        {
+        json_array_foreach(findings, i, finding) {
             if (i >= OBJECTS_MAX)
                 break;
             uint32_t at =
                 side_id(json_object_get(json_object_get(finding, "refs"), keys[regroup]), json_array_size(all));
             const json_t *advice = at == LWP_DIFF_NONE ? NULL : json_array_get(all, at);
-            json_array_foreach(json_object_get(advice, "objects"), k, id)
-            {
+            json_array_foreach(json_object_get(advice, "objects"), k, id) {
                 uint32_t object = side_id(id, side->object_count);
                 struct lwp_diff_structure *structure = object == LWP_DIFF_NONE ? NULL : side->of_object[object];
                 if (k >= OBJECTS_MAX)
@@ -374,7 +366,7 @@ int lwp_diff_side_read(struct lwp_diff_side *side, const json_t *root, const cha
                        struct lwp_error *err)
 {
     struct side_reader reader = {side, arena, LINES_MAX};
-    const char *schema = side_text(root, "schema"), *version = side_text(root, "version");
+    const char *schema = lwp_json_string(root, "schema"), *version = lwp_json_string(root, "version");
     *side = (struct lwp_diff_side){.root = root, .label = label, .run = json_object_get(root, "run")};
     if (!schema || strcmp(schema, "lwp-analysis") != 0)
         return lwp_error_set(err, LWP_ERR_FORMAT, "'%s' is no analysis that lwp has written", label);

@@ -21,6 +21,21 @@ json_t *lwp_json_share(double value)
     return json_real(isfinite(value) ? round(value * 1e6) / 1e6 : 0);
 }
 
+json_t *lwp_json_real(double value)
+{
+    return isfinite(value) ? lwp_json_share(value) : json_null();
+}
+
+json_t *lwp_json_measured(double value)
+{
+    return value >= 0 ? lwp_json_real(value) : json_null();
+}
+
+json_t *lwp_json_range(double low, double high)
+{
+    return low >= 0 ? json_pack("[o,o]", lwp_json_real(low), lwp_json_real(high)) : json_null();
+}
+
 json_t *lwp_json_count(uint64_t value)
 {
     return json_integer((json_int_t)(value > INT64_MAX ? INT64_MAX : value));
@@ -39,4 +54,9 @@ json_t *lwp_json_id(uint32_t id)
 json_t *lwp_json_interval(const struct lwp_share *share)
 {
     return json_pack("[o,o]", lwp_json_share(share->low), lwp_json_share(share->high));
+}
+
+const char *lwp_json_string(const json_t *object, const char *key)
+{
+    return json_string_value(json_object_get(object, key));
 }
