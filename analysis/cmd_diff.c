@@ -1,48 +1,17 @@
 /* lwp diff: two results side by side. */
-#include "analysis/analyze.h"
+#include "analysis/analysis_file.h"
 #include "analysis/diff.h"
+#include "analysis/report.h"
 #include "base/command.h"
 #include "base/log.h"
 
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include <stdio.h>
 
 static const struct lwp_option diff_options[] = {
     {.name = "json", .kind = LWP_OPT_FLAG, .help = "print the comparison as JSON (docs/diff.schema.json)"},
     {.name = "all", .letter = 'a', .kind = LWP_OPT_FLAG, .help = "also structures below 1 % of the time"},
     {0},
 };
-
-/* A result's folder, analysed first when that has not been done, or an analysis.json. */
-static json_t *diff_load(const char *name)
-{
-    struct lwp_error err = {0};
-    struct stat info;
-    char path[4096];
-    json_error_t problem;
-    const char *file = name;
-    if (stat(name, &info) == 0 && S_ISDIR(info.st_mode)) {
-        if (lwp_analyze_directory(name, false, NULL, &err)) {
-            lwp_log(LWP_LOG_ERROR, "%s", err.text);
-            return NULL;
-        }
-        if (snprintf(path, sizeof path, "%s/analysis.json", name) >= (int)sizeof path) {
-            lwp_log(LWP_LOG_ERROR, "the path '%s' is too long", name);
-            return NULL;
-        }
-        file = path;
-    } else if (stat(name, &info) || !S_ISREG(info.st_mode)) {
-        lwp_log(LWP_LOG_ERROR, "there is no '%s'; name a folder that 'lwp collect' has written, or an analysis.json",
-                name);
-        return NULL;
-    }
-    json_t *root = json_load_file(file, 0, &problem);
-    if (!root)
-        lwp_log(LWP_LOG_ERROR, "cannot read '%s': %s", file, problem.text);
-    return root;
-}
 
 static int diff_run(int argc, char **argv, const struct lwp_command *self)
 {
@@ -56,23 +25,19 @@ static int diff_run(int argc, char **argv, const struct lwp_command *self)
         return 2;
     }
     const char *const *names = (const char *const *)argv + options.operands;
-    json_t *before = diff_load(names[0]), *after = before ? diff_load(names[1]) : NULL, *diff = NULL;
-    if (before && after) {
-        diff = lwp_diff_build(before, names[0], after, names[1], &err);
-        if (!diff)
-            lwp_log(LWP_LOG_ERROR, "%s", err.text);
-    }
+    json_t *before = lwp_analysis_load(names[0], &err), *after = before ? lwp_analysis_load(names[1], &err) : NULL;
+    json_t *diff = before && after ? lwp_diff_build(before, names[0], after, names[1], &err) : NULL;
     json_decref(before);
     json_decref(after);
-    if (!diff)
+    if (!diff) {
+        lwp_log(LWP_LOG_ERROR, "%s", err.text);
         return 1;
+    }
     if (lwp_options_flag(&options, "json")) {
         json_dumpf(diff, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
         fputc('\n', stdout);
     } else {
-        const char *no_colour = getenv("NO_COLOR"), *terminal = getenv("TERM");
-        bool colour = isatty(STDOUT_FILENO) && !(no_colour && *no_colour) && terminal && strcmp(terminal, "dumb") != 0;
-        lwp_diff_print(stdout, diff, lwp_options_flag(&options, "all"), colour);
+        lwp_diff_print(stdout, diff, lwp_options_flag(&options, "all"), lwp_report_colour());
     }
     json_decref(diff);
     if (fflush(stdout) || ferror(stdout)) {

@@ -1,38 +1,59 @@
 /* lwp report: the findings as text. */
-#include "analysis/analyze.h"
+#include "analysis/analysis_file.h"
 #include "analysis/report.h"
+#include "analysis/review_write.h"
 #include "base/command.h"
 #include "base/log.h"
 
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 static const struct lwp_option report_options[] = {
-    {.name = "json", .kind = LWP_OPT_FLAG, .help = "print analysis.json instead"},
+    {.name = "format",
+     .kind = LWP_OPT_CHOICE,
+     .choices = "text|json|markdown|sarif|junit",
+     .argument = "FORMAT",
+     .initial = "text",
+     .help = "for a terminal, a program, a comment, code scanning, or test results"},
+    {.name = "json", .kind = LWP_OPT_FLAG, .help = "print analysis.json: --format json"},
     {.name = "brief", .kind = LWP_OPT_FLAG, .help = "the findings in a few lines"},
+    LWP_REVIEW_OPTIONS,
     {0},
 };
 
-static int report_copy(const char *path)
+static int report_copy(const char *dir, struct lwp_error *err)
 {
-    FILE *file = fopen(path, "re");
-    char bytes[65536];
+    char path[4096], bytes[65536];
     size_t count;
+    int status = lwp_analysis_path(dir, path, sizeof path, err);
+    FILE *file = status ? NULL : fopen(path, "re");
     if (!file)
-        return 1;
+        return status ? status : lwp_error_errno(err, "cannot read %s", path);
     while ((count = fread(bytes, 1, sizeof bytes, file)) > 0)
         if (fwrite(bytes, 1, count, stdout) != count)
             break;
     fclose(file);
-    return 0;
+    return LWP_OK;
+}
+
+static int report_print(const char *dir, const struct lwp_options *options, struct lwp_error *err)
+{
+    json_t *root = lwp_analysis_load(dir, err);
+    struct lwp_review *review = root ? lwp_review_new(root, lwp_options_text(options, "root"), err) : NULL;
+    int status = review ? LWP_OK : err->status;
+    if (review && strcmp(lwp_options_text(options, "format"), "text") != 0)
+        status = lwp_review_write(stdout, review, NULL, options, err);
+    else if (review)
+        lwp_report_print(stdout, review, dir, lwp_options_flag(options, "brief"), lwp_report_colour());
+    lwp_review_free(review);
+    json_decref(root);
+    return status;
 }
 
 static int report_run(int argc, char **argv, const struct lwp_command *self)
 {
     struct lwp_options options;
     struct lwp_error err = {0};
-    char path[4096];
     int status = 0;
     if (!lwp_command_begin(&options, self, argc, argv, 2, &status))
         return status;
@@ -41,40 +62,33 @@ static int report_run(int argc, char **argv, const struct lwp_command *self)
         return 2;
     }
     const char *dir = argv[options.operands];
-    if (lwp_analyze_directory(dir, false, NULL, &err)) {
+    if (lwp_options_flag(&options, "json") || strcmp(lwp_options_text(&options, "format"), "json") == 0)
+        status = report_copy(dir, &err);
+    else
+        status = report_print(dir, &options, &err);
+    if (status) {
         lwp_log(LWP_LOG_ERROR, "%s", err.text);
         return 1;
-    }
-    snprintf(path, sizeof path, "%s/analysis.json", dir);
-    if (lwp_options_flag(&options, "json")) {
-        status = report_copy(path);
-    } else {
-        json_error_t problem;
-        json_t *root = json_load_file(path, 0, &problem);
-        if (!root) {
-            lwp_log(LWP_LOG_ERROR, "cannot read %s: %s", path, problem.text);
-            return 1;
-        }
-        const char *no_colour = getenv("NO_COLOR"), *terminal = getenv("TERM");
-        bool colour = isatty(STDOUT_FILENO) && !(no_colour && *no_colour) && terminal && strcmp(terminal, "dumb") != 0;
-        lwp_report_print(stdout, root, dir, lwp_options_flag(&options, "brief"), colour);
-        json_decref(root);
     }
     if (fflush(stdout) || ferror(stdout)) {
         lwp_log(LWP_LOG_ERROR, "cannot write to standard output");
         return 1;
     }
-    return status;
+    return 0;
 }
 
 const struct lwp_command lwp_cmd_report = {
     .name = "report",
     .usage = "[options] DIR",
-    .summary = "print the findings of a run as text",
-    .details = "Analyses the run first when that has not been done yet.\n\n"
-               "Says how the run went, which data and code is hot, how many of the stores and loads were redundant and\n"
-               "where (with the cause, or 'unknown'), what threads do to each other's memory, and then the findings:\n"
-               "what to change, the one with the largest expected gain first, each with its evidence.\n\n"
+    .summary = "print the findings of a run",
+    .details = "Analyses the run first when that has not been done yet. DIR may also be an analysis.json.\n\n"
+               "As text: how the run went; the findings, that is what to change, the one with the largest expected gain\n"
+               "first, each with its evidence and the declaration to paste; then which data and code is hot, how many of\n"
+               "the stores and loads were redundant and where (with the cause, or 'unknown'), and what threads do to each\n"
+               "other's memory. Coloured on a terminal, unless NO_COLOR is set.\n\n"
+               "The other formats hold the findings: markdown for a comment on a pull request or a job summary, sarif\n"
+               "(2.1.0) for code scanning, junit for what shows test results; json is all of analysis.json. Whether to\n"
+               "fail is for 'lwp check'.\n\n"
                "Exit status: 0 done (with or without findings), 1 DIR could not be read, 2 wrong usage.",
     .options = report_options,
     .run = report_run,

@@ -9,6 +9,7 @@
 
 #include "analysis/gain.h"
 #include "analysis/json_value.h"
+#include "analysis/stable_name.h"
 
 #include <math.h>
 #include <string.h>
@@ -140,20 +141,6 @@ static void side_loops(const struct side_reader *reader)
 }
 
 /* ---- structures ---- */
-
-/* Without what moves when code is edited: "block allocated in f() at x.c:12" is one in f(). */
-static const char *side_stable_name(const struct side_reader *reader, const char *name)
-{
-    static const char *const made[] = {"block allocated in ", "blocks allocated in ", "mapping made in "};
-    for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
-        const char *at = strncmp(name, made[i], strlen(made[i])) == 0 ? strstr(name, " at ") : NULL;
-        if (at)
-            return lwp_arena_strndup(reader->arena, name, (size_t)(at - name));
-    }
-    if (strncmp(name, "static data of ", 15) == 0)
-        return "static data without a symbol";
-    return name;
-}
 
 static const char *side_tag(const char *type, const char *name)
 {
@@ -301,7 +288,7 @@ static void side_structures(struct side_reader *reader)
         const char *kind = lwp_json_string(object, "kind"), *name = lwp_json_string(object, "name");
         struct lwp_diff_structure *made = &side->structures[side->structure_count];
         *made = (struct lwp_diff_structure){.kind = kind ? kind : "unknown", .row = LWP_DIFF_NONE};
-        made->name = side_stable_name(reader, name ? name : "unknown");
+        made->name = lwp_stable_name(reader->arena, name ? name : "unknown");
         made->type = lwp_json_string(object, "type");
         made->site = lwp_json_string(json_object_get(object, "site"), "function");
         made->tag = side_tag(made->type, made->name);

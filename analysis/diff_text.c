@@ -400,7 +400,7 @@ void lwp_diff_print(FILE *out, json_t *diff, bool all, bool colour)
     struct text text = {out, colour};
     size_t i, hidden = 0;
     json_t *structure, *note;
-    lwp_report_clean(diff);
+    lwp_review_clean(diff);
     text_run(&text, "Before", json_object_get(diff, "before"));
     text_run(&text, "After", json_object_get(diff, "after"));
     text_program(&text, diff);

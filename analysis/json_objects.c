@@ -147,6 +147,14 @@ static json_t *json_site(struct lwp_profile *profile, const struct lwp_object *o
     return lwp_json_frame(&frame, profile->contexts[node].module, profile->contexts[node].address);
 }
 
+/* Where the type is declared: what is to be changed. */
+static json_t *json_declared(const struct lwp_object *object)
+{
+    if (!object->type || !object->type->file || !object->type->line)
+        return json_null();
+    return json_pack("{s:o,s:i}", "file", lwp_json_text(object->type->file), "line", (int)object->type->line);
+}
+
 static json_t *json_one_object(struct lwp_json_tables *tables, const struct lwp_splits *splits, uint32_t index)
 {
     static const char *const kinds[] = {"heap", "static", "stack", "mmap", "unknown"};
@@ -159,6 +167,7 @@ static json_t *json_one_object(struct lwp_json_tables *tables, const struct lwp_
     json_object_set_new(json, "kind", json_string(kinds[object->kind]));
     json_object_set_new(json, "name", lwp_json_text(lwp_objects_name(profile, index)));
     json_object_set_new(json, "type", lwp_json_text(object->type ? object->type->name : NULL));
+    json_object_set_new(json, "declared", json_declared(object));
     json_object_set_new(json, "bytes", lwp_json_known(object->bytes));
     json_object_set_new(json, "element_bytes", lwp_json_known(object->element_bytes));
     json_object_set_new(json, "element_probability",

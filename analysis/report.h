@@ -1,18 +1,18 @@
-/* The findings as text for a terminal. Reads analysis.json only. */
+/* The findings as text for a terminal. */
 #ifndef LWP_ANALYSIS_REPORT_H
 #define LWP_ANALYSIS_REPORT_H
 
-#include <jansson.h>
-#include <stdbool.h>
+#include "analysis/review.h"
+
 #include <stdio.h>
 
-/* `dir` is for the closing hint. Control characters in `root`'s texts become '?'. */
-void lwp_report_print(FILE *out, json_t *root, const char *dir, bool brief, bool colour);
-
-/* Control characters in all texts become '?'; line breaks stay in what is called "declaration". */
-void lwp_report_clean(json_t *root);
+/* `dir` is for the closing hint. */
+void lwp_report_print(FILE *out, const struct lwp_review *review, const char *dir, bool brief, bool colour);
 
 /* Words up to column 80, the first one where the cursor stands at `indent`, following lines indented; a line break. */
 void lwp_report_wrap(FILE *out, int indent, const char *text);
+
+/* Whether what goes to standard output may be coloured: a terminal that can, and NO_COLOR is not set. */
+bool lwp_report_colour(void);
 
 #endif

@@ -35,7 +35,7 @@ for name in sys.argv[1:]:
     told = [(r["kind"], r["object"], tuple(lines(r["first"])), tuple(lines(r["second"]))) for r in analysis["redundancies"] if r["object"] is not None]
     if len(told) != len(set(told)):
         bad.append(f"{case}: the same lines are told twice: {told}")
-    report = open(f"{case}.report").read()
+    report = " ".join(open(f"{case}.report").read().split())
     if seen and seen[0]["share"] > 0.5 and f"(meanings.c:{first})" not in report or cause.replace("_", " ") not in report:
         bad.append(f"{case}: the report does not tell: {report}")
 print("\n".join(bad))

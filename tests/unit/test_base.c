@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/utf8.h"
+#include "base/visible.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -304,6 +305,42 @@ static void test_utf8(void **state)
     }
 }
 
+static void test_visible(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *shown;
+        bool line_breaks;
+        size_t most;
+    } table[] = {
+        {"", "", false, 0},
+        {"caf\xc3\xa9", "caf\xc3\xa9", false, 0},
+        {"a\033[31mb\x7f", "a\\x1b[31mb\\x7f", false, 0},
+        {"\xc2\x9b" "2J", "\\x9b2J", false, 0},                  /* CSI as one character */
+        {"a\xe2\x80\xae" "b", "a\\u202eb", false, 0},           /* right to left from here */
+        {"a\xe2\x80\x8b" "b", "a\\u200bb", false, 0},
+        {"\xf3\xa0\x81\x81", "\\U000e0041", false, 0},         /* a tag: drawn as nothing */
+        {"a\xff\xc0\xaf", "a\\xff\\xc0\\xaf", false, 0},
+        {"a\nb\tc", "a\\x0ab c", false, 0},
+        {"a\nb\rc", "a\nb\\x0dc", true, 0},
+        {"0123456789abcdef", "012345...def", false, 12},
+        {"0123456789ab", "0123456789ab", false, 12},
+        {"\xe6\xbc\xa2\xe6\xbc\xa2\xe6\xbc\xa2\xe6\xbc\xa2\xe6\xbc\xa2", "\xe6\xbc\xa2\xe6\xbc\xa2...\xe6\xbc\xa2", false, 9},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        char *shown = lwp_visible(table[i].text, table[i].line_breaks, table[i].most);
+        assert_string_equal(shown, table[i].shown);
+        free(shown);
+    }
+    assert_int_equal(lwp_visible_columns("a\xe6\xbc\xa2" "e\xcc\x81"), 4);
+    char marks[2 * 1000 + 2] = "e";
+    for (size_t i = 0; i < 1000; i++)
+        memcpy(marks + 1 + 2 * i, "\xcc\x81", 3);
+    char *few = lwp_visible(marks, false, 0);
+    assert_int_equal(strlen(few), 1 + 2 * 4);
+    free(few);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -312,7 +349,7 @@ int main(void)
         cmocka_unit_test(test_arena),            cmocka_unit_test(test_arena_overflow),
         cmocka_unit_test(test_grow),             cmocka_unit_test(test_map),
         cmocka_unit_test(test_errors),           cmocka_unit_test(test_log),
-        cmocka_unit_test(test_utf8),
+        cmocka_unit_test(test_utf8),             cmocka_unit_test(test_visible),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

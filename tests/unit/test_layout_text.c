@@ -146,18 +146,20 @@ static void test_report(void **state)
     json_t *root = lwp_json_build(&profile, &splits, NULL, &redundancies, NULL, NULL, &findings);
     assert_non_null(root);
     assert_true(json_is_null(json_object_get(root, "regroups")));
+    struct lwp_review *review = lwp_review_new(root, NULL, NULL);
     for (int colour = 0; colour < 2; colour++) {
         char *text = NULL;
         size_t size = 0;
         FILE *out = open_memstream(&text, &size);
-        lwp_report_print(out, root, "DIR", false, colour);
+        lwp_report_print(out, review, "DIR", false, colour);
         fclose(out);
         assert_non_null(strstr(text, "struct cell_key { long key; };"));
-        assert_non_null(strstr(text, "cells?[31m")); /* a name cannot change the terminal */
-        assert_non_null(strstr(text, "walk?all"));
+        assert_non_null(strstr(text, "cells\\x1b[31m")); /* a name cannot change the terminal */
+        assert_non_null(strstr(text, "walk\\x0aall"));
         assert_true((strchr(text, '\033') != NULL) == colour);
         free(text);
     }
+    lwp_review_free(review);
     json_decref(root);
     lwp_profile_fini(&profile);
 }

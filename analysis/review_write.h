@@ -1,0 +1,28 @@
+/* The formats that lwp report and lwp check share, and their options. */
+#ifndef LWP_ANALYSIS_REVIEW_WRITE_H
+#define LWP_ANALYSIS_REVIEW_WRITE_H
+
+#include "analysis/judgement.h"
+#include "base/command.h"
+
+#include <stdio.h>
+
+/* Option rows. GitHub's comments hold 65,536 characters, its job summaries 1 MiB. */
+#define LWP_REVIEW_OPTIONS                                                                                              \
+    {.name = "limit",                                                                                                   \
+     .kind = LWP_OPT_NUMBER,                                                                                            \
+     .argument = "BYTES",                                                                                               \
+     .min = 2000,                                                                                                       \
+     .max = 1 << 30,                                                                                                    \
+     .initial = "65000",                                                                                                \
+     .help = "of markdown: leave findings out rather than write more (a job summary holds 1000000)"},                   \
+    {                                                                                                                   \
+        .name = "root", .kind = LWP_OPT_TEXT, .argument = "FOLDER",                                                     \
+        .help = "say paths relative to it, not to the work tree around the current folder"                              \
+    }
+
+/* In the format that --format names: markdown, sarif or junit. `judgement` NULL: nothing was checked. */
+int lwp_review_write(FILE *out, const struct lwp_review *review, const struct lwp_judgement *judgement, const struct lwp_options *options,
+                     struct lwp_error *err);
+
+#endif
