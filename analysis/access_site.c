@@ -71,6 +71,12 @@ bool lwp_access_constructs(const struct lwp_access_site *site)
     return length && strncmp(class, last, length) == 0 && (class[length] == ':' || class[length] == '<');
 }
 
+bool lwp_access_initialises(const struct lwp_access_site *site)
+{
+    return lwp_access_fills(site) || lwp_access_constructs(site) ||
+           (site->shaped && site->shape.repeats_value && !site->shape.stays);
+}
+
 bool lwp_access_same(const struct lwp_access_site *a, const struct lwp_access_site *b)
 {
     return a->place && a->place == b->place;

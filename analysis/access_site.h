@@ -23,6 +23,9 @@ bool lwp_access_copies(const struct lwp_access_site *site);     /* memcpy and th
 bool lwp_access_compares(const struct lwp_access_site *site);   /* strcmp and the like */
 bool lwp_access_constructs(const struct lwp_access_site *site); /* a C++ constructor */
 
+/* A fill of the library's, a constructor, or a loop that stores what it has not computed from anything. */
+bool lwp_access_initialises(const struct lwp_access_site *site);
+
 /* Whether both are the same instruction, or in the same loop. */
 bool lwp_access_same(const struct lwp_access_site *a, const struct lwp_access_site *b);
 bool lwp_access_same_loop(const struct lwp_access_site *a, const struct lwp_access_site *b);

@@ -41,10 +41,11 @@ struct lwp_evidence {
     bool stays, walks;               /* time and again at one address; at many */
 };
 
-/* A fill of the library's, a constructor, or a loop that stores what it has not computed from anything. */
-bool lwp_cause_initialises(const struct lwp_access_site *site);
-
-/* Of the kinds computation, register and spatial; and their texts, one of which is for UNKNOWN in each kind. */
+/* One of the causes, and the texts for them, one of which is for UNKNOWN in each kind: of accesses to memory, and of the
+ * kinds computation, register and spatial. */
+enum lwp_cause lwp_cause_of_memory(struct lwp_profile *profile, const struct lwp_redundancy *item, const struct lwp_evidence *e);
+extern const struct lwp_cause_text lwp_cause_memory_texts[];
+extern const size_t lwp_cause_memory_text_count;
 enum lwp_cause lwp_cause_of_value(struct lwp_profile *profile, const struct lwp_redundancy *item, const struct lwp_evidence *e);
 extern const struct lwp_cause_text lwp_cause_value_texts[];
 extern const size_t lwp_cause_value_text_count;

@@ -110,7 +110,7 @@ static enum lwp_cause value_beside(const struct lwp_redundancy *item, const stru
 {
     if (!e->second.place)
         return UNKNOWN;
-    if (lwp_cause_initialises(&e->second))
+    if (lwp_access_initialises(&e->second))
         return UNIFORM_FILL;
     if (item->close > 0.5)
         return CONVERGED;
