@@ -211,25 +211,60 @@ static int json_heat_compare(const void *a, const void *b)
     return (x->key > y->key) - (x->key < y->key);
 }
 
+static struct json_heat json_heat(const struct lwp_profile *profile, size_t i)
+{
+    const struct lwp_object *object = &profile->objects[i];
+    return (struct json_heat){object->weight.weight, object->accesses, object->key, (uint32_t)i};
+}
+
+/* The last of the OBJECTS_LISTED hottest, or of all. There are too many to sort them: whenever twice as many are
+ * gathered, the cooler half goes. */
+static struct json_heat json_last_listed(const struct lwp_profile *profile)
+{
+    struct json_heat hottest[2 * OBJECTS_LISTED] = {{.weight = 0}};
+    size_t count = 0;
+    bool full = false;
+    for (size_t i = 0; i < profile->object_count; i++) {
+        const struct json_heat heat = json_heat(profile, i);
+        if (!profile->objects[i].accessed ||
+            (full && json_heat_compare(&heat, &hottest[OBJECTS_LISTED - 1]) > 0))
+            continue;
+        hottest[count++] = heat;
+        if (count < 2 * OBJECTS_LISTED)
+            continue;
+        qsort(hottest, count, sizeof *hottest, json_heat_compare);
+        count = OBJECTS_LISTED;
+        full = true;
+    }
+    qsort(hottest, count, sizeof *hottest, json_heat_compare);
+    if (count > OBJECTS_LISTED)
+        count = OBJECTS_LISTED;
+    return hottest[count ? count - 1 : 0];
+}
+
 json_t *lwp_json_objects(struct lwp_json_tables *tables, const struct lwp_splits *splits,
                          const struct lwp_regroups *regroups)
 {
     struct lwp_profile *profile = tables->profile;
     json_t *objects = json_array();
-    struct json_heat *order = lwp_arena_alloc(profile->arena, profile->object_count + 1, sizeof *order);
-    size_t count = 0;
-    for (size_t i = 0; i < profile->object_count; i++) {
-        const struct lwp_object *object = &profile->objects[i];
-        if (object->accessed)
-            order[count++] = (struct json_heat){object->weight.weight, object->accesses, object->key, (uint32_t)i};
-    }
-    qsort(order, count, sizeof *order, json_heat_compare);
+    const struct json_heat last = json_last_listed(profile);
+    struct json_heat *order = NULL;
+    size_t count = 0, room = 0;
     bool *needed = lwp_arena_alloc(profile->arena, profile->object_count + 1, sizeof *needed);
     for (size_t s = 0; s < splits->count; s++)
         for (size_t k = 0; k < splits->splits[s].layout->object_count; k++)
             needed[splits->splits[s].layout->objects[k]] = true;
     for (size_t c = 0; regroups && c < regroups->candidates.count; c++)
         needed[regroups->candidates.arrays[c].object] = true;
+    for (size_t i = 0; i < profile->object_count; i++) {
+        const struct json_heat heat = json_heat(profile, i);
+        if (profile->objects[i].accessed && (needed[i] || json_heat_compare(&heat, &last) <= 0)) {
+            LWP_GROW(&order, count, &room);
+            order[count++] = heat;
+        }
+    }
+    if (count)
+        qsort(order, count, sizeof *order, json_heat_compare);
     for (size_t i = 0; i < count; i++) {
         const uint32_t index = order[i].object;
         struct lwp_object *object = &profile->objects[index];
@@ -240,5 +275,6 @@ json_t *lwp_json_objects(struct lwp_json_tables *tables, const struct lwp_splits
         object->reported = (uint32_t)json_array_size(objects);
         json_array_append_new(objects, json_one_object(tables, splits, index));
     }
+    free(order);
     return objects;
 }

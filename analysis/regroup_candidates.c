@@ -197,15 +197,19 @@ static void regroup_loops(struct lwp_profile *profile, struct lwp_regroup_candid
     lwp_map_free(index);
 }
 
+/* Those of the candidates, by whole regions. */
 static void regroup_walks(const struct lwp_profile *profile, struct lwp_regroup_candidates *candidates)
 {
-    uint32_t *regions = malloc((profile->region_count + 1) * sizeof *regions);
+    uint32_t *regions = lwp_zeroed(profile->region_count, sizeof *regions);
+    uint32_t *objects = lwp_zeroed(profile->object_count, sizeof *objects);
     lwp_walks_init(&candidates->walks);
-    if (!regions)
-        abort();
     for (size_t i = 0; i < profile->region_count; i++)
         regions[i] = profile->regions[i].same_as;
-    lwp_walks_merge(&candidates->walks, &profile->walks, NULL, regions);
+    memset(objects, 0xff, profile->object_count * sizeof *objects); /* LWP_WALK_LEFT_OUT */
+    for (size_t c = 0; c < candidates->count; c++)
+        objects[candidates->arrays[c].object] = candidates->arrays[c].object;
+    lwp_walks_merge(&candidates->walks, &profile->walks, objects, regions);
+    free(objects);
     free(regions);
 }
 

@@ -315,6 +315,8 @@ void lwp_walks_merge(struct lwp_walks *to, const struct lwp_walks *from, const u
 {
     for (size_t i = 0; i < from->walk_count; i++) {
         const struct lwp_walk *walk = &from->walks[i];
+        if (objects && objects[walk->object] == LWP_WALK_LEFT_OUT)
+            continue;
         struct lwp_walk *into = walk_find(to, objects ? objects[walk->object] : walk->object,
                                           regions ? regions[walk->region] : walk->region);
         if (!into)
@@ -335,7 +337,7 @@ void lwp_walks_merge(struct lwp_walks *to, const struct lwp_walks *from, const u
     for (size_t i = 0; i < from->pair_count; i++) {
         const struct lwp_walk_pair *pair = &from->pairs[i];
         uint32_t a = objects ? objects[pair->a] : pair->a, b = objects ? objects[pair->b] : pair->b;
-        if (a == b)
+        if (a == b || (objects && (a == LWP_WALK_LEFT_OUT || b == LWP_WALK_LEFT_OUT)))
             continue;
         struct lwp_walk_pair *into =
             walk_pair_find(to, a < b ? a : b, a < b ? b : a, regions ? regions[pair->region] : pair->region);

@@ -79,8 +79,9 @@ void lwp_walks_fini(struct lwp_walks *walks);
 void lwp_walks_sample(struct lwp_walks *walks, struct lwp_walker *walker, const struct lwp_walk_access *accesses,
                       int count, uint64_t time);
 
-/* Adds `from`, whose object and region numbers are others: objects[i] and regions[i] are the new ones (NULL: the same).
- * What was merged into one (two versions of a loop) is joined. */
+/* Adds `from`, whose object and region numbers are others: objects[i] and regions[i] are the new ones (NULL: the same),
+ * but for objects that are LWP_WALK_LEFT_OUT then. What was merged into one (two versions of a loop) is joined. */
+#define LWP_WALK_LEFT_OUT UINT32_MAX
 void lwp_walks_merge(struct lwp_walks *to, const struct lwp_walks *from, const uint32_t *objects,
                      const uint32_t *regions);
 

@@ -1,6 +1,7 @@
 #include "base/hash.h"
 
 #include "base/arena.h"
+#include "base/pages.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -14,7 +15,6 @@ struct map_slot {
 struct lwp_map {
     struct map_slot *slots;
     size_t capacity, count; /* capacity is a power of two */
-    struct lwp_arena *arena;
 };
 
 uint64_t lwp_hash_text(const char *text)
@@ -27,18 +27,18 @@ uint64_t lwp_hash_text(const char *text)
 
 struct lwp_map *lwp_map_new(void)
 {
-    struct lwp_arena *arena = lwp_arena_new();
-    struct lwp_map *map = lwp_arena_alloc(arena, 1, sizeof *map);
-    map->arena = arena;
-    map->capacity = 64;
-    map->slots = lwp_arena_alloc(arena, map->capacity, sizeof *map->slots);
+    enum { FIRST = 64 };
+    struct lwp_map *map = lwp_zeroed(1, sizeof *map);
+    map->capacity = FIRST;
+    map->slots = lwp_pages_alloc(map->capacity * sizeof *map->slots);
     return map;
 }
 
 void lwp_map_free(struct lwp_map *map)
 {
     if (map)
-        lwp_arena_free(map->arena);
+        lwp_pages_free(map->slots, map->capacity * sizeof *map->slots);
+    free(map);
 }
 
 static struct map_slot *map_find(struct map_slot *slots, size_t capacity, uint64_t key)
@@ -49,14 +49,14 @@ static struct map_slot *map_find(struct map_slot *slots, size_t capacity, uint64
     return &slots[i];
 }
 
-/* Old tables stay in the arena: together they are no larger than the current one. */
 static void map_double(struct lwp_map *map)
 {
     size_t capacity = map->capacity * 2;
-    struct map_slot *slots = lwp_arena_alloc(map->arena, capacity, sizeof *slots);
+    struct map_slot *slots = lwp_pages_alloc(capacity * sizeof *slots);
     for (size_t i = 0; i < map->capacity; i++)
         if (map->slots[i].used)
             *map_find(slots, capacity, map->slots[i].key) = map->slots[i];
+    lwp_pages_free(map->slots, map->capacity * sizeof *map->slots);
     map->slots = slots;
     map->capacity = capacity;
 }
