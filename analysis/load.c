@@ -14,6 +14,7 @@
 #include "analysis/inputs.h"
 #include "analysis/parallel.h"
 #include "analysis/settle.h"
+#include "analysis/space_objects.h"
 #include "base/log.h"
 
 #include <stdarg.h>
@@ -232,7 +233,7 @@ static void load_open(struct load *load, size_t index, struct lwp_resolver *reso
     load->modules++;
     pthread_cond_broadcast(&load->changed);
     pthread_mutex_unlock(&load->lock);
-    lwp_space_ready(process->space, resolver);
+    lwp_space_objects(process->space, resolver);
 }
 
 static const char *load_unit(uint8_t unit)

@@ -6,7 +6,6 @@
 #include "format/record.h"
 
 struct lwp_space;
-struct lwp_resolver;
 
 /* `number`: no other process has it. */
 struct lwp_space *lwp_space_new(struct lwp_profile *profile, uint32_t number);
@@ -27,9 +26,6 @@ void lwp_space_block_end(struct lwp_space *space, const struct lwps_block_end *r
 /* After the last of them: gives its modules their numbers. One process after the other, so that these are always the
  * same. */
 void lwp_space_modules(struct lwp_space *space);
-
-/* Then, before the first question: its objects. Afterwards several threads may ask at once. */
-void lwp_space_ready(struct lwp_space *space, struct lwp_resolver *resolver);
 
 /* The code or variable at an address: its module and address there; module LWP_NONE and the address itself when there
  * is none (JIT code). The answer holds from *from to *until. Time 0: whenever. */

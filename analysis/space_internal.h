@@ -42,12 +42,6 @@ struct space_start {
 } __attribute__((aligned(64)));
 _Static_assert(sizeof(struct space_start) == 64, "one cache line");
 
-/* An object in this process. */
-struct space_live {
-    uint32_t object;
-    uint64_t now, peak, allocations, largest, born_ns, died_ns;
-};
-
 struct lwp_space {
     struct lwp_profile *profile;
     uint32_t number;

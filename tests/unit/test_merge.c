@@ -11,6 +11,7 @@
 #include "analysis/objects.h"
 #include "analysis/resolve.h"
 #include "analysis/space.h"
+#include "analysis/space_objects.h"
 #include "bench/synthetic.c"
 
 #include <fcntl.h>
@@ -320,7 +321,7 @@ static void test_blocks(void **state)
             if (ends[i] != UINT64_MAX)
                 lwp_space_block_end(space, &(struct lwps_block_end){i + 1, ends[i]});
         lwp_space_modules(space);
-        lwp_space_ready(space, resolver);
+        lwp_space_objects(space, resolver);
         struct lwp_extent last = {0};
         for (int q = 0; q < QUESTIONS; q++) {
             uint64_t address = synthetic_random(&random) % (64 * 4100), offset,
