@@ -30,6 +30,7 @@ struct lwp_sampler {
     struct lwp_pmu *pmu;
     uint64_t period_ns, base_period_ns; /* the mean */
     uint64_t next_ns;                   /* until the next sample */
+    unsigned of_period;                 /* samples to come after the same time again */
     uint64_t review_cpu_ns, review_spent_ns; /* on samples, at the last review */
     uint64_t since_review; /* periods, with and without a sample */
     unsigned lost;         /* signals since the last sample that came while nothing could be looked at */

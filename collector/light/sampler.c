@@ -23,7 +23,7 @@
 #include <ucontext.h>
 
 enum { HEAP_THINNING_MOST = 1023, HEAP_COLD = 2, STOPPED_NS = 20000000 };
-enum { BREAKPOINT_ARM_NS = 12000 };
+enum { BREAKPOINT_ARM_NS = 12000, SAMPLES_A_PERIOD = 4 };
 enum { REVIEW_TICKS = 32, REVIEW_PERIODS = 16, FREQUENCY_FIRST = 1000, FREQUENCY_MOST = 20000, FREQUENCY_LEAST = 20, EXECUTION = 3 /* its debug register */ };
 
 static enum lwp_timer_kind sampler_kind; /* of the timer; hardware signals as the synchronous one does */
@@ -52,7 +52,8 @@ static uint64_t sampler_dropped(struct lwp_sampler *sampler, uint64_t gap_ns, ui
 {
     if (lwp_rests_rest(&sampler->rests))
         return lwp_rests_dropped(&sampler->rests, cpu_ns);
-    return sampler_ticks_wait(sampler) || gap_ns <= 2 * sampler->next_ns ? 0 : gap_ns / sampler->next_ns - 1;
+    uint64_t periods = (gap_ns + sampler->next_ns / 2) / sampler->next_ns; /* the gap is one or more, less the last sample's own time */
+    return sampler_ticks_wait(sampler) || periods < 1 ? 0 : periods - 1;
 }
 
 /* A tick comes after any time in the program with the chance of one in the period that was drawn, whatever was dropped
@@ -133,14 +134,21 @@ static void sampler_review(struct lwp_thread *self, struct lwp_sampler *sampler,
         lwp_pmu_pace_to(sampler->pmu, period, elapsed);
 }
 
-/* Each time another one, from half of the period to one and a half: else samples fall into lockstep with programs that do
- * the same again and again. */
+/* Every few samples another one, from half of the period to one and a half: else samples fall into lockstep with programs that
+ * do the same again and again. Not each time, since setting one costs as much as a stop where the hypervisor keeps the clock
+ * (25 us). Each of those samples still comes after any time in the program with the same chance. */
 static void sampler_draw_period(struct lwp_thread *self, struct lwp_sampler *sampler)
 {
+    if (sampler->of_period) {
+        sampler->of_period--;
+        return;
+    }
     uint32_t period = (uint32_t)sampler->period_ns;
     sampler->next_ns = period / 2 + lwp_random_below(&self->random, period);
-    if (!lwp_rests_begin(&sampler->rests, sampler->timer, sampler->next_ns, self->last_cpu_ns, &self->random))
-        lwp_timer_set_period(sampler->timer, sampler->next_ns);
+    if (lwp_rests_begin(&sampler->rests, sampler->timer, sampler->next_ns, self->last_cpu_ns, &self->random))
+        return;
+    lwp_timer_set_period(sampler->timer, sampler->next_ns);
+    sampler->of_period = SAMPLES_A_PERIOD - 1;
 }
 
 static void sampler_charge_switches(struct lwp_thread *self, struct lwp_sampler *sampler, uint64_t ran_ns)
@@ -175,6 +183,7 @@ void lwp_sampler_rest(struct lwp_thread *self, uint64_t ns)
         return;
     ns /= 2;
     sampler->next_ns = ns < sampler->period_ns ? sampler->period_ns : ns < LONGEST_NS ? ns : LONGEST_NS;
+    sampler->of_period = 0;
     lwp_timer_set_period(sampler->timer, sampler->next_ns);
 }
 
