@@ -21,6 +21,7 @@
 #include <sys/mman.h>
 #include <time.h>
 #include <ucontext.h>
+#include <x86intrin.h>
 
 enum { HEAP_THINNING_MOST = 1023, HEAP_COLD = 2, STOPPED_NS = 20000000 };
 enum { BREAKPOINT_ARM_NS = 12000, SAMPLES_A_PERIOD = 4 };
@@ -261,7 +262,9 @@ static void sampler_interrupt(void *given)
     const struct interrupt *interrupt = given;
     struct lwp_thread *self = interrupt->self;
     struct lwp_sampler *sampler = interrupt->sampler;
+    uint64_t ticks = __rdtsc();
     uint64_t cpu = clock_now(CLOCK_THREAD_CPUTIME_ID);
+    uint64_t stop_ns = lwp_stop_cost_trap(__rdtsc() - ticks);
     if (interrupt->debug < 0) {
         sampler_sample(interrupt, cpu);
         return;
@@ -279,15 +282,15 @@ static void sampler_interrupt(void *given)
     uint64_t took = clock_now(CLOCK_THREAD_CPUTIME_ID) - cpu;
     self->last_cpu_ns += took;
     if (interrupt->debug == EXECUTION) {
-        lwp_budget_spend(&self->budget, LWP_COST_SAMPLES, took + lwp_stop_cost_trap());
+        lwp_budget_spend(&self->budget, LWP_COST_SAMPLES, took + stop_ns);
     } else if (sampler_shares(sampler, interrupt->debug)) {
-        lwp_budget_spend(&self->budget, LWP_COST_TRIALS, took + lwp_stop_cost_trap());
+        lwp_budget_spend(&self->budget, LWP_COST_TRIALS, took + stop_ns);
         /* at once: a thread that mostly waits is hardly ever sampled */
         lwp_sharing_choose(&sampler->sharing, &sampler->registers, self, clock_now(CLOCK_MONOTONIC),
                            sampler_affords_trial(self, cpu));
         lwp_sharing_arm(&sampler->sharing, &sampler->registers, self);
     } else {
-        lwp_budget_spend(&self->budget, LWP_COST_WATCHES, took + lwp_stop_cost_trap());
+        lwp_budget_spend(&self->budget, LWP_COST_WATCHES, took + stop_ns);
     }
 }
 

@@ -1,7 +1,8 @@
 /* A stop is timed in a loop that does nothing else. In programs that work on memory it costs a multiple: the kernel's and,
  * in a virtual machine, the hypervisor's way there and back are cold, and so are the program's caches afterwards. That
  * cannot be seen from inside; the multiples are from comparing programs with and without stops (bench/run measures
- * the sum on every machine).
+ * the sum on every machine). How cold it is differs between programs and, with stops that come soon after others, within one:
+ * what a stop's first system call takes tells.
  *
  * An armed register costs other code nothing, but some of it runs far slower until it is disarmed: on Zen 5 string
  * instructions go byte by byte; on Sapphire Rapids short ones take 16 ns instead of 3, and stores of 64 bytes, or of 32
@@ -22,10 +23,10 @@
 /* Where it cannot be measured: what it is in virtual machines, hot. */
 enum { TRAP_NS = 20000, ASYNC_NS = 40000, POSIX_NS = 15000 };
 enum { COST_BYTES = 2048, SLOW_TIMES = 2 };
-static const double cold_sample = 2.5, cold_trap = 4; /* times a hot trap */
-static const double cold_tick = 1.5;                  /* 1.15 in a loop of system calls */
+static const double cold_sample = 2.5, cold_tick = 1.5 /* 1.15 in a loop of system calls */; /* times a hot trap */
+static const double cold_call = 0.65, cold_trap_least = 1.3, cold_trap_most = 4; /* likewise; the first times how cold its first call is */
 
-static uint64_t cost_trap = TRAP_NS, cost_switch;
+static uint64_t cost_trap = TRAP_NS, cost_switch, cost_call;
 static bool cost_strings, cost_stores;
 static volatile unsigned cost_hits;
 
@@ -55,6 +56,21 @@ static void cost_measure_trap(volatile uint64_t *watched)
     }
     if (cost_hits == TIMES)
         cost_trap = least;
+}
+
+/* Ticks. */
+static void cost_measure_call(void)
+{
+    enum { TIMES = 10 };
+    uint64_t least = UINT64_MAX;
+    struct timespec now;
+    for (int i = 0; i < TIMES; i++) {
+        uint64_t start = __rdtsc();
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+        uint64_t took = __rdtsc() - start;
+        least = took < least ? took : least;
+    }
+    cost_call = least;
 }
 
 /* What a switch does to the timer is what stopping and starting it does. */
@@ -137,6 +153,7 @@ void lwp_stop_cost_measure(void)
         cost_measure_trap(&watched);
     }
     lwp_debug_close(&registers);
+    cost_measure_call();
     cost_measure_switch();
     sigaction(SIGTRAP, &before, NULL);
 }
@@ -153,9 +170,11 @@ uint64_t lwp_stop_cost_tick(void)
     return (uint64_t)((double)cost_trap * cold_tick);
 }
 
-uint64_t lwp_stop_cost_trap(void)
+uint64_t lwp_stop_cost_trap(uint64_t first_call)
 {
-    return (uint64_t)((double)cost_trap * cold_trap);
+    double cold = cost_call ? cold_call * (double)first_call / (double)cost_call : cold_trap_most;
+    cold = cold < cold_trap_least ? cold_trap_least : cold > cold_trap_most ? cold_trap_most : cold;
+    return (uint64_t)((double)cost_trap * cold);
 }
 
 uint64_t lwp_stop_cost_switch(void)

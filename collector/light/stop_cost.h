@@ -13,7 +13,8 @@ void lwp_stop_cost_measure(void);
 
 uint64_t lwp_stop_cost_sample(enum lwp_timer_kind kind); /* ns of one of the timer's signals */
 uint64_t lwp_stop_cost_tick(void);                       /* ns of one of its interrupts within the kernel, without a signal */
-uint64_t lwp_stop_cost_trap(void);                       /* ns of one stop by a debug register */
+/* ns of one stop by a debug register; `first_call`: ticks that it took to read the thread's clock, before anything else. */
+uint64_t lwp_stop_cost_trap(uint64_t first_call);
 
 uint64_t lwp_stop_cost_switch(void); /* ns of leaving the processor and coming back with a timer of perf's running */
 
