@@ -1,6 +1,6 @@
 #include "analysis/element_covers.h"
 
-#include "analysis/elements.h"
+#include "analysis/element_place.h"
 
 #include <stdlib.h>
 
@@ -64,13 +64,13 @@ void lwp_element_covers_find(const struct lwp_profile *profile, const struct lwp
         const struct lwp_stream *stream = streams->items[i].stream;
         uint64_t residue;
         if (stream->stride.bytes % stride || stream->bytes == 0 || stream->accesses < 3 ||
-            lwp_elements_residue(stream, covers->stride, &residue) < keeps_to)
+            lwp_element_residue(stream, covers->stride, &residue) < keeps_to)
             continue;
         struct element_cover *cover = cover_of(covers, stream->region);
         if (!cover)
             continue;
         cover->accesses += stream->accesses;
-        cover_add(cover, covers->stride, residue, stream->bytes, lwp_elements_packed(profile, stream));
+        cover_add(cover, covers->stride, residue, stream->bytes, lwp_element_packed(profile, stream));
         const struct lwp_place *place =
             stream->module == LWP_NONE ? NULL : lwp_code_place(profile->code, stream->module, stream->address);
         size_t count =

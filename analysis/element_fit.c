@@ -1,7 +1,7 @@
 /* Every stream must keep to one place of the element, inside a field of its type. */
 #include "analysis/element_fit.h"
 
-#include "analysis/elements.h"
+#include "analysis/element_place.h"
 #include "analysis/objects.h"
 #include "analysis/streams.h"
 
@@ -59,12 +59,12 @@ double lwp_element_fit(const struct lwp_profile *profile, uint32_t index, uint64
     for (uint32_t i = profile->object_streams[index]; i != LWP_NONE && judged < STREAMS_JUDGED;
          i = profile->streams[i].next_of_object) {
         const struct lwp_stream *stream = &profile->streams[i];
-        if (lwp_objects_library_code(profile, stream->module) || stream->offsets.count == 0 || lwp_elements_beyond(stream, end))
+        if (lwp_objects_library_code(profile, stream->module) || stream->offsets.count == 0 || lwp_element_beyond(stream, end))
             continue;
         uint64_t residue;
         bool whole = stream->bytes >= size; /* a vector over several elements: it must start at one */
         uint64_t modulus = whole && !stream->vector ? stream->bytes : size;
-        double keeps = lwp_elements_residue(stream, modulus, &residue);
+        double keeps = lwp_element_residue(stream, modulus, &residue);
         residue = (residue + modulus - start % modulus) % modulus;
         bool fits = keeps >= LWP_ELEMENT_KEEPS_TO;
         if (fits && type && (!stream->vector || stream->bytes <= 4) && stream->bytes)

@@ -3,7 +3,7 @@
 #include "analysis/element_votes.h"
 
 #include "analysis/element_table.h"
-#include "analysis/elements.h"
+#include "analysis/element_place.h"
 #include "analysis/objects.h"
 
 #include <string.h>
@@ -118,7 +118,7 @@ void lwp_element_votes_collect(struct lwp_profile *profile, uint32_t index, stru
          i = profile->streams[i].next_of_object) {
         const struct lwp_stream *stream = &profile->streams[i];
         if (stream->module == LWP_NONE || lwp_objects_library_code(profile, stream->module) ||
-            (double)stream->accesses < all / 200 || lwp_elements_beyond(stream, votes->table_end))
+            (double)stream->accesses < all / 200 || lwp_element_beyond(stream, votes->table_end))
             continue;
         size_t count = lwp_types_at_access(profile->code, stream->module, stream->address, candidates, SITES_ROOM);
         for (size_t k = 0; k < count && k < SITES_ROOM; k++)

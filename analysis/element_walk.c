@@ -1,6 +1,6 @@
 #include "analysis/element_walk.h"
 
-#include "analysis/elements.h"
+#include "analysis/element_place.h"
 #include "analysis/streams.h"
 
 #include <math.h>
@@ -74,7 +74,7 @@ uint64_t lwp_element_walk_around(const struct lwp_element_streams *streams, uint
             walk_left_out(offsets, count, stride, larger, in) >= left_out_chance)
             continue;
         *open = true;
-        bool apart = lwp_elements_residue(stream, larger, &residue) >= keeps_to && !in[residue * bins / larger];
+        bool apart = lwp_element_residue(stream, larger, &residue) >= keeps_to && !in[residue * bins / larger];
         if (larger <= NESTED_MAX && apart && (around == 0 || larger < around))
             around = larger;
     }

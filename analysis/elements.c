@@ -7,6 +7,7 @@
 #include "analysis/elements.h"
 
 #include "analysis/element_fit.h"
+#include "analysis/element_place.h"
 #include "analysis/element_size.h"
 #include "analysis/element_votes.h"
 #include "analysis/objects.h"
@@ -19,70 +20,6 @@
 enum { CANDIDATES_TRIED = 16 };
 
 static const double fit_needed = 0.9, fit_agreed = 0.7, exact_rules = 0.3, mixed_limit = 0.15;
-
-double lwp_elements_residue(const struct lwp_stream *stream, uint64_t element_bytes, uint64_t *residue)
-{
-    enum { LOOKED_AT = 48 }; /* asked for each candidate of each stream: keep it cheap */
-    uint64_t offsets[LOOKED_AT];
-    size_t count = lwp_streams_offsets(stream, offsets, LOOKED_AT), best = 0;
-    *residue = 0;
-    for (size_t i = 0; i < count; i++)
-        offsets[i] %= element_bytes;
-    for (size_t i = 0; i < count; i++) {
-        size_t same = 0;
-        for (size_t j = 0; j < count; j++)
-            same += offsets[j] == offsets[i];
-        if (same > best) {
-            best = same;
-            *residue = offsets[i];
-        }
-        if (best * 2 > count)
-            break;
-    }
-    return count ? (double)best / (double)count : 0;
-}
-
-bool lwp_elements_place(const struct lwp_object *object, uint64_t offset, uint64_t *place)
-{
-    bool inside = offset >= object->element_start && (!object->element_end || offset < object->element_end);
-    *place = inside ? (offset - object->element_start) % object->element_bytes : 0;
-    return inside;
-}
-
-uint64_t lwp_elements_count(const struct lwp_object *object)
-{
-    if (!object->element_bytes || object->bytes < object->element_start)
-        return 0;
-    if (object->element_end) /* tables that grew have as large a part of control bytes */
-        return (uint64_t)((double)object->bytes / (double)object->largest *
-                          (double)(object->element_end - object->element_start)) / object->element_bytes;
-    return (object->bytes - object->element_start) / object->element_bytes;
-}
-
-bool lwp_elements_beyond(const struct lwp_stream *stream, uint64_t end)
-{
-    uint64_t offsets[LWP_RESERVOIR];
-    size_t count = end ? lwp_streams_offsets(stream, offsets, LWP_RESERVOIR) : 0, beyond = 0;
-    for (size_t i = 0; i < count; i++)
-        beyond += offsets[i] >= end;
-    return beyond * 2 > count;
-}
-
-double lwp_elements_stream_place(const struct lwp_profile *profile, const struct lwp_stream *stream, uint64_t *place)
-{
-    const struct lwp_object *object = &profile->objects[stream->object];
-    uint64_t residue;
-    double keeps = lwp_elements_residue(stream, object->element_bytes, &residue);
-    *place = (residue + object->element_bytes - object->element_start % object->element_bytes) % object->element_bytes;
-    return lwp_elements_beyond(stream, object->element_end) ? 0 : keeps;
-}
-
-bool lwp_elements_packed(const struct lwp_profile *profile, const struct lwp_stream *stream)
-{
-    if (!stream->vector || stream->bytes > sizeof(uint64_t) || stream->module == LWP_NONE)
-        return stream->vector && stream->bytes > sizeof(uint64_t);
-    return lwp_code_operand(profile->code, stream->module, stream->address).packed;
-}
 
 /* Ends in an array without a length: each block is one struct and as many elements as were asked for. */
 static bool element_is_flexible(const struct lwp_type *type)
@@ -212,7 +149,7 @@ static uint64_t element_start_by_offsets(const struct lwp_profile *profile, uint
             const struct lwp_stream *stream = &profile->streams[s];
             uint64_t residue;
             if (stream->vector || stream->bytes == 0 || lwp_objects_library_code(profile, stream->module) ||
-                lwp_elements_residue(stream, size, &residue) < LWP_ELEMENT_KEEPS_TO)
+                lwp_element_residue(stream, size, &residue) < LWP_ELEMENT_KEEPS_TO)
                 continue;
             all += (double)stream->accesses;
             if ((residue + size - starts[i]) % size + stream->bytes > size)

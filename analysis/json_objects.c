@@ -2,7 +2,7 @@
  * loops that use it. */
 #include "analysis/json_parts.h"
 
-#include "analysis/elements.h"
+#include "analysis/element_place.h"
 #include "analysis/objects.h"
 #include "analysis/streams.h"
 #include "format/record.h"
@@ -25,7 +25,7 @@ static double json_accesses_in(const struct lwp_profile *profile, const struct l
             const struct lwp_stream *stream = &profile->streams[i];
             size_t count = lwp_streams_offsets(stream, offsets, LWP_RESERVOIR), inside = 0;
             for (size_t o = 0; o < count; o++)
-                inside += lwp_elements_place(&profile->objects[layout->objects[k]], offsets[o], &place) &&
+                inside += lwp_element_place(&profile->objects[layout->objects[k]], offsets[o], &place) &&
                           place < offset + bytes && place + (stream->bytes ? stream->bytes : 1) > offset;
             if (count)
                 accesses += (double)stream->accesses * (double)inside / (double)count;
@@ -174,7 +174,7 @@ static json_t *json_one_object(struct lwp_json_tables *tables, const struct lwp_
                         object->element_bytes ? lwp_json_share(object->element_probability) : json_null());
     json_object_set_new(json, "element_start", lwp_json_count(object->element_start));
     json_object_set_new(json, "elements",
-                        lwp_json_known(lwp_elements_count(object)));
+                        lwp_json_known(lwp_element_count(object)));
     json_object_set_new(json, "allocations", lwp_json_known(object->allocations));
     json_object_set_new(json, "context", lwp_json_context(tables, object->context));
     json_object_set_new(json, "common_context", lwp_json_context(tables, object->common));

@@ -8,7 +8,7 @@
  * Limits: a vector access counts for every field it spans, even when the program drops some of the bytes. */
 #include "analysis/layout.h"
 
-#include "analysis/elements.h"
+#include "analysis/element_place.h"
 #include "analysis/objects.h"
 #include "analysis/remainder.h"
 #include "analysis/streams.h"
@@ -123,8 +123,8 @@ static size_t layout_ranges(const struct lwp_profile *profile, const struct lwp_
             const struct lwp_stream *stream = &profile->streams[i];
             uint64_t residue;
             if (lwp_objects_library_code(profile, stream->module) || stream->bytes == 0 ||
-                stream->accesses * 500 < layout->accesses || lwp_elements_packed(profile, stream) != packed ||
-                lwp_elements_stream_place(profile, stream, &residue) < 0.5)
+                stream->accesses * 500 < layout->accesses || lwp_element_packed(profile, stream) != packed ||
+                lwp_element_stream_place(profile, stream, &residue) < 0.5)
                 continue;
             uint64_t end = residue + stream->bytes;
             ranges[count++] = (struct layout_range){residue, end < layout->element_bytes ? end : layout->element_bytes};
@@ -217,7 +217,7 @@ static void layout_siblings(struct lwp_profile *profile, struct lwp_layout *layo
     struct lwp_sibling siblings[SIBLINGS];
     uint64_t residue;
     if (stream->module == LWP_NONE || stream->fair_seen >= FAIR_MANY || stream->vector ||
-        lwp_elements_stream_place(profile, stream, &residue) < 0.8)
+        lwp_element_stream_place(profile, stream, &residue) < 0.8)
         return;
     const struct lwp_place *place = lwp_code_place(profile->code, stream->module, stream->address);
     size_t count = lwp_code_siblings(profile->code, stream->module, stream->address, siblings, SIBLINGS);
@@ -262,7 +262,7 @@ static void layout_stream(struct lwp_profile *profile, struct lwp_layout *layout
     size_t count = 0, kept = 0;
     const struct lwp_object *object = &profile->objects[stream->object];
     for (uint32_t i = 0; i < stream->offsets.count; i++)
-        count += lwp_elements_place(object, stream->offsets.items[i], &offsets[count]);
+        count += lwp_element_place(object, stream->offsets.items[i], &offsets[count]);
     if (!count && stream->offsets.count)
         return; /* a header's */
     struct lwp_layout_loop *loop = layout_loop(layout, stream->region);

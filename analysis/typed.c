@@ -2,7 +2,7 @@
  * element lies in one, judged by the offsets sampled. */
 #include "analysis/typed.h"
 
-#include "analysis/elements.h"
+#include "analysis/element_place.h"
 #include "analysis/streams.h"
 
 static bool typed_in_field(const struct lwp_type *type, uint64_t place)
@@ -22,7 +22,7 @@ static double typed_fields(const struct lwp_object *object, const struct lwp_str
     if (object->type->kind != LWP_TYPE_STRUCT)
         return 1;
     for (size_t i = 0; i < count; i++)
-        inside += lwp_elements_place(object, offsets[i], &place) && typed_in_field(object->type, place);
+        inside += lwp_element_place(object, offsets[i], &place) && typed_in_field(object->type, place);
     return count ? (double)inside / (double)count : 0;
 }
 

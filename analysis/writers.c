@@ -6,7 +6,7 @@
  * Limits: threads that take slices, but others in each round, seem to mingle. */
 #include "analysis/writers.h"
 
-#include "analysis/elements.h"
+#include "analysis/element_place.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ void lwp_writers_fields(const struct lwp_profile *profile, const struct lwp_layo
              i = profile->streams[i].next_of_object) {
             const struct lwp_stream *stream = &profile->streams[i];
             uint64_t place;
-            if (!stream->stores || lwp_elements_stream_place(profile, stream, &place) < 0.5)
+            if (!stream->stores || lwp_element_stream_place(profile, stream, &place) < 0.5)
                 continue;
             for (size_t f = 0; f < layout->field_count; f++)
                 if (place < layout->fields[f].offset + layout->fields[f].bytes &&

@@ -7,6 +7,7 @@
 
 #include "analysis/element_size.h"
 #include "analysis/element_table.h"
+#include "analysis/element_place.h"
 #include "analysis/elements.h"
 #include "analysis/contexts.h"
 #include "analysis/objects.h"
@@ -170,9 +171,9 @@ static void test_header(void **state)
     assert_int_equal(profile.objects[object].element_bytes, 40);
     assert_int_equal(profile.objects[object].element_start, 24);
     uint64_t place;
-    assert_true(lwp_elements_place(&profile.objects[object], 24 + 40 * 7 + 32, &place));
+    assert_true(lwp_element_place(&profile.objects[object], 24 + 40 * 7 + 32, &place));
     assert_int_equal(place, 32);
-    assert_false(lwp_elements_place(&profile.objects[object], 16, &place));
+    assert_false(lwp_element_place(&profile.objects[object], 16, &place));
     done();
     LOOK(4001792, {0, 0, 40, 0, 100000, 8, 200, false}, {0, 0, 40, 32, 100000, 8, 200, false}); /* 977 pages */
     assert_int_equal(profile.objects[object].element_bytes, 40);
