@@ -70,6 +70,7 @@ json_t *lwp_json_run(const struct lwp_profile *profile)
     json_object_set_new(run, "exit", exit_status);
     json_object_set_new(run, "engine", lwp_json_text(profile->engine < 4 ? engines[profile->engine] : NULL));
     json_object_set_new(run, "event", json_copied(profile->run, "event"));
+    json_object_set_new(run, "options", json_copied(profile->run, "options"));
     json_object_set_new(run, "weight_unit",
                         lwp_json_text(profile->weight_unit < 5 ? units[profile->weight_unit] : NULL));
     json_object_set_new(run, "weight", json_real(profile->total.weight));

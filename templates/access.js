@@ -164,7 +164,7 @@ function valuesTable(totals) {
 
 function viewRedundancies() {
   const totals = data.redundancy_totals;
-  if (!totals) return [el('h1', null, 'Redundant accesses'), el('p.lead', null, 'Not measured in this run; the notes of the run say why.')];
+  if (!totals) return [el('h1', null, 'Redundant accesses'), notMeasured('Stores that nothing reads, and loads and stores of what is there already', '--detect redundancy')];
   return [
     el('h1', null, 'Redundant accesses'),
     el('p.lead', null, Object.keys(REDUNDANT).some(redundantExact) ?
@@ -176,8 +176,10 @@ function viewRedundancies() {
         (total.exact ? `${what}; ${amount(total, total.wasted)} of ${amount(total, total.decided)}` : `${what}; ${count(total.decided)} of ${count(total.candidates)} watched`) + (total.undecided > 0.005 ? `; nothing is known of ${percent(total.undecided)}` : '')] :
         [title, 'unknown', 'none was decided', what];
     })),
+    ONLY_COUNTED.some(kind => !totals[kind]) && el('p.note.missing', null, el('strong', null, el('span', {'aria-hidden': 'true'}, '⊘ '), 'Not measured in this run: '),
+      ONLY_COUNTED.filter(kind => !totals[kind]).map(kind => `${REDUNDANT[kind][0].toLowerCase()} (${REDUNDANT[kind][1]})`).join(', '), '. ', el('code', null, 'lwp collect -e exact --detect values,registers,spatial'), ' does.'),
     valuesTable(totals),
-    ...Object.keys(REDUNDANT).map(pairsTable),
+    list(data.redundancies).length ? Object.keys(REDUNDANT).map(pairsTable) : nothingFound('No pair of accesses stood out.'),
   ];
 }
 
@@ -193,7 +195,7 @@ function viewRedundancy(index) {
     tiles([
       [`Share of all ${of}`, percent(pair.share), redundantExact(pair.kind) ? `exact: ${amount(data.redundancy_totals[pair.kind], pair.amount)}` : `95 % interval ${interval(pair.share_ci)}`, what],
       isNumber(pair.own_share) && ['Equal to the one before', percent(pair.own_share), 'of the elements looked at here'],
-      [redundantExact(pair.kind) ? 'Times' : 'Pairs seen', count(pair.samples), `${data.run.engine || 'unknown'} engine`],
+      [redundantExact(pair.kind) ? 'Times' : 'Pairs seen', count(pair.samples), engineName()],
       placesTile(pair.places),
       ['Data', object ? clip(objectName(object), 40) : 'unknown', isNumber(pair.bytes) ? `${bytes(pair.bytes)} at a time` : null, object && el('a', {href: '#object/' + pair.object}, 'all about it')],
       pair.kind !== 'dead_store' && ['Values', pair.approximate > 0 ? `${percent(pair.approximate)} only about equal` : 'equal', pair.approximate > 0 ? 'numbers within 1 %, or what --approx said' : null],

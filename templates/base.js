@@ -89,8 +89,22 @@ function shareBar(share, ci, full = 1) {
     el('span.value', {title: isRange(ci) ? `95 % interval ${interval(ci)}` : null}, percent(share)));
 }
 
+/* The same for a number that is no share; the bar is a part of `full`. */
+function countBar(value, full) {
+  return el('span.share', null, el('span.track', {'aria-hidden': 'true'}, el('span.fill', {style: {width: (100 * (value || 0) / full).toFixed(2) + '%'}})), el('span.value', null, count(value)));
+}
+
 function facts(rows, what = 'dl.facts') {
   return el(what, null, rows.filter(Boolean).map(([name, ...value]) => el('div', null, el('dt', null, name), el('dd', null, value))));
+}
+
+/* What is made only when it is looked at. */
+function fold(summary, make, open = false) {
+  const node = el('details.fold', {open}, el('summary', null, summary));
+  const fill = () => { if (node.open && node.childElementCount === 1) node.append(...[make()].flat(Infinity).filter(part => part instanceof Node)); };
+  node.addEventListener('toggle', fill);
+  fill();
+  return node;
 }
 
 function copyText(text) {

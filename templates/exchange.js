@@ -1,66 +1,104 @@
 /* Communication between threads that was counted: for each code region a matrix of what is read for the first time, one of
  * what is read again and one of their ratio, and a histogram of the distances between two reads. */
 
-const REGIONS_OPEN = 3;
-const EXCHANGE_KINDS = {program: 'all but the runtime\'s own', runtime: 'runtime', function: 'function', parallel: 'OpenMP parallel region', loop: 'loop'};
+const EXCHANGE_KINDS = {program: 'whole program, but for the runtime\u2019s own', runtime: 'runtime', function: 'function', parallel: 'OpenMP parallel region', loop: 'loop'};
+const FLOWS_MAX = 200;
 
-const shortCount = n => !isNumber(n) ? 'unknown' : n >= 1e9 ? (n / 1e9).toPrecision(3) + 'G' : n >= 1e6 ? (n / 1e6).toPrecision(3) + 'M' : n >= 1e4 ? (n / 1e3).toPrecision(3) + 'k' : Number.isInteger(n) ? count(n) : n.toPrecision(3);
+const regionLink = index => el('a', {href: '#region/' + index}, clip((at(list(data.communication && data.communication.regions), index) || {}).name || 'unknown', 80));
 
-function exchangeMatrix(communication, cells, caption) {
-  const threads = list(communication.threads), small = threads.length > MATRIX_NUMBERS_MAX;
-  const most = Math.max(0, ...list(cells).map(row => Math.max(0, ...list(row).filter(isNumber))));
-  const cell = (from, to) => {
-    if (from === to) return el('td.self', null, '·');
-    const value = list(list(cells)[from])[to];
-    if (!isNumber(value)) return el('td', null, '–');
-    const shown = shortCount(value);
-    return el(`td.h${heatStep(value, most)}`, {title: `${threadName(threads[from])} → ${threadName(threads[to])}: ${shown}`}, small ? el('span.aside', null, shown) : shown);
-  };
-  return el('div.panel', null, el('h4', null, caption),
-    el('div.scroll', {tabindex: '0', role: 'region', 'aria-label': caption},
-      el(small ? 'table.matrix.heat.small' : 'table.matrix.heat', null,
-        el('thead', null, el('tr', null, el('td.corner', null, 'written by ↓  read by →'), threads.map(t => el('th', {scope: 'col'}, el('span', null, threadName(t)))))),
-        el('tbody', null, threads.map((t, from) => el('tr', null, el('th', {scope: 'row'}, threadName(t)), threads.map((_, to) => cell(from, to))))))),
-    most > 0 && el('p.heat-legend', {'aria-hidden': 'true'}, '0', [0, 1, 2, 3, 4, 5].map(step => el(`span.swatch.h${step}`)), shortCount(most)));
+function exchangeMatrices(communication, region) {
+  const names = list(communication.threads).map(threadName);
+  const matrix = (cells, caption) => Array.isArray(cells) && heatMatrix(names, (from, to) => list(cells[from])[to], shortCount, {caption, label: caption, corner: 'written by ↓  read by →'});
+  return el(names.length > CELLS_WITH_NUMBERS ? 'div.matrices.large' : 'div.matrices', {style: {'--threads': String(names.length)}}, matrix(region.true, 'Read for the first time since it was written (true communication)'),
+    matrix(region.reuse, 'Read again (reuse)'), matrix(region.crr, 'Times each is read again (reuse ratio, CRR)'));
 }
 
-/* Buckets by powers of two, a bar each. */
-function distanceHistogram(crd) {
-  const bars = [];
-  list(crd.buckets).forEach(bucket => {
-    const up = bucket.up_to === 0 ? 0 : Math.pow(2, Math.floor(Math.log2(bucket.up_to)) + 1) - 1;
-    const last = bars[bars.length - 1];
-    if (last && last.up_to === up) last.count += bucket.count; else bars.push({up_to: up, count: bucket.count});
-  });
-  const most = Math.max(...bars.map(bar => bar.count)), above = bar => isNumber(crd.max_cutoff) && bar.up_to > crd.max_cutoff ? 'above the maximum cutoff' : isNumber(crd.min_cutoff) && bar.up_to > crd.min_cutoff ? 'above the minimum cutoff' : '';
-  return el('div.panel', null, el('h4', null, 'Communication reuse distance'),
-    el('div.scroll', {tabindex: '0', role: 'region', 'aria-label': 'Histogram of distances'}, el('table', null,
-      el('thead', null, el('tr', null, el('th.number', {scope: 'col'}, 'up to'), el('th.number', {scope: 'col'}, 'reads'), el('th.wide', {scope: 'col'}, ''), el('th', {scope: 'col'}, ''))),
-      el('tbody', null, bars.map(bar => el('tr', null, el('td.number', null, count(bar.up_to)), el('td.number', null, count(bar.count)),
-        el('td.wide', null, el('div', {'aria-hidden': 'true', style: {width: `${Math.max(1, 100 * bar.count / most)}%`, background: 'var(--h4)', height: '.8rem'}})), el('td.aside', null, above(bar))))))),
-    el('p.legend', null, `Other elements that a thread read of the same writer between two reads of one: median ${count(crd.median)}, 90 % up to ${count(crd.p90)}. ` +
-      (isNumber(crd.max_cutoff) ? `The caches hold ${count(crd.max_cutoff)} such elements (maximum cutoff), beside data of one thread each ${count(crd.min_cutoff)} (minimum cutoff).` : 'The caches\' sizes are not known.')));
+function exchangeFlows(communication, region) {
+  const threads = list(communication.threads), flows = [];
+  threads.forEach((_, from) => threads.forEach((__, to) => {
+    const first = list(list(region.true)[from])[to], again = list(list(region.reuse)[from])[to];
+    if (from !== to && (first > 0 || again > 0)) flows.push({from, to, first, again});
+  }));
+  flows.sort((a, b) => b.first - a.first || b.again - a.again);
+  const all = flows.reduce((sum, flow) => sum + (flow.first || 0), 0) || 1, shown = flows.slice(0, FLOWS_MAX);
+  if (!flows.length) return el('p.soft', null, 'No thread read what another one had written here.');
+  return [table('Flows', [
+    {title: 'Written by', cell: f => threadName(threads[f.from]), key: f => threadName(threads[f.from]), text: f => threadName(threads[f.from])},
+    {title: 'Read by', cell: f => threadName(threads[f.to]), key: f => threadName(threads[f.to]), text: f => threadName(threads[f.to])},
+    {title: 'Part of the region', cell: f => shareBar(f.first / all, null, shown[0].first / all), key: f => f.first, number: true},
+    {title: 'First reads', cell: f => count(f.first), key: f => f.first, number: true},
+    {title: 'Read again', cell: f => isNumber(f.again) ? count(f.again) : unknown(), key: f => f.again, number: true},
+  ], shown), flows.length > shown.length && el('p.soft', null, `The ${count(FLOWS_MAX)} largest of ${count(flows.length)}.`)];
 }
 
-function exchangeRegion(communication, region, index) {
-  return el('details.region', {open: index < REGIONS_OPEN, id: `region-${index}`},
-    el('summary', null, el('strong', null, clip(region.name || 'unknown', 80)), ' ', el('span.tag', null, EXCHANGE_KINDS[region.kind] || 'region'),
-      ` ${count(region.communicated)} words communicated, read again ${count(region.reused)} times`),
-    list(region.advice).map(advice => el('p.advice', null, prose(advice))),
-    region.pattern && el('p', null, 'Pattern: ', el('strong', null, clip(region.pattern, 40))),
-    region.pieces && el('p', null, `What is read for the first time lies in pieces of ${shortCount(region.pieces.bytes / region.pieces.count)} bytes (${shortCount(region.pieces.lines / region.pieces.count)} lines) on average.`),
-    isNumber(region.homogeneity) && el('p', null, `Homogeneity ${shortCount(region.homogeneity)}, balance ${shortCount(region.balance_percent)} %: lower is more even.`),
-    el('div', {style: {display: 'flex', 'flex-wrap': 'wrap', gap: '1rem'}}, exchangeMatrix(communication, region.true, 'True communication: read for the first time since it was written'),
-      exchangeMatrix(communication, region.reuse, 'Reuse: read again'), exchangeMatrix(communication, region.crr, 'Reuse ratio')),
-    region.crd && distanceHistogram(region.crd));
+function distanceChart(region) {
+  const crd = region.crd;
+  if (!crd) return null;
+  const above = (share, what) => isNumber(share) && share > 0 && `${percent(share)} of the reads come ${what}. `;
+  return el('section', null, el('h2', null, 'How long until it is read again'),
+    el('p.soft', null, `Communication reuse distance: other elements of the same writer that a thread reads between two reads of one. Half are up to ${count(crd.median)}, 90 % up to ${count(crd.p90)}. `,
+      isNumber(crd.max_cutoff) ? [`The last cache holds ${count(crd.max_cutoff)} such elements (maximum cutoff), beside what each thread needs for itself ${count(crd.min_cutoff)} (minimum cutoff). `,
+        above(crd.above_max, 'after the maximum: the cache has lost the data for certain'), above(crd.above_min, 'after the minimum: it may have'),
+        crd.above_min === 0 && 'All reads come before: the cache still holds what they need.'] : unknown('The caches\u2019 sizes are not known.')),
+    el('div.panel', null, powersChart('Reads by communication reuse distance', crd.buckets, {of: 'reads', unit: `other elements of ${crd.element_bytes ? crd.element_bytes.toFixed(0) : 'unknown'} bytes between two reads, powers of two`,
+      marks: [{at: crd.min_cutoff, text: 'minimum cutoff'}, {at: crd.max_cutoff, text: 'maximum cutoff'}]})));
+}
+
+function regionTiles(region) {
+  return tiles([
+    ['Communicated', shortCount(region.communicated), 'words read for the first time since another thread wrote them'],
+    ['Read again', shortCount(region.reused), region.communicated > 0 && isNumber(region.reused) ? `${shortCount(region.reused / region.communicated)} times each` : null],
+    ['Pattern', region.pattern || 'none known', 'what the matrix looks like'],
+    ['Balance', isNumber(region.balance_percent) ? `${shortCount(region.balance_percent)}\u00a0%` : 'unknown', 'the busiest thread above the mean; 0 is even', isNumber(region.homogeneity) ? `homogeneity ${shortCount(region.homogeneity)}: 0 is the same for all readers` : null],
+  ]);
+}
+
+const regionTips = region => list(region.advice).map(text => el('p.note', null, prose(text)));
+
+function regionsTable(communication) {
+  const rows = list(communication.regions).map((region, index) => ({region, index})).filter(r => r.region.kind !== 'program');
+  if (!rows.length) return null;
+  const full = Math.max(...rows.map(r => r.region.communicated || 0), 1);
+  return el('section', null, el('h2', null, 'By code region'), el('p.soft', null, 'Functions and loops hold what is read in them; a loop\u2019s reads are in its function\u2019s, too.'), table('Code regions', [
+    {title: 'Region', cell: r => [regionLink(r.index), ' ', list(r.region.advice).length > 0 && el('span.tag', null, 'advice')], key: r => r.region.name || '', text: r => r.region.name || ''},
+    {title: 'Kind', cell: r => EXCHANGE_KINDS[r.region.kind] || 'region', key: r => r.region.kind || ''},
+    {title: 'Communicated', cell: r => countBar(r.region.communicated, full), key: r => r.region.communicated, number: true, hint: 'words read for the first time since another thread wrote them'},
+    {title: 'Read again', cell: r => shortCount(r.region.reused), key: r => r.region.reused, number: true},
+    {title: 'Balance', cell: r => isNumber(r.region.balance_percent) ? `${shortCount(r.region.balance_percent)} %` : unknown(), key: r => r.region.balance_percent, number: true},
+    {title: 'Distance', cell: r => r.region.crd ? [`${shortCount(r.region.crd.p90)} `, powersStrip(r.region.crd.buckets, 0, 'distances')] : unknown('none'), key: r => r.region.crd ? r.region.crd.p90 : -1, number: true, hint: 'communication reuse distance that 90 % of the reads are up to'},
+    {title: 'Pattern', cell: r => r.region.pattern || '', key: r => r.region.pattern || ''},
+  ], rows));
 }
 
 function viewExchange(communication) {
-  const threads = list(communication.threads), regions = list(communication.regions);
-  if (threads.length < 2) return [el('h1', null, 'Threads'), el('p.lead', null, 'One thread ran: nobody to communicate with.')];
+  const threads = list(communication.threads), regions = list(communication.regions), whole = regions.findIndex(r => r.kind === 'program');
+  if (threads.length < 2) return [el('h1', null, 'Threads'), nothingFound('One thread ran: nobody to communicate with.')];
+  const tips = list(data.findings).filter(f => f.kind === 'communication');
   return [
     el('h1', null, 'Threads'),
-    el('p.lead', null, `Who reads what another thread wrote, ${communication.scaled ? 'estimated from part of memory' : 'every single time'}; memory is told apart by ${plural(communication.granularity_bytes, 'byte', 'bytes')}.`),
-    ...regions.map((region, index) => exchangeRegion(communication, region, index)),
+    el('p.lead', null, `Who reads what another thread wrote, ${communication.scaled ? 'estimated from part of memory' : 'counted every single time'}; memory is told apart by ${plural(communication.granularity_bytes, 'byte', 'bytes')}. `,
+      communication.others > 0 && `The last row stands for ${plural(communication.others, 'more thread', 'more threads')}. `, communication.unwatched > 0 && `${plural(communication.unwatched, 'thread was', 'threads were')} not followed: what they read is unknown.`),
+    whole >= 0 && [regionTiles(regions[whole]), tips.map(tip => el('p.note', null, el('strong', null, 'To change: '), el('a', {href: findingLink(tip)}, prose(tip.title)))), regionTips(regions[whole]), exchangeMatrices(communication, regions[whole])],
+    regionsTable(communication),
+    whole >= 0 && [distanceChart(regions[whole]), el('section', null, el('h2', null, 'Largest flows'), exchangeFlows(communication, regions[whole]))],
+  ];
+}
+
+function viewRegion(index) {
+  const communication = data.communication || {}, region = communication.unit === 'count' ? at(list(communication.regions), index) : null;
+  if (!region) return missingView('There is no such code region in this result.');
+  const loop = at(data.loops, region.loop), tip = list(data.findings).find(f => f.kind === 'communication' && f.refs && f.refs.communication === index);
+  return [
+    el('p.crumbs', null, el('a', {href: '#threads'}, 'Threads'), ' › code region'),
+    el('h1', null, clip(region.name || 'unknown', 120), ' ', el('span.tag', null, EXCHANGE_KINDS[region.kind] || 'region')),
+    tip && el('p.lead', null, prose(tip.title + '.')),
+    regionTiles(region),
+    list(region.advice).length > 0 && el('section', null, el('h2', null, 'What to do'), regionTips(region)),
+    el('section', null, el('h2', null, 'Who reads whose data'), exchangeMatrices(communication, region)),
+    region.pieces && region.pieces.count > 0 && el('p', null, `What is read for the first time lies in ${plural(region.pieces.count, 'piece', 'pieces')} of ${shortCount(region.pieces.bytes / region.pieces.count)} bytes (${shortCount(region.pieces.lines / region.pieces.count)} cache lines) on average` +
+      (region.pieces.step > 0 ? `, most of them ${count(region.pieces.step)} bytes from one to the next.` : '.')),
+    distanceChart(region),
+    el('section', null, el('h2', null, 'Largest flows'), exchangeFlows(communication, region)),
+    loop && el('section', null, el('h2', null, 'Source'), el('p', null, el('a', {href: '#loop/' + region.loop}, 'All data of this loop')), sourceOf(loop)),
   ];
 }

@@ -77,7 +77,7 @@ function arrayAffinity(group) {
   const shown = new Set(pairs.flatMap(p => [p.a, p.b])), ids = list(group.objects);
   const key = i => shown.has(names[i]) ? names[i] : ids[i];
   return el('div.scroll', {tabindex: '0', role: 'region', 'aria-label': 'Affinity of arrays'}, el('table.matrix', null, el('caption.aside', null, 'Affinity of arrays'),
-    el('thead', null, el('tr', null, el('th'), names.map(n => el('th', {scope: 'col', title: n}, clip(n, 14))))),
+    el('thead', null, el('tr', null, el('td'), names.map(n => el('th', {scope: 'col', title: n}, clip(n, 14))))),
     el('tbody', null, names.map((a, i) => el('tr', null, el('th', {scope: 'row', title: a}, groupMark({index: i, letter: groupLetter(i)}), ' ', clip(a, 24)),
       names.map((b, j) => {
         const v = value.get(JSON.stringify([key(i), key(j)]));
@@ -105,10 +105,9 @@ function viewRegroup(index) {
     el('p.lead', null, finding ? prose(finding.title + '.') : ''),
     tiles([
       ['Expected gain', times(group.expected_speedup), saved(group.expected_speedup), wholeOf()],
-      ['Share of the time', percent(share), null, `${plural(members.reduce((sum, object) => sum + (object.samples || 0), 0), 'sample', 'samples')}, ${data.run.engine || 'unknown'} engine`],
+      ['Share of the time', percent(share), null, `${plural(members.reduce((sum, object) => sum + (object.samples || 0), 0), 'sample', 'samples')}, ${engineName()}`],
       ['Cache lines fetched', group.traffic && isNumber(group.traffic.before) ? `${group.traffic.before.toFixed(2)} → ${group.traffic.after.toFixed(2)}` : 'unknown', (group.traffic && group.traffic.unit || '').replace(/^cache lines /, '') || null, 'estimated'],
-      ...replayTile(group.replay),
-      ['Confidence', group.confidence || 'unknown', null, 'from the number and agreement of samples'],
+      ['Confidence', confidence(group.confidence) || 'unknown', 'from the number and agreement of samples'],
     ]),
     el('section', null, el('h2', null, 'What changes'),
       el('div.panel', null,
@@ -117,6 +116,7 @@ function viewRegroup(index) {
     el('section', null, el('h2', null, 'The new declaration'),
       finding && el('p', null, prose(finding.next_step)),
       el('div.code', null, copyButton(group.declaration || ''), code(group.declaration || '', 'The new declaration'))),
+    gainEvidence(group),
     el('section', null, el('h2', null, 'Why: the loops and the arrays they use'), groupLoops(group)),
     el('section', null, el('h2', null, 'Which arrays are used together'), el('p.soft', null, '1 is always by the same loops, 0 is never.'), arrayAffinity(group)),
     el('section', null, el('h2', null, 'The arrays'), table('The arrays', [

@@ -1,16 +1,6 @@
 /* Locality: how far apart each structure's uses are in each loop, in which steps it is walked, what the caches keep of it. */
 
-/* A histogram of powers of two as a strip: darker where more is. */
-function powersStrip(buckets, beyond, label) {
-  const rows = list(buckets).filter(b => b.count > 0), all = rows.reduce((sum, b) => sum + b.count, beyond || 0);
-  if (!all) return unknown('none');
-  const most = 21, cells = new Array(most).fill(0);
-  rows.forEach(b => { cells[Math.min(most - 1, Math.round(Math.log2(b.up_to + 1)))] += b.count; });
-  const text = rows.map(b => `up to ${count(b.up_to)}: ${percent(b.count / all)}`).concat(beyond ? [`beyond the window: ${percent(beyond / all)}`] : []).join(', ');
-  return el('span.powers', {role: 'img', title: text, 'aria-label': `${label}: ${text}`},
-    cells.map(value => el('span', {style: {height: (value ? 10 + 90 * Math.sqrt(value / all) : 0) + '%'}})),
-    beyond > 0 && el('span.beyond', {style: {height: 10 + 90 * Math.sqrt(beyond / all) + '%'}}));
-}
+const LEVELS = ['L1', 'L2', 'L3'];
 
 const inLines = value => isNumber(value) ? `${+value.toPrecision(3)} ${Math.abs(value) === 1 ? 'line' : 'lines'}` : unknown();
 
@@ -19,44 +9,76 @@ function missShare(row, level, of) {
   return isNumber(misses) && row.accesses > 0 ? misses / row.accesses : null;
 }
 
-function missCell(level) {
-  return row => {
+/* A bar for each level of the caches: what it did not answer. */
+function missBars(row) {
+  return el('span.levels', null, LEVELS.map(level => {
     const here = missShare(row, level, row), there = missShare(row, level, row.elsewhere);
-    return [isNumber(here) ? percent(here) : unknown(), isNumber(there) && el('div.soft', null, `there ${percent(there)}`)];
-  };
+    return isNumber(here) && el('span.level', null, el('span.level-name', null, level), el('span.track', {'aria-hidden': 'true'}, el('span.fill', {style: {width: (100 * here).toFixed(1) + '%'}})),
+      el('span.value', null, percent(here)), isNumber(there) && el('span.soft', null, ` there ${percent(there)}`));
+  }));
 }
 
 function localityFinding(index) {
   return list(data.findings).find(f => f.kind === 'locality' && f.refs && f.refs.locality === index);
 }
 
+const localityName = row => Number.isInteger(row.object) ? objectName(at(data.objects, row.object)) : 'other data';
+
 function localityTable(rows) {
   const full = Math.max(...rows.map(r => r.share || 0), 1e-9);
   return table('Locality', [
-    {title: 'Data', cell: r => [Number.isInteger(r.object) ? objectLink(r.object) : unknown('other data'), localityFinding(r.index) && [' ', el('a.tag', {href: '#findings'}, 'advice')]],
-      key: r => objectName(at(data.objects, r.object)), text: r => objectName(at(data.objects, r.object))},
-    {title: 'Loop', cell: r => Number.isInteger(r.loop) ? el('a', {href: '#loop/' + r.loop}, loopPlace(at(data.loops, r.loop))) : unknown(), key: r => loopText(at(data.loops, r.loop)), text: r => loopText(at(data.loops, r.loop))},
+    {title: 'Data in its loop', cell: r => el('span.named', null, el('a', {href: '#locality/' + r.index}, clip(localityName(r), 60)), localityFinding(r.index) && [' ', el('span.tag', null, 'advice')],
+      el('span.soft.below', null, Number.isInteger(r.loop) ? loopPlace(at(data.loops, r.loop)) : unknown('unknown loop'))),
+      key: r => localityName(r), text: r => `${localityName(r)} ${loopText(at(data.loops, r.loop))}`},
     {title: 'Share of the time', cell: r => shareBar(r.share, null, full), key: r => r.share, number: true},
     {title: 'Cycles an access', cell: r => [r.cycles_per_access.toFixed(1), r.elsewhere && el('div.soft', null, `there ${r.elsewhere.cycles_per_access.toFixed(1)}`)], key: r => r.cycles_per_access, number: true, hint: 'of the cache model'},
-    {title: 'Reuse distance', cell: r => [isNumber(r.reuse_distance.median) ? inLines(r.reuse_distance.median) : 'beyond', powersStrip(r.reuse_distance.buckets, r.reuse_distance.beyond, 'reuse distances')],
+    {title: 'Reuse distance', cell: r => [powersStrip(r.reuse_distance.buckets, r.reuse_distance.beyond, 'reuse distances'), el('div.soft', null, isNumber(r.reuse_distance.median) ? ['median ', inLines(r.reuse_distance.median)] : 'mostly beyond')],
       key: r => isNumber(r.reuse_distance.median) ? r.reuse_distance.median : Infinity, number: true, hint: 'median; other cache lines between two uses of one, in powers of two'},
-    {title: 'Stride', cell: r => [inLines(r.stride_lines.dominant), isNumber(r.stride_lines.share) && el('div.soft', null, `${percent(r.stride_lines.share)} of steps`)], key: r => Math.abs(r.stride_lines.dominant || 0), number: true, hint: 'of an instruction, most often'},
-    {title: 'Streams', cell: r => isNumber(r.streams) ? r.streams.toFixed(0) : unknown('none'), key: r => r.streams || 0, number: true, hint: 'walks side by side in the loop'},
-    {title: 'Own node', cell: r => isNumber(r.numa_hit_ratio) ? percent(r.numa_hit_ratio) : unknown(), key: r => isNumber(r.numa_hit_ratio) ? r.numa_hit_ratio : 2, number: true, hint: 'accesses to memory of the own NUMA node'},
-    {title: 'Misses L1', cell: missCell('L1'), key: r => missShare(r, 'L1', r), number: true, hint: 'of the accesses'},
-    {title: 'L2', cell: missCell('L2'), key: r => missShare(r, 'L2', r), number: true},
-    {title: 'L3', cell: missCell('L3'), key: r => missShare(r, 'L3', r), number: true},
-    {title: 'Uses of a line in L1', cell: r => isNumber(r.reuse_factor.L1) ? r.reuse_factor.L1.toFixed(1) : unknown('all'), key: r => isNumber(r.reuse_factor.L1) ? r.reuse_factor.L1 : Infinity, number: true, hint: 'before it is gone'},
-    {title: 'Conflicts', cell: r => percent(r.conflicts), key: r => r.conflicts, number: true, hint: 'accesses that missed L1 though fewer lines than it holds lay between'},
-    {title: 'Taken by others', cell: r => percent(r.restarted), key: r => r.restarted, number: true, hint: 'accesses to lines that another core had, or wrote to, since'},
+    {title: 'Steps', cell: r => [powersStrip(r.stride_lines.buckets, 0, 'strides in lines'), el('div.soft', null, inLines(r.stride_lines.dominant), isNumber(r.stride_lines.share) && `: ${percent(r.stride_lines.share)}`)], key: r => Math.abs(r.stride_lines.dominant || 0), number: true, hint: 'of an instruction, in cache lines'},
+    {title: 'Misses', cell: missBars, key: r => missShare(r, 'L3', r) ?? missShare(r, 'L2', r), hint: 'part of the accesses that each level of the caches did not answer'},
   ], rows);
 }
 
-function viewLocality() {
-  if (!data.locality) return [el('h1', null, 'Locality'), el('p.lead', null, 'Not measured in this run: it takes a full trace, which lwp collect -e exact --detect locality makes.')];
-  const rows = list(data.locality).map((row, index) => ({...row, index}));
+function viewLocality(index) {
+  if (!data.locality) return [el('h1', null, 'Locality'), notMeasured('How far apart uses of the same data are, and what caches keep of it', '-e exact --detect locality')];
+  if (index !== undefined) return viewLocalityOf(index);
+  const rows = list(data.locality).map((row, i) => ({...row, index: i}));
   return [el('h1', null, 'Locality'),
     el('p.lead', null, 'Each structure in each loop: how many other cache lines were used between two uses of one, in which steps it is walked, and what a model of the caches keeps of it.',
       rows.some(r => r.elsewhere) && ' “There” is the machine that was asked about.'),
-    rows.length ? localityTable(rows) : el('p.soft', null, 'The trace holds no access to known code.')];
+    rows.length ? localityTable(rows) : nothingFound('The trace holds no access to known code.')];
+}
+
+/* Lines that each cache of the machine holds. */
+function cacheMarks() {
+  const machine = data.run.machine || {}, line = machine.line_bytes || 64;
+  return list(machine.caches).filter(c => isNumber(c.bytes)).map(c => ({at: c.bytes / line, text: `L${c.level} holds ${shortCount(c.bytes / line)}`}));
+}
+
+function viewLocalityOf(index) {
+  const row = at(data.locality, index);
+  if (!row) return missingView('There is no such row in this result.');
+  const loop = at(data.loops, row.loop), finding = localityFinding(index), object = at(data.objects, row.object);
+  const pair = (here, there) => [here, row.elsewhere && el('span.soft', null, `; there ${there}`)];
+  return [
+    el('p.crumbs', null, el('a', {href: '#locality'}, 'Locality'), ' › ', loop ? clip(loop.function || 'unknown function', 60) : 'unknown loop'),
+    el('h1', null, clip(localityName(row), 60), loop && el('span.soft', null, ' in ', clip(loop.function || 'unknown function', 60), loop.file && ` ${baseName(loop.file)}${linesOf(loop)}`), ' ', finding && severity(finding.severity)),
+    finding && [el('p.lead', null, prose(finding.title + '.')), el('p.note', null, prose(finding.next_step))],
+    tiles([
+      ['Share of the time', percent(row.share), `${count(row.accesses)} accesses traced, ${percent(row.stores / row.accesses)} of them stores`],
+      ['Cycles an access', row.cycles_per_access.toFixed(1), 'of the cache model', row.elsewhere && `there ${row.elsewhere.cycles_per_access.toFixed(1)}`],
+      ['Steps', inLines(row.stride_lines.dominant), isNumber(row.stride_lines.share) ? `${percent(row.stride_lines.share)} of them` : null, isNumber(row.stride_lines.outer) ? ['between walks ', inLines(row.stride_lines.outer)] : null],
+      ['Walks side by side', isNumber(row.streams) ? row.streams.toFixed(0) : 'none', 'in the loop, mean'],
+    ]),
+    el('section', null, el('h2', null, 'How long until a line is used again'), el('p.soft', null, 'Other cache lines that were used in between. What is right of a mark is lost from that cache, if it holds nothing else.'),
+      el('div.panel', null, powersChart('Accesses by reuse distance', row.reuse_distance.buckets, {of: 'accesses', unit: 'cache lines, powers of two', beyond: row.reuse_distance.beyond, marks: cacheMarks()}))),
+    el('section', null, el('h2', null, 'What the caches keep'), facts([
+      ...LEVELS.filter(level => isNumber(missShare(row, level, row))).map(level => [level, pair(`${percent(missShare(row, level, row))} of the accesses miss`, percent(missShare(row, level, row.elsewhere))),
+        row.reuse_factor[level] === 0 ? '; no line is used again before it is gone' : `; a line is used ${isNumber(row.reuse_factor[level]) ? `${row.reuse_factor[level].toFixed(1)} times` : 'by all accesses'} before it is gone`]),
+      ['Conflicts', `${percent(row.conflicts)} missed L1 though fewer lines than it holds lay between`],
+      ['Taken by others', `${percent(row.restarted)} found a line that another core had, or wrote to, since`],
+      ['Own NUMA node', isNumber(row.numa_hit_ratio) ? percent(row.numa_hit_ratio) : unknown('one node, or unknown')],
+    ], 'dl.list')),
+    loop && el('section', null, el('h2', null, 'Source'), el('p', null, el('a', {href: '#loop/' + row.loop}, 'All data of this loop'), object && [' · ', el('a', {href: '#object/' + row.object}, 'All about this data')]), sourceOf(loop)),
+  ];
 }

@@ -8,15 +8,31 @@ const groupLetter = index => index < 26 ? String.fromCharCode(65 + index) : Stri
 const fieldName = field => field.name || '+' + field.offset;
 const fieldShare = field => isNumber(field.loop_share) ? field.loop_share : field.share;
 
-/* offset -> {letter, index} or cold */
-/* Misses of the last level that has any, when the trace is replayed with the new layout. */
-function replayTile(replay) {
-  const level = replay && ['L3', 'L2', 'L1'].find(name => isNumber(replay.before[name]) && replay.before[name] > 0);
-  if (!level) return [];
-  const all = ['L1', 'L2', 'L3'].filter(name => isNumber(replay.before[name])).map(name => `${name} ${count(replay.before[name])} → ${count(replay.after[name])}`).join(', ');
-  return [['Misses of the trace replayed', `${level} ${percent(replay.after[level] / replay.before[level])} of before`, all, `${count(replay.accesses)} accesses, by the model of the caches`]];
+/* What an expected gain rests on, a row for each thing that was counted or modelled. */
+function gainEvidence(advice) {
+  const traffic = advice.traffic || {}, replay = advice.replay, memory = advice.memory, rows = [];
+  const add = (what, before, after, shown, how) => isNumber(before) && isNumber(after) && rows.push({what, before, after, shown, how});
+  add(`Cache lines ${(traffic.unit || '').replace(/^cache lines /, '')}`, traffic.before, traffic.after, n => n.toFixed(2), 'from the layout and the fields that each loop was seen to use');
+  if (memory) add('Memory that a pass over the elements takes', memory.before, memory.after, bytes, 'mean over the loops');
+  if (replay) {
+    const how = `${count(replay.accesses)} accesses of the trace replayed through a model of the caches`;
+    ['L1', 'L2', 'L3'].forEach(level => add(`Misses of ${level}`, replay.before[level], replay.after[level], shortCount, how));
+    add('Cycles', replay.before.cycles, replay.after.cycles, shortCount, how);
+  }
+  const bar = (n, row) => el('span.share', null, el('span.track', {'aria-hidden': 'true'}, el('span.fill', {style: {width: `${100 * n / Math.max(row.before, row.after, 1e-9)}%`}})), el('span.value', null, row.shown(n)));
+  const most = isRange(advice.expected_speedup) ? Math.max(2, Math.ceil(advice.expected_speedup[1])) : 2;
+  return el('section', null, el('h2', null, 'What it brings, and how that is known'),
+    el('p', null, isRange(advice.expected_speedup) ? [el('strong', null, times(advice.expected_speedup)), ` (${saved(advice.expected_speedup)}, ${wholeOf()}) `] : unknown('not estimated '), confidence(advice.confidence)),
+    gainBar(advice.expected_speedup, most),
+    rows.length > 0 && table('Evidence for the gain', [
+      {title: 'What', cell: r => r.what}, {title: 'Today', cell: r => bar(r.before, r), number: true}, {title: 'Proposed', cell: r => bar(r.after, r), number: true},
+      {title: 'Left', cell: r => r.before > 0 ? percent(r.after / r.before) : unknown(), number: true}, {title: 'How it is known', cell: r => el('span.soft', null, r.how), wide: true},
+    ], rows, {plain: true}),
+    el('p.soft', null, 'The low end is what a pessimist expects of the new layout and of the time that goes with waiting, the high end an optimist. ',
+      !replay && 'The proposal was not replayed through a model of the caches: that takes a trace (lwp collect -e exact --detect layout,locality).'));
 }
 
+/* offset -> {letter, index} or cold */
 function groupsByOffset(split) {
   const map = new Map();
   list(split.groups).forEach((group, index) => list(group.offsets).forEach(offset => map.set(offset, {index, letter: groupLetter(index)})));
@@ -27,12 +43,6 @@ function groupsByOffset(split) {
 function groupMark(group) {
   if (!group) return null;
   return el(group.index < 0 ? 'span.mark.cold' : `span.mark.g${group.index % GROUP_COLOURS}`, {title: group.index < 0 ? 'in the cold part' : `in part ${group.letter}`}, group.letter);
-}
-
-/* Five steps, by the hottest field; the number stands in the box, colour only repeats it. */
-function heatStep(value, most) {
-  if (!isNumber(value) || value <= 0 || !(most > 0)) return 0;
-  return Math.min(5, 1 + Math.floor(4.999 * value / most));
 }
 
 /* Pieces of one cache line: boxes {start, bytes, class, name, value, title, group} within [0, line). */
@@ -151,7 +161,7 @@ function affinityMatrix(split, object) {
   const names = order.slice(0, MATRIX_MAX);
   const mark = new Map(list(object && object.fields).map(f => [f.name, groups.get(f.offset)]));
   return [el('div.scroll', {tabindex: '0', role: 'region', 'aria-label': 'Affinity of fields'}, el('table.matrix', null, el('caption.aside', null, 'Affinity of fields'),
-    el('thead', null, el('tr', null, el('th'), names.map(n => el('th', {scope: 'col', title: n}, clip(n, 14))))),
+    el('thead', null, el('tr', null, el('td'), names.map(n => el('th', {scope: 'col', title: n}, clip(n, 14))))),
     el('tbody', null, names.map(a => el('tr', null, el('th', {scope: 'row', title: a}, groupMark(mark.get(a)), ' ', clip(a, 24)),
       names.map(b => {
         if (a === b) return el('td.self', null, '·');
@@ -197,10 +207,9 @@ function viewSplit(index) {
     el('p.lead', null, finding ? prose(finding.title + '.') : ''),
     tiles([
       ['Expected gain', times(split.expected_speedup), saved(split.expected_speedup), wholeOf()],
-      ['Share of the time', percent(object.share), isRange(object.share_ci) ? `95 % interval ${interval(object.share_ci)}` : null, `${plural(object.samples, 'sample', 'samples')}, ${data.run.engine || 'unknown'} engine`],
+      ['Share of the time', percent(object.share), isRange(object.share_ci) ? `95 % interval ${interval(object.share_ci)}` : null, `${plural(object.samples, 'sample', 'samples')}, ${engineName()}`],
       ['Cache lines fetched', split.traffic ? `${split.traffic.before.toFixed(2)} → ${split.traffic.after.toFixed(2)}` : 'unknown', (split.traffic && split.traffic.unit || '').replace(/^cache lines /, '') || null, 'estimated'],
-      ...replayTile(split.replay),
-      ['Confidence', split.confidence || 'unknown', null, 'from the number and agreement of samples'],
+      ['Confidence', confidence(split.confidence) || 'unknown', 'from the number and agreement of samples', isNumber(split.element_probability) && split.element_probability < 0.995 ? `element size right with ${percent(split.element_probability)}` : null],
     ]),
     el('section', null, el('h2', null, 'What changes'),
       el('div.panel', null,
@@ -214,6 +223,7 @@ function viewSplit(index) {
     el('section', null, el('h2', null, 'The new declaration'),
       split.caution ? el('p.note.warning', null, prose(split.caution)) : finding && el('p', null, prose(finding.next_step)),
       el('div.code', null, copyButton(split.declaration || ''), code(split.declaration || '', 'The new declaration'))),
+    gainEvidence(split),
     el('section', null, el('h2', null, 'Why: the loops and what they touch'),
       el('p.soft', null, 'Share of the whole program\u2019s time that goes to this structure in each loop.'),
       structureLoops(split, object)),

@@ -1,9 +1,11 @@
 /* What threads do to each other's memory: who reads what whom has stored, and cache lines that go back and forth. */
 
 const FLOWS_SHOWN = 10;
-const MATRIX_NUMBERS_MAX = 12; /* threads; with more, cells have no room for a number */
+const LANES_MAX = 16;
 
 const threadName = thread => thread && isNumber(thread.tid) ? (thread.name ? `${clip(thread.name, 16)} ` : '') + thread.tid : clip((thread && thread.name) || 'unknown', 16);
+
+/* ---- communication that was sampled ---- */
 
 /* Cells of a region's matrix, row = writer: {from, to, share, ci, samples}. */
 function communicationFlows(communication, region) {
@@ -15,28 +17,11 @@ function communicationFlows(communication, region) {
   return flows.sort((a, b) => b.share - a.share);
 }
 
-function heatLegend(most) {
-  return el('p.heat-legend', {'aria-hidden': 'true'}, '0', [0, 1, 2, 3, 4, 5].map(step => el(`span.swatch.h${step}`)), percent(most));
-}
-
-function communicationMatrix(communication, region, flows) {
-  const threads = list(communication.threads), most = flows.length ? flows[0].share : 0, small = threads.length > MATRIX_NUMBERS_MAX;
-  const cells = new Map(flows.map(flow => [flow.from * threads.length + flow.to, flow]));
-  const cell = (from, to) => {
-    if (from === to) return el('td.self', null, '·');
-    const flow = cells.get(from * threads.length + to);
-    if (!flow) return el('td', null, '–');
-    const sure = isRange(flow.ci) && flow.share > 0 ? interval(flow.ci) : null;
-    return el(`td.h${heatStep(flow.share, most)}`, {title: `${threadName(threads[from])} → ${threadName(threads[to])}: ${percent(flow.share)}` + (sure ? `, 95 % interval ${sure}` : '')},
-      small ? el('span.aside', null, percent(flow.share)) : flow.share === 0 ? '0' : percent(flow.share), !small && sure && el('span.interval', null, sure));
-  };
-  return el('div.panel', null,
-    el('div.scroll', {tabindex: '0', role: 'region', 'aria-label': 'Communication between threads'},
-      el(small ? 'table.matrix.heat.small' : 'table.matrix.heat', null,
-        el('caption.aside', null, 'A row for each thread that stored, a column for each thread that loaded it: share of all that was communicated'),
-        el('thead', null, el('tr', null, el('td.corner', null, 'stored by ↓  loaded by →'), threads.map(t => el('th', {scope: 'col'}, el('span', null, threadName(t)))))),
-        el('tbody', null, threads.map((t, from) => el('tr', null, el('th', {scope: 'row'}, threadName(t)), threads.map((_, to) => cell(from, to))))))),
-    most > 0 && heatLegend(most));
+function communicationMatrix(communication, region) {
+  const sure = (from, to) => list(list(region.true_ci)[from])[to];
+  return heatMatrix(list(communication.threads).map(threadName), (from, to) => list(list(region.true)[from])[to], percent, {corner: 'stored by ↓  loaded by →',
+    label: 'A row for each thread that stored, a column for each thread that loaded it: share of all that was communicated',
+    detail: (from, to) => isRange(sure(from, to)) && list(region.true)[from][to] > 0 && el('span.interval', null, interval(sure(from, to)))});
 }
 
 function flowsTable(communication, flows) {
@@ -51,58 +36,98 @@ function flowsTable(communication, flows) {
   ], shown);
 }
 
+/* ---- shared cache lines ---- */
+
 const byteRange = run => run.bytes === 1 ? `byte ${run.offset}` : `bytes ${run.offset}–${run.offset + run.bytes - 1}`;
 const byteRuns = runs => list(runs).filter(run => isNumber(run.offset) && isNumber(run.bytes) && run.bytes > 0);
 
-/* The cache line, a lane for each thread. */
-function sharedDrawing(item, line) {
-  const sites = list(item.sites), told = [];
-  const lanes = sites.slice(0, 16).map((site, index) => {
-    const stored = byteRuns(site.stored), loaded = byteRuns(site.loaded), name = site.field || (stored.length ? 'stores' : 'loads');
-    told.push(`thread ${site.thread}` + (stored.length ? ` stores ${stored.map(byteRange).join(', ')}` : '') + (loaded.length ? ` loads ${loaded.map(byteRange).join(', ')}` : ''));
-    const within = run => stored.some(s => s.offset <= run.offset && run.offset + run.bytes <= s.offset + s.bytes);
-    const boxes = [
-      ...loaded.filter(run => !within(run)).map(run => ({start: run.offset, bytes: run.bytes, class: 'loaded', name: clip(name, 24), title: `thread ${site.thread} loads ${byteRange(run)}`})),
-      ...stored.map(run => ({start: run.offset, bytes: run.bytes, class: 'stored.g' + index % GROUP_COLOURS, name: clip(name, 24), title: `thread ${site.thread} stores ${byteRange(run)}`}))];
-    return lineRow(String(site.thread), boxes.filter(box => box.start + box.bytes <= line), line);
-  });
-  return el('div.drawing.lanes', {role: 'img', 'aria-label': `cache line of ${line} bytes: ` + told.join('; ')}, lanes, ruler(line));
+function siteBoxes(site, index) {
+  const stored = byteRuns(site.stored), loaded = byteRuns(site.loaded), name = site.field || (stored.length ? 'stores' : 'loads');
+  const within = run => stored.some(s => s.offset <= run.offset && run.offset + run.bytes <= s.offset + s.bytes);
+  return [
+    ...loaded.filter(run => !within(run)).map(run => ({start: run.offset, bytes: run.bytes, class: 'loaded', name: clip(name, 24), title: `thread ${site.thread} loads ${byteRange(run)}`})),
+    ...stored.map(run => ({start: run.offset, bytes: run.bytes, class: 'stored.g' + index % GROUP_COLOURS, name: clip(name, 24), title: `thread ${site.thread} stores ${byteRange(run)}`}))];
 }
 
-function sharedLine(item) {
-  const line = item.line_bytes || 64, isFalse = item.kind === 'false';
-  return el('section', null,
-    el('h2', null, clip(item.name || 'unknown data', 60), ' ', el(isFalse ? 'span.severity.high' : 'span.tag', null, isFalse ? 'false sharing' : 'true sharing')),
-    el('p', null, `${percent(item.share)} of the time, 95 % interval ${interval(item.share_ci)}, ${plural(item.samples, 'sample', 'samples')}` +
-      (isNumber(item.line_offset) ? `; the line begins at +${item.line_offset}` : '') + (item.lines > 1 ? `; ${count(item.lines)} lines alike` : '')),
-    el('div.panel', null, sharedDrawing(item, line), el('p.legend', null, 'A row for each thread: filled bytes are stored, outlined ones only loaded.')),
-    table('Who uses which bytes of the line', [
-      {title: 'Thread', cell: r => String(r.thread), key: r => r.thread},
+/* The cache line, a lane for each thread. */
+function sharedDrawing(item, line) {
+  const sites = list(item.sites).slice(0, LANES_MAX);
+  const told = sites.map(site => `thread ${site.thread}` + byteRuns(site.stored).map(run => ` stores ${byteRange(run)}`).join() + byteRuns(site.loaded).map(run => ` loads ${byteRange(run)}`).join());
+  return el('div.drawing.lanes', {role: 'img', 'aria-label': `cache line of ${line} bytes: ` + told.join('; ')},
+    sites.map((site, index) => lineRow(`thread ${site.thread}`, siteBoxes(site, index).filter(box => box.start + box.bytes <= line), line)), ruler(line));
+}
+
+/* The same bytes, each thread's in a line of its own. */
+function paddedDrawing(item, line) {
+  const sites = list(item.sites).slice(0, LANES_MAX);
+  return el('div.drawing.lanes', {role: 'img', 'aria-label': `${sites.length} cache lines, one for each thread`}, sites.map((site, index) => {
+    const boxes = siteBoxes(site, index), first = Math.min(...boxes.map(box => box.start)), end = Math.max(0, ...boxes.map(box => box.start + box.bytes - first));
+    return lineRow(`thread ${site.thread}`, [...boxes.map(box => ({...box, start: box.start - first})).filter(box => box.start + box.bytes <= line),
+      end < line && {start: end, bytes: line - end, class: 'gap', name: '', title: 'padding'}].filter(Boolean), line);
+  }), ruler(line));
+}
+
+function sharedLine(index) {
+  const item = at(data.sharing, index);
+  if (!item) return missingView('There is no such shared cache line in this result.');
+  const line = item.line_bytes || 64, isFalse = item.kind === 'false', sites = list(item.sites), object = at(data.objects, item.object);
+  return [
+    el('p.crumbs', null, el('a', {href: '#threads'}, 'Threads'), ' › shared cache line'),
+    el('h1', null, clip(item.name || 'unknown data', 60), ' ', el(isFalse ? 'span.severity.high' : 'span.tag', null, isFalse ? 'false sharing' : 'true sharing')),
+    el('p.lead', null, isFalse ? `${plural(item.thread_count, 'thread', 'threads')} take this cache line from each other although each uses bytes of its own: only their place is shared.` :
+      `${plural(item.thread_count, 'thread', 'threads')} use the same bytes: moving data does not help, fewer accesses to it do.`),
+    tiles([['Share of the time', percent(item.share), `95 % interval ${interval(item.share_ci)}`, 'the threads\u2019 work on it while others used it'],
+      ['Samples', count(item.samples), engineName()],
+      ['Place', isNumber(item.line_offset) ? `+${item.line_offset}` : 'unknown', 'where the line begins in the data', object && el('a', {href: '#object/' + item.object}, 'all about it')],
+      ['Lines alike', count(item.lines), 'of this data, shared like this']]),
+    item.advice && el('section', null, el('h2', null, 'What to do'), el('p', null, prose(item.advice))),
+    el('section', null, el('h2', null, 'The cache line'), el('div.panel', null,
+      el('h3', null, 'Today ', el('span.soft', null, `one line of ${line} bytes, a row for each thread`)), sharedDrawing(item, line),
+      isFalse && [el('h3', null, 'Padded ', el('span.soft', null, `a line for each thread; ${plural((sites.length - 1) * line, 'byte', 'bytes')} more`)), paddedDrawing(item, line)],
+      el('p.legend', null, 'Filled bytes are stored, outlined ones only loaded, hatched ones empty.', sites.length > LANES_MAX && ` ${sites.length - LANES_MAX} more threads are not drawn.`))),
+    el('section', null, el('h2', null, 'Who uses which bytes'), table('Who uses which bytes of the line', [
+      {title: 'Thread', cell: r => String(r.thread), key: r => r.thread, text: r => r.thread},
       {title: 'Field', cell: r => r.field ? clip(r.field, 40) : unknown(), key: r => r.field || '', text: r => r.field || ''},
       {title: `Bytes of the ${line}`, cell: r => [...byteRuns(r.stored).map(b => `stores ${b.offset}–${b.offset + b.bytes - 1}`), ...byteRuns(r.loaded).map(b => `loads ${b.offset}–${b.offset + b.bytes - 1}`)].join(', '), key: r => (list(r.stored)[0] || list(r.loaded)[0] || {}).offset},
-      {title: 'In', cell: r => framePlace(ownFrame(r.context)), key: r => ownFrame(r.context) ? frameName(ownFrame(r.context)) : ''},
+      {title: 'In', cell: r => framePlace(ownFrame(r.context)), key: r => ownFrame(r.context) ? frameName(ownFrame(r.context)) : '', text: r => ownFrame(r.context) ? frameName(ownFrame(r.context)) : ''},
       {title: 'Samples', cell: r => count(r.samples), key: r => r.samples, number: true},
-    ], list(item.sites)),
-    list(item.sites).slice(0, 2).filter(site => ownFrame(site.context)).length > 0 && el('div.sides', null, list(item.sites).slice(0, 2).map((site, i) => {
+    ], sites)),
+    el('div.sides', null, sites.slice(0, 2).map((site, i) => {
       const frame = ownFrame(site.context);
-      return el('section.panel.side', null, el('h3', null, accessMark(i + 1), `Thread ${site.thread}`), el('p.side-place', null, framePlace(frame)), frame && accessSource(frame, [{line: frame.line, which: i + 1}]));
+      return frame && el('section.panel.side', null, el('h3', null, accessMark(i + 1), `Thread ${site.thread}`), el('p.side-place', null, framePlace(frame)), accessSource(frame, [{line: frame.line, which: i + 1}]));
     })),
-    item.advice && [el('h3', null, 'What to do'), el('p', null, prose(item.advice))]);
+  ];
+}
+
+function sharingSection() {
+  if (data.sharing === null || data.sharing === undefined) return el('section', null, el('h2', null, 'Shared cache lines'), notMeasured('Cache lines that go back and forth between threads', '--detect sharing'));
+  const rows = list(data.sharing).map((item, index) => ({item, index}));
+  return el('section', null, el('h2', null, 'Shared cache lines'), rows.length ? table('Shared cache lines', [
+    {title: 'Data', cell: r => el('a', {href: '#sharing/' + r.index}, clip(r.item.name || 'unknown data', 60)), key: r => r.item.name || '', text: r => r.item.name || ''},
+    {title: 'Kind', cell: r => el(r.item.kind === 'false' ? 'span.severity.high' : 'span.tag', null, r.item.kind === 'false' ? 'false sharing' : 'true sharing'), key: r => r.item.kind || ''},
+    {title: 'Share of the time', cell: r => shareBar(r.item.share, r.item.share_ci), key: r => r.item.share, number: true},
+    {title: '95 % interval', cell: r => interval(r.item.share_ci) || unknown(), number: true},
+    {title: 'Samples', cell: r => count(r.item.samples), key: r => r.item.samples, number: true},
+    {title: 'Threads', cell: r => count(r.item.thread_count), key: r => r.item.thread_count, number: true},
+    {title: 'Fields', cell: r => list(r.item.fields).filter(Boolean).slice(0, 6).map(f => clip(f, 30)).join(', '), text: r => list(r.item.fields).join(' '), wide: true},
+  ], rows) : nothingFound('No cache line was seen to go back and forth between threads.'));
 }
 
 function viewThreads() {
   const communication = data.communication;
-  if (!communication) return [el('h1', null, 'Threads'), el('p.lead', null, 'Not measured in this run; the notes of the run say why.')];
-  if (communication.unit === 'count') return viewExchange(communication);
-  const threads = list(communication.threads), region = list(communication.regions)[0] || {}, flows = communicationFlows(communication, region), shared = list(data.sharing);
-  if (threads.length < 2 && !shared.length) return [el('h1', null, 'Threads'), el('p.lead', null, 'One thread was seen: nothing to share.')];
+  if (communication && communication.unit === 'count') return [...viewExchange(communication), sharingSection()];
+  const head = el('h1', null, 'Threads');
+  if (!communication) return [head, notMeasured('Who reads what another thread stored', '-e exact --detect communication'), sharingSection()];
+  const threads = list(communication.threads), region = list(communication.regions)[0] || {}, flows = communicationFlows(communication, region);
+  if (threads.length < 2 && !list(data.sharing).length) return [head, nothingFound('One thread was seen: nothing to share.')];
   return [
-    el('h1', null, 'Threads'),
-    el('p.lead', null, `Who loads what another thread stored: shares of all that was communicated, scaled from ${count(communication.decided)} stores that were watched to their end.`),
+    head,
+    el('p.lead', null, `Who loads what another thread stored: shares of all that was communicated, scaled from ${count(communication.decided)} stores that were watched to their end.`,
+      communication.others > 0 && ` The last entry stands for ${plural(communication.others, 'more thread', 'more threads')}.`),
+    list(data.sharing).length > 0 && sharingSection(),
     threads.length > 1 && el('section', null, el('h2', null, 'Communication'),
-      flows.length && flows[0].share > 0 ? [communicationMatrix(communication, region, flows), el('h3', null, 'Largest flows'), flowsTable(communication, flows)] :
-        el('p.soft', null, 'No thread was seen to load what another one had stored.')),
-    ...shared.map(sharedLine),
-    threads.length > 1 && !shared.length && el('section', null, el('h2', null, 'Shared cache lines'), el('p.soft', null, 'No cache line was seen to go back and forth between threads.')),
+      flows.length && flows[0].share > 0 ? [list(region.advice).map(text => el('p.note', null, prose(text))), communicationMatrix(communication, region), el('h3', null, 'Largest flows'), flowsTable(communication, flows)] :
+        nothingFound(`No thread was seen to load what another one had stored; ${plural(communication.watched, 'store was', 'stores were')} watched.`)),
+    !list(data.sharing).length && sharingSection(),
   ];
 }

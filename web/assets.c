@@ -15,12 +15,18 @@ enum { ASSET_BYTES_MAX = 4 << 20 };
 ASSET(asset_html, "report.html");
 ASSET(asset_style, "report.css");
 ASSET(asset_base, "base.js");
+ASSET(asset_names, "names.js");
+ASSET(asset_chart, "chart.js");
 ASSET(asset_structure, "structure.js");
 ASSET(asset_group, "group.js");
 ASSET(asset_access, "access.js");
 ASSET(asset_threads, "threads.js");
-ASSET(asset_locality, "locality.js");
 ASSET(asset_exchange, "exchange.js");
+ASSET(asset_locality, "locality.js");
+ASSET(asset_objects, "objects.js");
+ASSET(asset_code, "code.js");
+ASSET(asset_run, "run.js");
+ASSET(asset_findings, "findings.js");
 ASSET(asset_report, "report.js");
 
 enum asset_part { ASSET_HTML, ASSET_STYLE, ASSET_SCRIPT, ASSET_PARTS };
@@ -30,11 +36,22 @@ static const struct {
     enum asset_part part;
     const char *file, *text;
 } asset_files[] = {
-    {ASSET_HTML, "report.html", asset_html},     {ASSET_STYLE, "report.css", asset_style},
-    {ASSET_SCRIPT, "base.js", asset_base},       {ASSET_SCRIPT, "structure.js", asset_structure},
-    {ASSET_SCRIPT, "group.js", asset_group},     {ASSET_SCRIPT, "access.js", asset_access},
-    {ASSET_SCRIPT, "threads.js", asset_threads}, {ASSET_SCRIPT, "exchange.js", asset_exchange},
-    {ASSET_SCRIPT, "locality.js", asset_locality}, {ASSET_SCRIPT, "report.js", asset_report},
+    {ASSET_HTML, "report.html", asset_html},
+    {ASSET_STYLE, "report.css", asset_style},
+    {ASSET_SCRIPT, "base.js", asset_base},
+    {ASSET_SCRIPT, "names.js", asset_names},
+    {ASSET_SCRIPT, "chart.js", asset_chart},
+    {ASSET_SCRIPT, "structure.js", asset_structure},
+    {ASSET_SCRIPT, "group.js", asset_group},
+    {ASSET_SCRIPT, "access.js", asset_access},
+    {ASSET_SCRIPT, "threads.js", asset_threads},
+    {ASSET_SCRIPT, "exchange.js", asset_exchange},
+    {ASSET_SCRIPT, "locality.js", asset_locality},
+    {ASSET_SCRIPT, "objects.js", asset_objects},
+    {ASSET_SCRIPT, "code.js", asset_code},
+    {ASSET_SCRIPT, "run.js", asset_run},
+    {ASSET_SCRIPT, "findings.js", asset_findings},
+    {ASSET_SCRIPT, "report.js", asset_report},
 };
 
 static int asset_read(FILE *to, const char *folder, const char *name, struct lwp_error *err)

@@ -28,6 +28,7 @@ enum {
     SOURCE_LINE_BYTES_MAX = 400,
     SOURCE_AROUND_LINES = 3,
     SOURCE_FRAMES_MAX = 24, /* of a call path */
+    SOURCE_ITEMS_MAX = 40,  /* regions and rows of locality whose loops are shown */
 };
 
 /* A span of lines to show; 1-based, both included. */
@@ -72,7 +73,22 @@ static int source_compare(const void *a, const void *b)
     return by_path ? by_path : (x->first > y->first) - (x->first < y->first);
 }
 
-/* The loops of all objects that some split speaks of. */
+/* The loops that the first and largest of `items` name. */
+static void source_mark_loops(const json_t *items, bool *wanted, size_t loops)
+{
+    size_t i;
+    const json_t *item;
+    json_array_foreach(items, i, item)
+    {
+        const json_t *loop = json_object_get(item, "loop");
+        if (i == SOURCE_ITEMS_MAX)
+            break;
+        if (json_is_integer(loop) && json_integer_value(loop) >= 0 && (size_t)json_integer_value(loop) < loops)
+            wanted[json_integer_value(loop)] = true;
+    }
+}
+
+/* The loops of all objects that some split speaks of, and those that communication and locality are told of. */
 static void source_mark_advised(const json_t *analysis, bool *wanted, size_t loops)
 {
     const json_t *objects = json_object_get(analysis, "objects");
@@ -90,6 +106,8 @@ static void source_mark_advised(const json_t *analysis, bool *wanted, size_t loo
                 wanted[loop] = true;
         }
     }
+    source_mark_loops(json_object_get(json_object_get(analysis, "communication"), "regions"), wanted, loops);
+    source_mark_loops(json_object_get(analysis, "locality"), wanted, loops);
 }
 
 static void source_add(struct source_spans *spans, const json_t *file, json_int_t first, json_int_t last)

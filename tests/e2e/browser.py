@@ -1,168 +1,10 @@
 #!/usr/bin/python3
 """The report in headless Chromium: the exported file and the served page show the same in every view, by deep link, in light
-and dark; nothing is logged, nothing is loaded from elsewhere, hostile text stays text, and copying copies.
-
-Screenshots go to $LWP_SCREENSHOTS, or are dropped."""
-import json, os, re, shutil, signal, subprocess, sys, time
-from pathlib import Path
-
-CHROMIUM, DRIVER = "/usr/bin/chromium", "/usr/bin/chromedriver"
-for program in (CHROMIUM, DRIVER):
-    if not os.access(program, os.X_OK):
-        print(f"{program} is not installed")
-        sys.exit(77)
-try:
-    from selenium import webdriver
-    from selenium.webdriver.chrome.options import Options
-    from selenium.webdriver.chrome.service import Service
-    from selenium.webdriver.common.by import By
-except ImportError:
-    print("python3-selenium is not installed")
-    sys.exit(77)
-
-LWP, SRC, TMP = os.environ["LWP"], Path(os.environ["SRC"]), Path(os.environ["TMP"])
-SHOTS = os.environ.get("LWP_SCREENSHOTS")
-problems = []
-
-
-def check(holds, what):
-    if not holds:
-        problems.append(what)
-        print("FAIL:", what, flush=True)
-
-
-def result(name, change=None):
-    """A result folder with the sample analysis; its loops are in tests/web/particles.c."""
-    analysis = json.loads((SRC / "tests/web/analysis.json").read_text())
-    analysis["run"]["cwd"] = str(SRC / "tests/web")
-    if change:
-        change(analysis)
-    folder = TMP / name
-    folder.mkdir()
-    (folder / "analysis.json").write_text(json.dumps(analysis))
-    return folder, analysis
-
-
-HOSTILE = [
-    "</script><script>window.bad = 1</script>", "<!-- <script>", "<img src=x onerror='window.bad = 1'>", "\"'><b>bold</b>", "a\u202egnp.c",
-    "zero\u200bwidth", "line\u2028end", "\x1b[31mred", "javascript:alert(1)", "__proto__", "constructor", "${7*7}", "<!-- lwp:data -->",
-    "&lt;b&gt;&amp;", "%3Cscript%3E", "\ufffd\ufffd", "x" * 100_000, "",
-]
-
-
-def make_hostile(analysis):
-    """Puts hostile text wherever the profiled program has a say; all of it valid by the schema."""
-    texts = iter(HOSTILE * 100)
-    loops, objects = analysis["loops"], analysis["objects"]
-    analysis["run"]["command"] = list(HOSTILE)
-    analysis["run"].update(host=next(texts), cwd=next(texts), event=next(texts), notes=[t for t in HOSTILE if t])
-    analysis["run"]["processes"][0]["command"] = next(texts)
-    analysis["run"]["machine"]["cpu"] = next(texts)
-    for module in analysis["modules"]:
-        module.update(path=next(texts), build_id=next(texts))
-    for context in analysis["contexts"]:
-        for frame in context["frames"]:
-            frame.update(function=next(texts), file=next(texts))
-    analysis["loops"] = loops = [dict(loops[0], function=text, file="/" + text) for text in HOSTILE] + loops
-    for other in objects:
-        other.update(name=next(texts), type=next(texts), site=dict(analysis["contexts"][0]["frames"][0]))
-    main = objects[0]
-    main["fields"] = [{"offset": 8 * i, "bytes": 8, "name": text, "share": 0.01, "samples": 9} for i, text in enumerate(HOSTILE)]
-    main["element_bytes"] = 8 * len(HOSTILE)
-    main["loops"] = [{"loop": i, "share": 0.02, "stride": 64, "offsets": [8 * i], "fields": [text]} for i, text in enumerate(HOSTILE)]
-    split = analysis["splits"][0]
-    split.update(type=HOSTILE[0], element_bytes=main["element_bytes"], declaration="\n".join(HOSTILE))
-    split["groups"] = [{"fields": HOSTILE, "offsets": [8 * i for i in range(len(HOSTILE))], "bytes": 8 * len(HOSTILE)}]
-    split["cold"] = {"fields": [], "offsets": [], "bytes": 0}
-    split["affinity"] = [{"a": a, "b": b, "value": 0.5} for a, b in zip(HOSTILE, HOSTILE[1:])]
-    split["traffic"]["loops"] = [{"loop": 0, "before": 1, "after": 0.5}]
-    group_arrays(analysis, tuple(HOSTILE[:4]))
-    watch_accesses(analysis, HOSTILE[0])
-    analysis["findings"] = [dict(analysis["findings"][0], id=f"split-{i}", title=t, next_step=t) for i, t in enumerate(HOSTILE) if t]
-
-
-def watch_accesses(analysis, text):
-    """A dead store, and a cache line that two threads share."""
-    total = {"share": 0.4, "share_ci": [0.3, 0.5], "wasted": 4.0, "total": 10.0, "unit": "ns", "approximate": 0, "candidates": 900, "decided": 120, "undecided": 0}
-    analysis["redundancy_totals"] = {"dead_store": total, "silent_store": None, "silent_load": None, "computation": None, "register": None, "spatial": None}
-    outer = analysis["contexts"][0]["frames"][-1]
-    frame = lambda line: {"function": text, "file": "particles.c", "line": line, "module": 0, "inlined": False}
-    first = len(analysis["contexts"])
-    bare = {"function": None, "file": None, "line": None, "module": 0, "inlined": False, "address": 0x6e8c}
-    analysis["contexts"] += [{"frames": [frame(15), bare, outer]}, {"frames": [frame(24), outer]}]
-    analysis["redundancies"] = [{"kind": "dead_store", "approximate": 0, "share": 0.25, "share_ci": [0.2, 0.3], "amount": 2.5, "samples": 37, "first": first, "second": first + 1, "object": 0,
-                                 "bytes": 8, "places": {"again": 1, "moved": 35}, "cause": "overwritten_whole", "meaning": text, "remedy": text,
-                                 "others": [{"first": 0, "second": 0, "object": None, "share": 0.05, "samples": 7}]}]
-    analysis["communication"] = {"granularity_bytes": 8, "threads": [{"tid": 11, "name": text}, {"tid": 12, "name": None}], "others": 0, "unit": "share", "scaled": True, "watched": 50,
-                                 "decided": 40, "read_by_others": 0.1, "regions": [{"name": "whole program", "loop": None, "true": [[0, 0.75], [0.25, 0]],
-                                 "true_ci": [[[0, 0], [0.6, 0.9]], [[0.1, 0.4], [0, 0]]], "samples": [[0, 30], [10, 0]], "reuse": None, "crr": None, "homogeneity": None,
-                                 "balance_percent": None, "crd": None, "advice": []}]}
-    analysis["sharing"] = [{"object": 0, "name": text, "kind": "false", "line_offset": 64, "line_bytes": 64, "lines": 1, "fields": [text], "offsets": [8], "threads": [11, 12],
-                            "thread_count": 2, "share": 0.5, "share_ci": [0.4, 0.6], "samples": 300, "advice": text, "sites": [{"thread": 11, "object": 0, "field": text,
-                            "loaded": [], "stored": [{"offset": 8, "bytes": 8}], "context": 0, "samples": 300}]}]
-
-
-def export(folder, *options):
-    out = TMP / (folder.name + ".html")
-    subprocess.run([LWP, "export", str(folder), "-o", str(out), *options], check=True, stderr=subprocess.PIPE)
-    return out
-
-
-class Browser:
-    def __init__(self):
-        options = Options()
-        options.binary_location = CHROMIUM
-        for flag in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-                     "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", f"--user-data-dir={TMP}/chromium"):
-            options.add_argument(flag)
-        options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-        self.driver = webdriver.Chrome(service=Service(DRIVER), options=options)
-        self.driver.set_page_load_timeout(60)
-        self.driver.execute_cdp_cmd("Browser.grantPermissions", {"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]})
-        self.driver.get("about:blank")  # what the browser's own first tab asked for is not the page's
-        self.driver.get_log("performance")
-
-    def size(self, width, height=900):
-        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})
-
-    def scheme(self, name):
-        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": name}]})
-
-    def open(self, url):
-        self.driver.get("about:blank")  # a new hash alone would not load the page again
-        self.driver.get(url)
-
-    def text(self, what="main"):
-        return self.driver.find_element(By.CSS_SELECTOR, what).text.replace("\u00a0", " ")
-
-    def follow(self, act):
-        """Does what leads to another view of the page, and waits until it is drawn."""
-        before = self.text("h1")
-        act()
-        for _ in range(100):
-            if self.text("h1") != before:
-                return
-            time.sleep(0.05)
-
-    def shot(self, name):
-        if not SHOTS:
-            return
-        Path(SHOTS).mkdir(parents=True, exist_ok=True)
-        width = self.driver.execute_script("return innerWidth")
-        self.size(width, min(3000, self.driver.execute_script("return document.documentElement.scrollHeight")))
-        self.driver.save_screenshot(str(Path(SHOTS) / (name + ".png")))
-        self.size(width)
-
-    def is_quiet(self, what, *own):
-        """No console message, and no request but for the page itself."""
-        for entry in self.driver.get_log("browser"):
-            check(False, f"{what}: the console says {entry['message']}")
-        for entry in self.driver.get_log("performance"):
-            message = json.loads(entry["message"])["message"]
-            if message["method"] == "Network.requestWillBeSent":
-                url = message["params"]["request"]["url"]
-                check(url.startswith((*own, "data:", "about:")), f"{what}: a request for {url}")
-
+and dark; nothing is logged, nothing is loaded from elsewhere, hostile text stays text, and copying copies."""
+import json, os, re, signal, sys
+sys.path.insert(0, os.environ["SRC"] + "/tests/web")
+from chromium import SRC, TMP, Browser, By, check, export, problems, result, served
+from results import HOSTILE, group_arrays, make_hostile, watch_accesses
 
 # view -> words that must be there
 VIEWS = {
@@ -247,19 +89,6 @@ def schemes(browser, base):
     browser.size(1280)
 
 
-def group_arrays(analysis, names=("north", "south", "west")):
-    """Makes the first objects a group of arrays, and the last one rejected."""
-    objects = analysis["objects"]
-    for object, name in zip(objects, names):
-        object.update(name=name, element_bytes=4, elements=1000)
-    analysis["regroups"] = [{"objects": list(range(len(names))), "names": list(names), "affinity": [{"a": names[0], "b": names[1], "value": 0.93}],
-                             "rejected": [{"object": len(objects) - 1, "name": names[-1] + "_back", "reason": "order"}], "confidence": "high",
-                             "traffic": {"before": len(names), "after": 1, "loops": [{"loop": 0, "before": len(names), "after": 1}]},
-                             "expected_speedup": [1.21, 1.48], "declaration": "struct compass { float north; float south; float west; };"}]
-    analysis["findings"].insert(0, {"id": "regroup-compass-0001", "kind": "regroup", "title": "Make one array of north, south and west", "severity": "high", "share": 0.4,
-                                    "expected_speedup": [1.21, 1.48], "refs": {"regroup": 0}, "next_step": "Allocate one array of the structure below."})
-
-
 def regrouped(browser):
     file = export(result("grouped", group_arrays)[0])
     browser.open(f"file://{file}")
@@ -309,7 +138,7 @@ def hostile(browser):
     file = export(folder, "--source=all")
     page = file.read_text()
     check(page.lower().count("</script") == 2, "the data ends its script element")
-    for view in ("findings", "split/0", "regroup/0", "objects", "object/0", "loops", "loop/0", "loop/3", "redundancies", "redundancy/0", "threads", "run"):
+    for view in ("findings", "split/0", "regroup/0", "objects", "object/0", "loops", "loop/0", "loop/3", "redundancies", "redundancy/0", "threads", "sharing/0", "run"):
         browser.open(f"file://{file}#{view}")
         text = browser.text()
         check("cannot be drawn" not in text, f"hostile #{view}: {text[:300]}")
@@ -336,7 +165,7 @@ def accesses(browser):
                         "redundancy/0": ["a plain word", "Stored in", "Overwritten in", "25.0 %", "overwritten whole", "many", "1 of 36", "The same elsewhere", "5.0 %",
                                          "sum += all[i].mass;", "all[i].z += step;", "Grey frames", "particles+0x6e8c"],
                         "redundancy/9": ["There is no such pair"],
-                        "threads": ["75.0 %", "25.0 %", "false sharing", "stores 8–15", "a plain word", "12"]}.items():
+                        "threads": ["75.0 %", "25.0 %", "false sharing", "a plain word", "12"], "sharing/0": ["stores 8–15", "Padded"]}.items():
         browser.open(f"file://{file}#{view}")
         text = browser.text()
         for word in words:
@@ -408,11 +237,6 @@ def other_results(browser):
     browser.driver.find_element(By.CSS_SELECTOR, "input[type=search]").send_keys("object 4321")
     check(rows() == 1, f"the filter leaves {rows()} rows")
     browser.is_quiet("other results", f"file://{TMP}/")
-
-
-def served(folder):
-    server = subprocess.Popen([LWP, "serve", "-p", "0", str(folder)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    return server, server.stdout.readline().strip()
 
 
 def main():

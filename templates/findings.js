@@ -1,0 +1,124 @@
+/* The ranked findings: what to change, why, what it brings, and how sure that is. */
+
+const PARTS = { /* of the analysis: null where it was not looked for */
+  regroups: 'arrays that belong together', redundancies: 'redundant work', communication: 'communication between threads',
+  sharing: 'false sharing', locality: 'locality per loop',
+};
+
+/* The new parts at a glance. */
+function partChips(split) {
+  const parts = list(split.groups).map((group, index) => [group, {index, letter: groupLetter(index)}]);
+  if (split.cold && list(split.cold.fields).length) parts.push([split.cold, {index: -1, letter: 'cold'}]);
+  const names = group => list(group.fields).slice(0, 6).map(f => clip(f, 30)).join(', ') + (list(group.fields).length > 6 ? ' …' : '');
+  return el('p.chips', {'aria-label': 'the new parts'}, parts.slice(0, 8).map(([group, mark]) => el('span.chip', null, groupMark(mark), ' ', names(group))),
+    parts.length > 8 && el('span.soft', null, `and ${parts.length - 8} more`));
+}
+
+/* The range on a scale from no change; the numbers stand beside it. */
+function gainBar(range, most) {
+  if (!isRange(range)) return null;
+  const place = x => 100 * (Math.min(x, most) - 1) / (most - 1);
+  return el('div.gain-bar', {'aria-hidden': 'true'}, el('span.gain-track', null,
+    el('span.gain-range', {style: {left: place(range[0]) + '%', width: Math.max(1.5, place(range[1]) - place(range[0])) + '%'}})),
+    el('span.gain-scale', null, el('span', null, '1×'), el('span', null, most.toFixed(most % 1 ? 1 : 0) + '×')));
+}
+
+function findingLink(finding) {
+  const index = finding.refs && finding.refs[finding.kind], view = finding.kind === 'communication' ? 'region' : finding.kind;
+  return Object.hasOwn(VIEWS, view) && Number.isInteger(index) ? `#${view}/${index}` : null;
+}
+
+/* What a finding is about, and what is known of it: {item, ci, samples, exact, confidence}. */
+function findingEvidence(finding) {
+  const index = finding.refs && finding.refs[finding.kind], pick = part => at(data[part], index) || {};
+  switch (finding.kind) {
+    case 'split': { const split = pick('splits'), object = at(data.objects, split.object) || {}; return {item: split, ci: object.share_ci, samples: object.samples, confidence: split.confidence}; }
+    case 'regroup': { const group = pick('regroups'); return {item: group, samples: list(group.objects).reduce((sum, i) => sum + ((at(data.objects, i) || {}).samples || 0), 0), confidence: group.confidence}; }
+    case 'redundancy': { const pair = pick('redundancies'); return {item: pair, of: (redundantKind(pair))[2], ci: pair.share_ci, share: pair.share, samples: pair.samples, exact: redundantExact(pair.kind)}; }
+    case 'sharing': { const item = pick('sharing'); return {item, ci: item.share_ci, samples: item.samples}; }
+    case 'communication': return {item: at(list((data.communication || {}).regions), index) || {}, exact: true};
+    case 'locality': { const row = pick('locality'); return {item: row, exact: true, accesses: row.accesses}; }
+    default: return {item: {}};
+  }
+}
+
+/* Engine, samples and interval: what the numbers rest on. */
+function evidenceText(evidence) {
+  const seen = isNumber(evidence.accesses) ? `${count(evidence.accesses)} accesses traced` : isNumber(evidence.samples) ? evidence.exact ? `seen ${count(evidence.samples)} times` : plural(evidence.samples, 'sample', 'samples') : null;
+  return [engineName(), evidence.exact ? 'counted, not sampled' : null, seen, isRange(evidence.ci) && !evidence.exact && !evidence.of ? `95 % interval ${interval(evidence.ci)}` : null].filter(Boolean).join(' · ');
+}
+
+function findingChips(finding, evidence) {
+  if (finding.kind === 'split') return partChips(evidence.item);
+  if (finding.kind === 'regroup')
+    return el('p.chips', {'aria-label': 'the arrays'}, list(evidence.item.names).slice(0, 12).map((name, i) => el('span.chip', null, groupMark({index: i, letter: groupLetter(i)}), ' ', clip(name, 30))));
+  return null;
+}
+
+function findingCard(finding, rank, most) {
+  const link = findingLink(finding), evidence = findingEvidence(finding), layout = finding.kind === 'split' || finding.kind === 'regroup';
+  const shareOf = finding.kind === 'communication' ? 'Share of the accesses' : 'Share of the time today';
+  return el(evidence.confidence === 'low' ? 'li.finding.unsure' : 'li.finding', null, el('div.rank', {'aria-hidden': 'true'}, String(rank)),
+    el('div.finding-body', null,
+      el('h2', null, link ? el('a', {href: link}, prose(finding.title)) : prose(finding.title)),
+      el('p.meta', null, severity(finding.severity), ' ', confidence(evidence.confidence)),
+      findingChips(finding, evidence),
+      el('p', null, prose(finding.next_step)),
+      link && el('p', null, el('a.button', {href: link}, layout ? 'See the layout and the new declaration' : 'See the evidence'))),
+    el('dl.finding-numbers', null,
+      el('div', null, el('dt', null, `Expected, ${wholeOf()}`), finding.expected_speedup ? el('dd.big', null, times(finding.expected_speedup)) : el('dd', null, unknown('not estimated')), el('dd.soft', null, saved(finding.expected_speedup)), gainBar(finding.expected_speedup, most)),
+      isNumber(evidence.share) && el('div', null, el('dt', null, `Share of all ${evidence.of}`), el('dd', null, shareBar(evidence.share, evidence.ci)), !evidence.exact && isRange(evidence.ci) && el('dd.soft', null, `95 % interval ${interval(evidence.ci)}`)),
+      el('div', null, el('dt', null, shareOf), el('dd', null, shareBar(finding.share, evidence.of ? null : evidence.ci)), el('dd.soft', null, evidenceText(evidence)))));
+}
+
+/* What expected gains are of: latencies do not say how much of the run they are. */
+const wholeOf = () => data.run.weight_unit === 'cycles' ? 'time of accesses' : 'whole program';
+
+const unknownShare = () => list(data.objects).reduce((sum, object) => sum + (object.kind === 'unknown' ? object.share || 0 : 0), 0);
+
+/* What the table of data does not hold. */
+function rest() {
+  const given = list(data.objects).reduce((sum, object) => sum + (object.kind === 'unknown' ? 0 : object.share || 0), 0), lost = unknownShare();
+  return `${percent(given)} of the time went to waiting for data that is known${lost > 0 ? `, ${percent(lost)} to waiting for data that could not be told` : ''}; the rest was computing, or could not be told.`;
+}
+
+function missingParts() {
+  const names = Object.entries(PARTS).filter(([key]) => data[key] === null || data[key] === undefined).map(([, name]) => name);
+  return names.length > 0 && el('p.note.missing', null, el('strong', null, el('span', {'aria-hidden': 'true'}, '⊘ '), 'Not measured in this run: '), names.join(', '), '. Nothing is known about them, good or bad.');
+}
+
+function measuredBy() {
+  const run = data.run;
+  return [run.engine ? `${run.engine} engine` : 'unknown engine', `${plural(run.samples, 'sample', 'samples')}`,
+    run.samples_lost ? `${count(run.samples_lost)} lost` : null,
+    isNumber(run.overhead_percent) ? `${run.overhead_percent.toFixed(1)} % measured cost` : 'cost unknown'].filter(Boolean).join(' · ');
+}
+
+function viewFindings() {
+  const findings = list(data.findings), run = data.run;
+  const most = Math.max(2, ...findings.map(f => isRange(f.expected_speedup) ? Math.ceil(f.expected_speedup[1] * 2) / 2 : 1));
+  const few = !(run.samples >= 100);
+  return [
+    el('h1', null, findings.length ? `${plural(findings.length, 'thing', 'things')} to change in ${programName()}` : `No advice for ${programName()}`),
+    el('p.lead', null, findings.length ? 'Data structures that are laid out wrong for the loops that use them, and work that brings nothing: largest expected gain first.' :
+      !run.samples && data.communication ? 'Nothing that was looked for calls for a change.' : few ? `Only ${plural(run.samples, 'sample', 'samples')} were taken: too few to say anything. Run the program longer or on a larger input.` :
+        `In ${plural(run.samples, 'sample', 'samples')} no data structure was found whose layout would make the program measurably faster.` +
+        (unknownShare() > 0.1 ? ` But ${percent(unknownShare())} of the time went to data that could not be told.` : '')),
+    tiles([
+      ['Run time', seconds(run.wall_s), isNumber(run.cpu_s) ? `${seconds(run.cpu_s)} of CPU time` : null],
+      ['Waiting for memory', isNumber(run.stall_share) && run.samples > 0 ? percent(run.stall_share) : 'unknown', run.samples > 0 ? 'of the time sampled' : 'nothing was sampled'],
+      ['Samples', count(run.samples), `${count(run.samples_with_address)} with an address${run.samples_lost ? `, ${count(run.samples_lost)} lost` : ''}`],
+      ['Cost of measuring', isNumber(run.overhead_percent) ? run.overhead_percent.toFixed(1) + '\u00a0%' : 'unknown', `${run.engine || 'unknown'} engine`],
+    ]),
+    findings.length > 0 && el('ol.findings', null, findings.map((f, i) => findingCard(f, i + 1, most))),
+    missingParts(),
+    el('section', null, el('h2', null, 'Where the time goes'), run.samples > 0 ? [objectsTable(10), el('p.soft', null, rest())] : notMeasured('Which data the time goes to', '--detect layout'),
+      el('p', null, el('a', {href: '#objects'}, 'All data'), ' · ', el('a', {href: '#loops'}, 'All loops'))),
+    notes(),
+  ];
+}
+
+function notes() {
+  const texts = list(data.run.notes);
+  return texts.length > 0 && el('section', null, el('h2', null, 'Notes on this run'), el('ul.notes', null, texts.map(text => el('li', null, prose(text)))));
+}

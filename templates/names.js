@@ -1,0 +1,84 @@
+/* The result that the page holds, and how its loops, objects and frames are called. */
+
+const page = JSON.parse(document.getElementById('lwp-data').textContent);
+const data = page.analysis || {};
+data.run = data.run || {};
+const sources = new Map(list(page.sources && page.sources.files).map(file => [file.path, file]));
+
+function frameName(frame) {
+  if (frame.function) return frame.function;
+  const module = baseName((at(data.modules, frame.module) || {}).path);
+  return module && isNumber(frame.address) ? `${module}+0x${frame.address.toString(16)}` : 'unknown function';
+}
+
+function linesOf(loop) {
+  if (!isNumber(loop.first_line)) return '';
+  return ':' + loop.first_line + (loop.last_line > loop.first_line ? '–' + loop.last_line : '');
+}
+
+function loopPlace(loop) {
+  if (!loop) return unknown('unknown loop');
+  return [el('strong', null, loop.function || 'unknown function'), loop.kind === 'function' && el('span.soft', null, ' outside of loops'),
+    loop.file ? el('span.where', {title: loop.file}, ' ', baseName(loop.file) + linesOf(loop)) : el('span.where', null, isNumber(loop.address) ? ` at 0x${loop.address.toString(16)}, no line information` : ' no line information')];
+}
+
+const loopText = loop => loop ? `${loop.function || ''} ${loop.file || ''}` : '';
+
+function objectName(object) {
+  return object && object.name ? object.name : 'unknown';
+}
+
+const objectLink = index => el('a', {href: '#object/' + index}, objectName(at(data.objects, index)));
+
+function allocationPlace(object) {
+  const context = at(data.contexts, object.context), frame = object.site || (context && list(context.frames)[0]);
+  if (!frame) return null;
+  return `${frameName(frame)}${frame.file ? ` (${baseName(frame.file)}${isNumber(frame.line) ? ':' + frame.line : ''})` : ''}`;
+}
+
+function callPath(index) {
+  const context = at(data.contexts, index);
+  if (!context) return unknown();
+  return el('ol.path', null, list(context.frames).map(frame => el('li', null, el('strong', null, frameName(frame)),
+    frame.inlined && el('span.soft', null, ' inlined'),
+    frame.file ? el('span.where', {title: frame.file}, ' ', baseName(frame.file) + (isNumber(frame.line) ? ':' + frame.line : '')) :
+      el('span.where', null, ' ', baseName((at(data.modules, frame.module) || {}).path) || ''))));
+}
+
+function programName() {
+  return clip(baseName(list(data.run.command)[0]) || page.name || 'the program', 60);
+}
+
+const engineName = () => `${data.run.engine || 'unknown'} engine`;
+
+/* ---- what was not measured is never shown like what was not found ---- */
+
+const shellWord = word => /^[\w./=:,+@%-]+$/.test(word) ? word : "'" + word.replace(/'/g, "'\\''") + "'";
+const commandLine = () => list(data.run.command).map(word => shellWord(String(word))).join(' ');
+
+/* `options`: those of lwp collect that would have measured it. */
+function notMeasured(what, options) {
+  const command = `lwp collect ${options} -- ${commandLine()}`;
+  return el('div.not-measured', null, el('p', null, el('strong', null, el('span', {'aria-hidden': 'true'}, '⊘ '), 'Not measured in this run. '), `${what}: nothing is known, good or bad. To find out:`),
+    list(data.run.command).length > 0 && el('div.code', null, copyButton(command), code(command, 'A command that measures it')));
+}
+
+const nothingFound = text => el('p.nothing-found', null, el('span', {'aria-hidden': 'true'}, '✓ '), el('strong', null, 'Looked for, nothing found. '), text);
+
+function severity(level) {
+  const known = ['high', 'medium', 'low'].includes(level) ? level : 'low';
+  return el(`span.severity.${known}`, null, known + ' impact');
+}
+
+/* ◔ ◑ ● : how sure. What is little sure looks like it. */
+function confidence(level) {
+  const known = ['high', 'medium', 'low'].includes(level) ? level : null;
+  return known && el(`span.confidence.${known}`, null, el('span', {'aria-hidden': 'true'}, {high: '● ', medium: '◑ ', low: '◔ '}[known]), known + ' confidence');
+}
+
+function tiles(rows) {
+  return el('dl.tiles', null, rows.map(([name, value, detail, note]) =>
+    el('div', null, el('dt', null, name), el('dd.big', null, value), detail && el('dd', null, detail), note && el('dd.soft', null, note))));
+}
+
+const missingView = text => [el('h1', null, 'Not here'), el('p', null, text), el('p', null, el('a', {href: '#findings'}, 'To the findings'))];

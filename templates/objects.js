@@ -1,0 +1,78 @@
+/* The data of the run: which waits for memory, its fields, and who uses it. */
+
+function splitOfObject(index) {
+  const split = list(data.splits).findIndex(s => s.object === index || list(s.objects).includes(index));
+  return split >= 0 ? split : null;
+}
+
+function objectsTable(most) {
+  const rows = list(data.objects).map((object, index) => ({object, index})).sort((a, b) => (b.object.share || 0) - (a.object.share || 0)).slice(0, most);
+  if (!rows.length) return el('p.soft', null, 'No sample could be given to a data object.');
+  const full = Math.max(...rows.map(r => r.object.share || 0), 1e-9);
+  return table('Data objects', [
+    {title: 'Data', cell: r => [el('a', {href: '#object/' + r.index}, objectName(r.object)), splitOfObject(r.index) !== null && [' ', el('a.tag', {href: '#split/' + splitOfObject(r.index)}, 'advice')]],
+      key: r => objectName(r.object), text: r => `${r.object.name} ${r.object.type} ${r.object.kind}`},
+    {title: 'Type', cell: r => r.object.type ? el('code', null, clip(r.object.type, 80)) : unknown(), key: r => r.object.type || ''},
+    {title: 'Kind', cell: r => r.object.kind, key: r => r.object.kind},
+    {title: 'Share of the time', cell: r => shareBar(r.object.share, r.object.share_ci, full), key: r => r.object.share, number: true},
+    {title: 'Samples', cell: r => count(r.object.samples), key: r => r.object.samples, number: true},
+    {title: 'Element', cell: r => isNumber(r.object.element_bytes) ? bytes(r.object.element_bytes) : unknown(), key: r => r.object.element_bytes, number: true},
+    {title: 'Size', cell: r => isNumber(r.object.bytes) ? bytes(r.object.bytes) : unknown(), key: r => r.object.bytes, number: true, hint: 'most alive at one time'},
+    {title: 'Allocated in', cell: r => allocationPlace(r.object) || (r.object.kind === 'heap' ? unknown() : ''), key: r => allocationPlace(r.object) || '', wide: true},
+  ], rows, {plain: most !== undefined});
+}
+
+function objectFacts(object) {
+  const accesses = (object.loads || 0) + (object.stores || 0);
+  return facts([
+    ['Name', objectName(object)], ['Type', object.type ? el('code', null, object.type) : unknown()], ['Kind', object.kind || 'unknown'],
+    ['Element', isNumber(object.element_bytes) ? bytes(object.element_bytes) : unknown()],
+    ['Elements', isNumber(object.elements) ? count(object.elements) : unknown()],
+    ['Size', isNumber(object.bytes) ? bytes(object.bytes) : unknown()],
+    ['Allocations', isNumber(object.allocations) ? count(object.allocations) : unknown()],
+    isNumber(object.time_share) && ['Share with computing', `${percent(object.time_share)}, when the whole time of each loop goes to the data it waits for`],
+    ['Accesses seen', `${count(accesses)} (${count(object.loads)} loads, ${count(object.stores)} stores)`],
+    object.module !== null && at(data.modules, object.module) && ['Module', at(data.modules, object.module).path],
+    Number.isInteger(object.context) && ['Allocated at', callPath(object.context)],
+    Number.isInteger(object.common_context) && ['Always used below', callPath(object.common_context)],
+  ], 'dl.list');
+}
+
+function viewObjects() {
+  const apart = list(data.kept_apart);
+  return [el('h1', null, 'Data objects'), el('p.lead', null, 'Who waits for memory: all data that samples fell on, hottest first.'), objectsTable(),
+    apart.length > 0 && el('section', null, el('h2', null, 'Kept apart'), el('p.soft', null, 'Arrays that loops use together and that must not become one, each with one it does not go with.'), rejectionsTable(apart))];
+}
+
+function viewObject(index) {
+  const object = at(data.objects, index);
+  if (!object) return missingView('There is no such data object in this result.');
+  const split = splitOfObject(index), line = (data.run.machine && data.run.machine.line_bytes) || 64;
+  const fields = list(object.fields), uses = list(object.loops);
+  return [
+    el('p.crumbs', null, el('a', {href: '#objects'}, 'Data'), ' › object'),
+    el('h1', null, objectName(object)),
+    split !== null && el('p', null, el('a.button', {href: '#split/' + split}, 'See the advice for its structure')),
+    tiles([['Share of the time', percent(object.share), isRange(object.share_ci) ? `95 % interval ${interval(object.share_ci)}` : null],
+      ['Samples', count(object.samples), engineName()],
+      ['Element', isNumber(object.element_bytes) ? bytes(object.element_bytes) : 'unknown', object.type || 'type unknown'],
+      ['Size', isNumber(object.bytes) ? bytes(object.bytes) : 'unknown', isNumber(object.allocations) ? plural(object.allocations, 'allocation', 'allocations') : null]]),
+    fields.length > 0 && isNumber(object.element_bytes) && object.element_bytes > 0 && el('section', null, el('h2', null, 'Fields'),
+      el('div.panel', null, drawElement(object, object.element_bytes, line, null)),
+      table('Fields', [
+        {title: 'Offset', cell: f => '+' + f.offset, key: f => f.offset, number: true},
+        {title: 'Field', cell: f => el('code', null, fieldName(f)), key: f => fieldName(f), text: f => fieldName(f)},
+        {title: 'Bytes', cell: f => count(f.bytes), key: f => f.bytes, number: true},
+        {title: 'Share of the time', cell: f => shareBar(fieldShare(f), null, Math.max(...fields.map(x => fieldShare(x) || 0), 1e-9)), key: f => fieldShare(f), number: true, hint: 'its even part of the loops that use it'},
+        {title: 'As observed', cell: f => percent(f.share), key: f => f.share, number: true, hint: 'the wait for a cache line goes to the field that is touched first'},
+        {title: 'Accesses seen', cell: f => count(f.samples), key: f => f.samples, number: true},
+      ], fields)),
+    el('section', null, el('h2', null, 'Loops that use it'), uses.length ? table('Loops', [
+      {title: 'Loop', cell: u => el('a', {href: '#loop/' + u.loop}, loopPlace(at(data.loops, u.loop))), key: u => loopText(at(data.loops, u.loop)), text: u => loopText(at(data.loops, u.loop))},
+      {title: 'Share of the time', cell: u => shareBar(u.share, null, Math.max(...uses.map(x => x.share || 0), 1e-9)), key: u => u.share, number: true},
+      {title: 'Stride', cell: u => isNumber(u.stride) ? bytes(u.stride) : unknown('irregular'), key: u => u.stride, number: true},
+      {title: 'Fields', wide: true, cell: u => list(u.fields).length ? list(u.fields).slice(0, 12).map((f, i) => [i ? ', ' : '', clip(f, 40)]) : list(u.offsets).length ? list(u.offsets).slice(0, 12).map(o => '+' + o).join(', ') : ''},
+    ], uses) : el('p.soft', null, 'No loop was seen to use it.')),
+    el('section', null, el('h2', null, 'About it'), objectFacts(object)),
+  ];
+}

@@ -1,0 +1,147 @@
+#!/usr/bin/python3
+"""Every view of a result that has everything, from its deep link: what it must say, by keyboard, in the order of its numbers,
+on paper and on a phone; hostile text in it stays text; axe-core finds nothing against WCAG 2.1 A and AA, in light and dark."""
+import base64, json, os, re, subprocess, sys
+sys.path.insert(0, os.environ["SRC"] + "/tests/web")
+from chromium import SHOTS, TMP, Browser, By, check, export, problems, result
+from results import ALL_VIEWS, HOSTILE, count_communication, everything, make_hostile, trace_locality
+from pathlib import Path
+
+
+RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]
+
+
+def axe():
+    """axe-core's script: what configure --install-deps put there, else npm's, else None."""
+    at = lambda folder: Path(folder) / "axe-core/axe.min.js"
+    if "LWP_AXE" in os.environ:
+        return Path(os.environ["LWP_AXE"]).read_text()
+    for command in (["npm", "root", "-g"], ["npm", "install", "--silent", "--no-save", "--prefix", str(TMP / "npm"), "axe-core@4"]):
+        try:
+            said = subprocess.run(command, capture_output=True, text=True, timeout=60).stdout.strip()
+        except (OSError, subprocess.TimeoutExpired):
+            return None
+        for folder in (said, TMP / "npm/node_modules"):
+            if folder and at(folder).exists():
+                return at(folder).read_text()
+    return None
+
+
+def accessible(browser, script, what, rules):
+    browser.driver.execute_script(script)
+    found = browser.driver.execute_async_script("""const done = arguments[1];
+        axe.run(document, {runOnly: arguments[0]}).then(r => done(r.violations), e => done([{id: String(e), nodes: []}]))""", rules)
+    for violation in found:
+        check(False, f"{what}: {violation['id']}: " + "; ".join(node["html"][:160] + " " + " ".join(a["message"][:200] for a in node["any"][:1]) for node in violation["nodes"][:3]))
+
+
+def views(browser, base, script):
+    for view, words in ALL_VIEWS.items():
+        name = view.replace("/", "-")
+        for scheme in ("light", "dark"):
+            browser.scheme(scheme)
+            browser.open(f"{base}#{view}")
+            if script:
+                accessible(browser, script, f"#{view}, {scheme}", RULES if scheme == "light" else ["color-contrast"])
+            browser.shot(f"view-{name}-{scheme}")
+        text = browser.text()
+        for word in words:
+            check(word in text, f"#{view}: '{word}' is not there: {text[:700]}")
+        check("cannot be drawn" not in text, f"#{view}: {text[:200]}")
+        browser.size(400, 800)
+        check(browser.driver.execute_script("return document.documentElement.scrollWidth <= innerWidth"), f"#{view} is wider than a phone")
+        browser.size(1280)
+    browser.scheme("light")
+
+
+def paper(browser, base):
+    """On A4 nothing is cut off at the right: tables and drawings are as narrow as the paper."""
+    driver = browser.driver
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    for view in ALL_VIEWS:
+        browser.size(718, 1000)  # A4 less margins, at 96 dots an inch
+        browser.open(f"{base}#{view}")
+        wide = driver.execute_script("return [...document.querySelectorAll('main *')].filter(e => e.getBoundingClientRect().right > 719 && getComputedStyle(e).position !== 'absolute' && !e.closest('.chart-area')).slice(0, 3).map(e => e.outerHTML.slice(0, 120))")
+        check(not wide, f"#{view} is cut off on paper: {wide}")
+        if SHOTS:
+            pdf = driver.execute_cdp_cmd("Page.printToPDF", {"paperWidth": 8.27, "paperHeight": 11.69, "printBackground": True})["data"]
+            (Path(SHOTS) / f"view-{view.replace('/', '-')}.pdf").write_bytes(base64.b64decode(pdf))
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+    browser.size(1280)
+
+
+def by_hand(browser, base):
+    driver = browser.driver
+    browser.open(f"{base}#run")
+    driver.find_element(By.CSS_SELECTOR, "button.copy").click()
+    copied = driver.execute_async_script("const done = arguments[0]; navigator.clipboard.readText().then(done, e => done('refused: ' + e));")
+    check(copied.startswith("lwp collect --engine=exact"), f"copied {copied!r}")
+    browser.open(f"{base}#threads")
+    flows = lambda: [row.text for row in driver.find_elements(By.XPATH, "//table[caption='Flows']/tbody/tr")]
+    before = flows()
+    driver.find_element(By.XPATH, "//table[caption='Flows']//button[text()='Written by']").click()
+    check(flows() != before and flows()[0].startswith("a plain word 100"), f"flows do not sort: {flows()[:2]}")
+    driver.switch_to.active_element.send_keys("/103")
+    check(0 < len(flows()) < len(before) and all("103" in row for row in flows()), f"'/' and a word do not filter: {flows()}")
+    driver.find_element(By.LINK_TEXT, "a plain word").send_keys("\ue007")  # Enter
+    check("Who reads whose data" in browser.text(), "Enter on a region does not lead to it")
+    seen = set()
+    for _ in range(40):  # Tab reaches the menu and what scrolls
+        driver.switch_to.active_element.send_keys("\ue004")
+        seen.add(driver.execute_script("return document.activeElement.tagName + ' ' + document.activeElement.className"))
+    check({"A ", "DIV scroll"} <= seen, f"Tab reaches only {seen}")
+
+
+def many_threads(browser):
+    file = export(result("many", lambda analysis: count_communication(analysis, threads=40))[0])
+    browser.open(f"file://{file}#threads")
+    rows = browser.driver.find_elements(By.CSS_SELECTOR, ".matrices .panel:first-child .cells")
+    check(len(rows) == 40, f"{len(rows)} rows of 40")
+    told = browser.driver.execute_script("""const row = arguments[0], box = row.getBoundingClientRect();
+        row.dispatchEvent(new MouseEvent('mousemove', {clientX: box.left + box.width * 1.5 / 40, clientY: box.top + 2})); return row.title""", rows[0])
+    check("main 100 → main 101: 20" == told, f"the second cell of the first row tells '{told}'")
+    browser.shot("many-threads")
+
+
+def hostile(browser):
+    def change(analysis):
+        make_hostile(analysis)
+        analysis["findings"] = []
+        count_communication(analysis, HOSTILE[0])
+        trace_locality(analysis, HOSTILE[2])
+        analysis["communication"]["regions"] += [dict(analysis["communication"]["regions"][1], name=text, pattern=text, advice=[text]) for text in HOSTILE]
+        analysis["run"]["options"] = {"region": HOSTILE[2], HOSTILE[1]: HOSTILE[0]}
+    file = export(result("hostile", change)[0], "--source=all")
+    for view in ("findings", "threads", "region/1", "region/4", "region/18", "locality", "locality/0", "loops", "run"):
+        browser.open(f"file://{file}#{view}")
+        text = browser.text()
+        check("cannot be drawn" not in text, f"hostile #{view}: {text[:300]}")
+        check(browser.driver.execute_script("return window.bad === undefined && !document.querySelector('main img, main b, main script')"), f"hostile #{view}: text became markup")
+        check("\u202e" not in text and "\u200b" not in text and "\x1b" not in text, f"hostile #{view}: invisible characters are not shown")
+        check(browser.driver.execute_script("return document.documentElement.scrollWidth <= innerWidth"), f"hostile #{view} is wider than the window")
+    browser.is_quiet("hostile", f"file://{TMP}/")
+
+
+def main():
+    script = axe()
+    file = export(result("everything", everything)[0], "--source=all")
+    browser = Browser()
+    try:
+        browser.driver.set_script_timeout(30)
+        browser.size(1280)
+        views(browser, f"file://{file}", script)
+        paper(browser, f"file://{file}")
+        by_hand(browser, f"file://{file}")
+        browser.is_quiet("views", f"file://{file}")
+        many_threads(browser)
+        hostile(browser)
+    finally:
+        browser.driver.quit()
+    print(f"{len(problems)} problems")
+    if not script and not problems:
+        print("axe-core could not be had (npm install -g axe-core): accessibility was not tested")
+        return 77
+    return 1 if problems else 0
+
+
+sys.exit(main())

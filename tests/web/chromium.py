@@ -1,0 +1,109 @@
+"""The report in headless Chromium, for tests: a browser, results to look at, what is wrong with a page.
+
+Screenshots go to $LWP_SCREENSHOTS, or are dropped."""
+import json, os, subprocess, sys, time
+from pathlib import Path
+
+CHROMIUM, DRIVER = "/usr/bin/chromium", "/usr/bin/chromedriver"
+for program in (CHROMIUM, DRIVER):
+    if not os.access(program, os.X_OK):
+        print(f"{program} is not installed")
+        sys.exit(77)
+try:
+    from selenium import webdriver
+    from selenium.webdriver.chrome.options import Options
+    from selenium.webdriver.chrome.service import Service
+    from selenium.webdriver.common.by import By
+except ImportError:
+    print("python3-selenium is not installed")
+    sys.exit(77)
+
+LWP, SRC, TMP = os.environ["LWP"], Path(os.environ["SRC"]), Path(os.environ["TMP"])
+SHOTS = os.environ.get("LWP_SCREENSHOTS")
+problems = []
+
+
+def check(holds, what):
+    if not holds:
+        problems.append(what)
+        print("FAIL:", what, flush=True)
+
+
+def result(name, change=None):
+    """A result folder with the sample analysis; its loops are in tests/web/particles.c."""
+    analysis = json.loads((SRC / "tests/web/analysis.json").read_text())
+    analysis["run"]["cwd"] = str(SRC / "tests/web")
+    if change:
+        change(analysis)
+    folder = TMP / name
+    folder.mkdir()
+    (folder / "analysis.json").write_text(json.dumps(analysis))
+    return folder, analysis
+
+
+def export(folder, *options):
+    out = TMP / (folder.name + ".html")
+    subprocess.run([LWP, "export", str(folder), "-o", str(out), *options], check=True, stderr=subprocess.PIPE)
+    return out
+
+
+def served(folder):
+    server = subprocess.Popen([LWP, "serve", "-p", "0", str(folder)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    return server, server.stdout.readline().strip()
+
+
+class Browser:
+    def __init__(self):
+        options = Options()
+        options.binary_location = CHROMIUM
+        for flag in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+                     "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", f"--user-data-dir={TMP}/chromium"):
+            options.add_argument(flag)
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+        self.driver = webdriver.Chrome(service=Service(DRIVER), options=options)
+        self.driver.set_page_load_timeout(60)
+        self.driver.execute_cdp_cmd("Browser.grantPermissions", {"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]})
+        self.driver.get("about:blank")  # what the browser's own first tab asked for is not the page's
+        self.driver.get_log("performance")
+
+    def size(self, width, height=900):
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})
+
+    def scheme(self, name):
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": name}]})
+
+    def open(self, url):
+        self.driver.get("about:blank")  # a new hash alone would not load the page again
+        self.driver.get(url)
+
+    def text(self, what="main"):
+        return self.driver.find_element(By.CSS_SELECTOR, what).text.replace("\u00a0", " ")
+
+    def follow(self, act):
+        """Does what leads to another view of the page, and waits until it is drawn."""
+        heading = lambda: self.driver.execute_script("return document.querySelector('h1').textContent")
+        before = heading()
+        act()
+        for _ in range(100):
+            if heading() != before:
+                return
+            time.sleep(0.05)
+
+    def shot(self, name):
+        if not SHOTS:
+            return
+        Path(SHOTS).mkdir(parents=True, exist_ok=True)
+        width = self.driver.execute_script("return innerWidth")
+        self.size(width, min(3000, self.driver.execute_script("return document.documentElement.scrollHeight")))
+        self.driver.save_screenshot(str(Path(SHOTS) / (name + ".png")))
+        self.size(width)
+
+    def is_quiet(self, what, *own):
+        """No console message, and no request but for the page itself."""
+        for entry in self.driver.get_log("browser"):
+            check(False, f"{what}: the console says {entry['message']}")
+        for entry in self.driver.get_log("performance"):
+            message = json.loads(entry["message"])["message"]
+            if message["method"] == "Network.requestWillBeSent":
+                url = message["params"]["request"]["url"]
+                check(url.startswith((*own, "data:", "about:")), f"{what}: a request for {url}")
