@@ -21,7 +21,7 @@ bool lwp_cache_parse(struct lwp_cache *cache, const char *text)
         if (cache->levels == LWP_CACHE_LEVELS || !(at = cache_number(at, &bytes)) || *at++ != ':' ||
             !(at = cache_number(at, &ways)) || *at++ != ':' || !(at = cache_number(at, &line)))
             return false;
-        if (!ways || ways > 1024 || line < 16 || line > 1 << LINE_MAX_SHIFT || line & (line - 1) || bytes < ways * line ||
+        if (!ways || ways > 1024 || line < LWP_CACHE_LINE_LEAST || line > 1 << LINE_MAX_SHIFT || line & (line - 1) || bytes < ways * line ||
             bytes > (uint64_t)1 << 40)
             return false;
         cache->line_shift = (unsigned)__builtin_ctzll(line);
@@ -125,17 +125,27 @@ static bool cache_is_ahead(struct lwp_cache_streams *streams, uint32_t line)
     return false;
 }
 
-static unsigned cache_line(struct lwp_cache *cache, uint64_t line, uint8_t *where)
+bool lwp_cache_first(struct lwp_cache *cache, uint64_t line)
+{
+    return cache_touch(&cache->level[0], line);
+}
+
+unsigned lwp_cache_beyond(struct lwp_cache *cache, uint64_t line, uint8_t *where)
 {
     static const unsigned cycles[LWP_CACHE_LEVELS] = {LWP_CACHE_L1_CYCLES, LWP_CACHE_L2_CYCLES, LWP_CACHE_L3_CYCLES};
-    for (unsigned i = 0; i < cache->levels; i++)
-        if (cache_touch(&cache->level[i], line)) {
-            *where = (uint8_t)i;
-            bool ahead = i && cache_is_ahead(&cache->streams, (uint32_t)line);
-            return ahead && cycles[i] > LWP_CACHE_AHEAD_CYCLES ? LWP_CACHE_AHEAD_CYCLES : cycles[i];
-        }
-    *where = LWP_CACHE_MEMORY;
-    return cache_is_ahead(&cache->streams, (uint32_t)line) ? LWP_CACHE_AHEAD_CYCLES : LWP_CACHE_MEMORY_CYCLES;
+    unsigned level = 1;
+    while (level < cache->levels && !cache_touch(&cache->level[level], line))
+        level++;
+    bool ahead = cache_is_ahead(&cache->streams, (uint32_t)line);
+    *where = (uint8_t)(level < cache->levels ? level : LWP_CACHE_MEMORY);
+    unsigned most = level < cache->levels ? cycles[level] : LWP_CACHE_MEMORY_CYCLES;
+    return ahead && most > LWP_CACHE_AHEAD_CYCLES ? LWP_CACHE_AHEAD_CYCLES : most;
+}
+
+static unsigned cache_line(struct lwp_cache *cache, uint64_t line, uint8_t *where)
+{
+    *where = LWP_CACHE_L1;
+    return lwp_cache_first(cache, line) ? LWP_CACHE_L1_CYCLES : lwp_cache_beyond(cache, line, where);
 }
 
 unsigned lwp_cache_access(struct lwp_cache *cache, uint64_t address, unsigned bytes, uint8_t *where)

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { LWP_CACHE_LEVELS = 3, LWP_CACHE_STREAMS = 32 };
+enum { LWP_CACHE_LEVELS = 3, LWP_CACHE_STREAMS = 32, LWP_CACHE_LINE_LEAST = 16 /* bytes */ };
 enum lwp_cache_where { LWP_CACHE_L1, LWP_CACHE_L2, LWP_CACHE_L3, LWP_CACHE_MEMORY = LWP_CACHE_LEVELS };
 
 struct lwp_cache_level {
@@ -72,14 +72,15 @@ static inline bool lwp_cache_hits_last(const struct lwp_cache *cache, uint64_t a
     return (address + bytes - 1) >> cache->line_shift == line && *lwp_cache_set(&cache->level[0], line) == lwp_cache_tag(line);
 }
 
-/* The access will come soon: what the model knows of its line is fetched, as it is larger than the machine's caches. */
-static inline void lwp_cache_expect(const struct lwp_cache *cache, uint64_t address)
+/* Whether the line is in the first level; it is afterwards. */
+bool lwp_cache_first(struct lwp_cache *cache, uint64_t line);
+/* If it was not: cycles of the others, as lwp_cache_access(). What they know may be asked for as late as one likes, in order. */
+unsigned lwp_cache_beyond(struct lwp_cache *cache, uint64_t line, uint8_t *where);
+/* The line will be looked for there soon: what the model knows of it is fetched, as it is larger than the machine's caches. */
+static inline void lwp_cache_expect(const struct lwp_cache *cache, uint64_t line)
 {
-    uint64_t line = address >> cache->line_shift;
-    if (*lwp_cache_set(&cache->level[0], line) == lwp_cache_tag(line))
-        return;
     for (unsigned i = 1; i < cache->levels; i++)
-        __builtin_prefetch(lwp_cache_set(&cache->level[i], line));
+        __builtin_prefetch(lwp_cache_set(&cache->level[i], line), 1);
 }
 
 /* Cycles of one access; where its (slowest) line was found, as enum lwp_cache_where, goes to `where`. */

@@ -10,10 +10,12 @@
 #include "collector/exact/accesses.h"
 #include "collector/exact/calls.h"
 #include "collector/exact/emit.h"
+#include "collector/exact/filter.h"
 #include "collector/exact/heap.h"
 #include "collector/exact/redundancy.h"
 #include "collector/exact/region.h"
 #include "collector/exact/registers.h"
+#include "collector/exact/sampling.h"
 #include "collector/exact/spatial.h"
 #include "collector/exact/stack_moves.h"
 #include "collector/exact/store_element.h"
@@ -35,6 +37,7 @@ struct translation {
     UInt traced;            /* accesses passed so far */
     IRExpr *at;             /* if all is traced: where the words of its accesses begin */
     UInt exits;             /* passed so far */
+    struct lwp_filter filter;
     struct lwp_redundancy_block redundancy;
     struct lwp_registers_block registers;
     struct lwp_stack_moves moves;
@@ -115,6 +118,7 @@ static void translation_survey(struct translation *now)
             accesses[i] = (Short)count;
             struct lwp_trace_access *site = &now->block->access[count++];
             *site = translation_site(in, &access, instructions);
+            now->block->lines += lwp_sampling_lines_most(site->bytes);
             if (statement->tag == Ist_CAS) /* without a load before: one that may fail */
                 site->swap = ++now->block->swaps;
         }
@@ -127,7 +131,11 @@ static void translation_survey(struct translation *now)
 static void translation_begin(struct translation *now)
 {
     IRSB *out = now->out;
-    IRExpr *left = emit_binary(out, Iop_Sub64, emit_load(out, &lwp_trace_state.left), emit_word(now->block->instructions));
+    if (lwp_trace_filters) {
+        lwp_filter_enter(&now->filter, out, now->in, now->block);
+        return;
+    }
+    IRExpr *left = emit_binary(out, Iop_Sub64, emit_load(out, &lwp_trace_state.left), emit_word(lwp_trace_left(now->block->instructions)));
     emit_store(out, &lwp_trace_state.left, left);
     EMIT_CALL(out, emit_binary(out, Iop_CmpLT64S, left, emit_word(0)), 1, lwp_trace_tick,
               mkIRExprVec_1(emit_pointer(now->block)));
@@ -174,14 +182,17 @@ static void translation_access(struct translation *now, const struct lwp_ir_acce
     IRExpr *address = access->address;
     if (access->guard)
         address = emit_value(out, IRExpr_ITE(access->guard, address, emit_word(0)));
-    addStmtToIRSB(out, IRStmt_Store(Iend_LE, translation_word(now, now->traced++), address));
+    if (lwp_trace_filters)
+        lwp_filter_access(&now->filter, now->traced++, address);
+    else
+        addStmtToIRSB(out, IRStmt_Store(Iend_LE, translation_word(now, now->traced++), address));
 }
 
 /* Tells the trace what came of the compare-and-swap, whose address was the last one. */
 static void translation_swapped(struct translation *now, const IRCAS *cas, Addr ip)
 {
     const struct lwp_trace_access *site = now->traced ? &now->block->access[now->traced - 1] : NULL;
-    if (!site || !site->swap || site->ip != ip)
+    if (!site || !site->swap || site->ip != ip || lwp_trace_filters)
         return;
     IRExpr *stored = emit_value(now->out, IRExpr_Unop(Iop_1Uto64, lwp_ir_swapped(now->out, cas)));
     addStmtToIRSB(now->out, IRStmt_Store(Iend_LE, translation_word(now, lwp_trace_swap(now->block, site->swap)), stored));
@@ -206,6 +217,8 @@ static void translation_moved(struct translation *now, IRExpr *guard)
 static void translation_end(struct translation *now)
 {
     IRSB *out = now->out;
+    if (lwp_trace_filters)
+        lwp_filter_exit(&now->filter, now->traced);
     translation_moved(now, NULL);
     if (out->jumpkind == Ijk_Call)
         EMIT_CALL(out, NULL, 2, lwp_calls_call, mkIRExprVec_2(emit_word(now->next_ip), emit_register(out, REGISTER(RSP))));
@@ -238,6 +251,8 @@ IRSB *lwp_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout 
         }
         lwp_registers_before(&now.registers, statement);
         lwp_stack_moves_before(&now.moves, now.out, statement);
+        if (statement->tag == Ist_Exit && lwp_trace_filters)
+            lwp_filter_exit(&now.filter, now.traced);
         if (statement->tag == Ist_Exit)
             translation_moved(&now, statement->Ist.Exit.guard);
         addStmtToIRSB(now.out, statement);

@@ -15,27 +15,26 @@
 #include "format/record.h"
 
 enum {
-    HALVES = 2,           /* of a cycle: the unit below */
+    HALVES = LWP_SAMPLING_HALVES, /* the unit below */
     PERIOD_FIRST = 16 * HALVES,
     SAMPLES_EACH = 1 << 12, /* until the period doubles */
     KEEP = 3,
     PASS_MOST = 48,
-    FAR_EACH = 32, /* accesses of which one misses much, and the program jumps about in much data */
-    FAR_AGE = 13, FAR_WORDS = 1 << 12,
-    AHEAD = 64, /* words of the trace */
-    RECENT = 64, RECENT_SHIFT = 6,
+    QUEUE = 64, /* lines */
+    QUEUED_MOST = (LWP_CACHE_MEMORY_CYCLES - LWP_CACHE_L1_CYCLES) * HALVES,
+    COUNTED_MOST = 1 << 30, /* half cycles that translated code counts by itself */
 };
 
 static struct lwp_cache cache;
 /* The line that was last accessed, of those that are alike in their lowest bits. It is also the last one of its set, if
  * there are as many sets or more: an access to it hits, and changes nothing. Otherwise nothing is remembered. */
-static uint64_t recent[RECENT];
+#define recent lwp_trace_state.recent
 static bool recent_kept;
+static int32_t sampling_given; /* half cycles that translated code was given to count down */
 
 static uint64_t sampling_period = PERIOD_FIRST, sampling_next = PERIOD_FIRST; /* half cycles until the next sample */
 static uint64_t sampling_since;  /* half cycles since the last one */
 static uint32_t sampling_count;
-static int64_t sampling_far;     /* above 0: many of the last accesses missed and were not expected */
 static uint32_t sampling_random = 0x9e3779b9;
 
 static struct lwps_sample sample; /* under way, of the running thread */
@@ -48,9 +47,9 @@ bool lwp_sampling_start(const char *caches)
         return false;
     for (unsigned i = 0; i < cache.levels; i++)
         cache.level[i].tags = lwp_pages_map(lwp_cache_tag_bytes(&cache.level[i]));
-    recent_kept = cache.line_shift == RECENT_SHIFT && cache.level[0].mask >= RECENT - 1;
-    for (unsigned i = 0; i < RECENT; i++)
-        recent[i] = UINT64_MAX;
+    recent_kept = cache.line_shift == LWP_TRACE_LINE_BITS && cache.level[0].mask >= LWP_TRACE_LINES - 1;
+    for (unsigned i = 0; i < LWP_TRACE_LINES; i++)
+        recent[i] = (uint64_t)1 << 63;
     return true;
 }
 
@@ -164,23 +163,22 @@ static void sampling_walk(const struct lwp_trace_block *block, const ULong *addr
         sampling_pass(block->instructions - before, block->ip, LWPS_SAMPLE_COMPUTE);
 }
 
-static inline uint64_t access_line(uint64_t address)
+static inline uint64_t *recent_of(uint64_t address)
 {
-    return address >> RECENT_SHIFT;
+    return &recent[address >> LWP_TRACE_LINE_BITS & (LWP_TRACE_LINES - 1)];
 }
 
 /* 0: all of it lies in a recent line. */
 static inline uint64_t access_missed(uint64_t address, unsigned bytes)
 {
-    uint64_t line = access_line(address);
-    return (recent[line % RECENT] ^ line) | (line ^ access_line(address + bytes - 1));
+    return (address - *recent_of(address) + bytes - 1) >> LWP_TRACE_LINE_BITS;
 }
 
 static unsigned sampling_cache(uint64_t address, unsigned bytes, uint8_t *where)
 {
     if (recent_kept)
-        for (uint64_t line = access_line(address); line <= access_line(address + bytes - 1); line++)
-            recent[line % RECENT] = line;
+        for (uint64_t line = address & -(uint64_t)LWP_TRACE_LINE; line < address + bytes; line += LWP_TRACE_LINE)
+            *recent_of(line) = line;
     return lwp_cache_access(&cache, address, bytes, where);
 }
 
@@ -201,30 +199,11 @@ static uint64_t sampling_misses(const struct lwp_trace_block *block, const ULong
         }
         miss->access = i;
         miss->cycles = (uint16_t)sampling_cache(addresses[i], site->bytes, &miss->where);
-        sampling_far += miss->cycles > LWP_CACHE_AHEAD_CYCLES ? FAR_EACH : 0;
         cycles += miss++->cycles;
     }
     miss->access = UINT32_MAX;
     *happened = count;
     return cycles;
-}
-
-/* Whether each access happened, in a recent line. Without a branch that is hard to foretell. */
-static inline bool sampling_all_recent(const struct lwp_trace_block *block, const ULong *addresses)
-{
-    uint64_t missed = 0;
-    for (uint32_t i = 0; i < block->count; i++)
-        missed |= access_missed(addresses[i], block->access[i].bytes);
-    return !missed;
-}
-
-/* What the model knows of a superblock's lines is fetched; returns where the next one's words begin. */
-static const ULong *sampling_expect(const ULong *words)
-{
-    const struct lwp_trace_block *block = (const void *)*words++;
-    for (uint32_t i = 0; i < block->count; i++)
-        lwp_cache_expect(&cache, words[i]);
-    return words + lwp_trace_length(block);
 }
 
 static __attribute__((noinline)) void sampling_block(const struct lwp_trace_block *block, const ULong *addresses)
@@ -242,25 +221,118 @@ static __attribute__((noinline)) void sampling_block(const struct lwp_trace_bloc
     sample_pass -= sample_open ? happened : 0;
 }
 
-/* Most superblocks only hit and are not at a sample. */
-void lwp_sampling_words(const ULong *begin, const ULong *end)
+/* ---- most superblocks, which are not at a sample ---- */
+
+/* Lines that the first level did not have, and that the others are not asked for yet: the half cycles above those of a
+ * hit, QUEUED_MOST each, are still to come. */
+static uint64_t queue[QUEUE];
+static unsigned queue_count;
+
+static __attribute__((noinline)) void queue_empty(void)
 {
-    const ULong *ahead = begin;
-    bool far = sampling_far > 0;
-    for (const ULong *at = begin; at < end;) {
+    uint8_t where;
+    uint64_t cycles = 0;
+    for (unsigned i = 0; i < queue_count; i++)
+        cycles += lwp_cache_beyond(&cache, queue[i], &where) - LWP_CACHE_L1_CYCLES;
+    queue_count = 0;
+    sampling_next -= cycles * HALVES;
+    sampling_since += cycles * HALVES;
+}
+
+static inline void queue_line(uint64_t line)
+{
+    if (queue_count == QUEUE)
+        queue_empty();
+    queue[queue_count++] = line;
+    lwp_cache_expect(&cache, line);
+}
+
+/* Half cycles above those of a hit that are known by now: of lines behind the first one. */
+static inline uint64_t sampling_lines(uint64_t address, unsigned bytes)
+{
+    uint64_t line = address >> cache.line_shift, first = line, last = (address + (bytes ? bytes : 1) - 1) >> cache.line_shift;
+    for (; line <= last; line++) {
+        if (recent_kept)
+            *recent_of(line << LWP_TRACE_LINE_BITS) = line << LWP_TRACE_LINE_BITS;
+        if (!lwp_cache_first(&cache, line))
+            queue_line(line);
+    }
+    return (last - first) * LWP_CACHE_L1_CYCLES * HALVES;
+}
+
+/* False: a sample is under way, or may be due; nothing was done. */
+static inline bool sampling_passes(const struct lwp_trace_block *block, const ULong *addresses, uint32_t passed)
+{
+    uint64_t halves = lwp_sampling_halves(block, passed);
+    if (sample_open || sampling_next <= halves + (queue_count + block->lines) * QUEUED_MOST)
+        return false;
+    for (uint32_t i = 0; i < passed; i++) {
+        unsigned bytes = block->access[i].bytes;
+        if (!access_missed(addresses[i], bytes))
+            continue;
+        if (addresses[i])
+            halves += sampling_lines(addresses[i], bytes);
+        else
+            halves -= LWP_CACHE_L1_CYCLES * HALVES;
+    }
+    sampling_next -= halves;
+    sampling_since += halves;
+    return true;
+}
+
+static inline __attribute__((always_inline)) void sampling_ran(const struct lwp_trace_block *block, ULong *addresses, uint32_t passed)
+{
+    if (sampling_passes(block, addresses, passed))
+        return;
+    queue_empty();
+    for (uint32_t i = passed; i < block->count; i++)
+        addresses[i] = 0;
+    sampling_block(block, addresses);
+}
+
+void lwp_sampling_words(ULong *begin, const ULong *end)
+{
+    for (ULong *at = begin; at < end;) {
         const struct lwp_trace_block *block = (const void *)*at++;
-        while (far && ahead < end && ahead < at + AHEAD)
-            ahead = sampling_expect(ahead);
-        uint64_t halves = block->instructions + block->count * LWP_CACHE_L1_CYCLES * HALVES;
-        if (halves < sampling_next && (!sample_open || block->count <= sample_pass) && sampling_all_recent(block, at)) {
-            sampling_next -= halves;
-            sampling_since += halves;
-            sample_pass -= sample_open ? block->count : 0;
-        } else {
-            sampling_block(block, at);
-        }
+        sampling_ran(block, at, block->count);
         at += lwp_trace_length(block);
     }
-    int64_t words = end - begin < FAR_WORDS ? end - begin : FAR_WORDS;
-    sampling_far -= words / 2 + (sampling_far * words >> FAR_AGE);
+}
+
+/* ---- filtered ---- */
+
+static void filtered_give(bool open)
+{
+    int32_t was = (int32_t)lwp_trace_state.left;
+    uint64_t known = sampling_next - 1 - queue_count * QUEUED_MOST, most = open && known <= COUNTED_MOST ? known : COUNTED_MOST;
+    sampling_given = open && sample_open ? -1 : (int32_t)most;
+    lwp_trace_state.left += sampling_given - was;
+}
+
+/* What translated code has counted, without the last superblock's half cycles. */
+static void filtered_take(uint64_t last)
+{
+    uint64_t halves = (uint64_t)(sampling_given - (int32_t)lwp_trace_state.left) - last;
+    sampling_next -= halves;
+    sampling_since += halves;
+}
+
+void lwp_sampling_look(bool open)
+{
+    if (open)
+        filtered_take(0);
+    filtered_give(open);
+}
+
+void lwp_sampling_filtered(bool open)
+{
+    const struct lwp_trace_block *block = lwp_trace_state.block;
+    uint32_t passed = (uint32_t)lwp_trace_state.passed;
+    if (open) {
+        filtered_take(lwp_sampling_halves(block, passed));
+        sampling_ran(block, lwp_trace_words + 1, passed);
+    }
+    lwp_trace_state.block = NULL;
+    lwp_trace_state.missed = lwp_trace_state.passed = 0;
+    filtered_give(open);
 }

@@ -19,7 +19,7 @@ enum {
 };
 
 struct lwp_trace_state lwp_trace_state;
-bool lwp_trace_all, lwp_trace_open, lwp_trace_pending;
+bool lwp_trace_all, lwp_trace_filters, lwp_trace_open, lwp_trace_pending;
 ULong lwp_trace_words[LWP_TRACE_WORDS];
 
 static Long trace_quantum;        /* what `left` was set to */
@@ -49,6 +49,10 @@ static void trace_read(struct lwp_trace_block *block, const ULong *addresses)
 
 void lwp_trace_empty(void)
 {
+    if (lwp_trace_filters) {
+        lwp_sampling_filtered(lwp_trace_open);
+        return;
+    }
     ULong *begin = lwp_trace_words, *end = lwp_trace_state.at;
     if (!lwp_trace_all)
         end = begin + 1 + lwp_trace_length((const void *)*begin);
@@ -86,6 +90,13 @@ static Long trace_gap(void)
     return (Long)(off / 2 + lwp_random_next(&trace_random) % (off + 1));
 }
 
+/* Instructions. */
+static Long trace_left(void)
+{
+    Long left = lwp_trace_state.left;
+    return (left - (Int)left) >> 32;
+}
+
 static void trace_set(void)
 {
     bool open = lwp_trace_open;
@@ -101,17 +112,19 @@ static void trace_set(void)
     }
     if (open != lwp_trace_open)
         lwp_register_counts_part();
-    Long most = lwp_trace_all ? LWP_TRACE_QUANTUM : lwp_trace_open ? 0 : LOOK;
-    trace_quantum = lwp_trace_state.left = trace_inside && !lwp_trace_open && trace_phase < most ? trace_phase : most;
+    Long most = lwp_trace_filters ? LOOK : lwp_trace_all ? LWP_TRACE_QUANTUM : lwp_trace_open ? 0 : LOOK;
+    Long quantum = trace_inside && !lwp_trace_open && trace_phase < most ? trace_phase : most;
+    lwp_trace_state.left += (Long)lwp_trace_left((ULong)(quantum - trace_left()));
+    trace_quantum = quantum;
 }
 
 /* What has run since trace_set() is counted. */
 static void trace_pass(void)
 {
     lwp_trace_drain();
-    Long done = trace_quantum - lwp_trace_state.left;
+    Long done = trace_quantum - trace_left();
     trace_count += (uint64_t)done;
-    trace_quantum = lwp_trace_state.left;
+    trace_quantum -= done;
     if (trace_inside)
         trace_phase -= done;
 }
@@ -119,6 +132,8 @@ static void trace_pass(void)
 void lwp_trace_region(bool inside)
 {
     trace_pass();
+    if (lwp_trace_filters)
+        lwp_sampling_look(lwp_trace_open);
     trace_inside = inside;
     lwp_sampling_flush();
     trace_set();
@@ -154,9 +169,17 @@ VG_REGPARM(1) void lwp_trace_tick(struct lwp_trace_block *block)
     }
 }
 
+void lwp_trace_attend(void)
+{
+    if (lwp_trace_waits())
+        lwp_sampling_filtered(lwp_trace_open);
+    if (trace_left() < 0)
+        lwp_trace_tick(NULL);
+}
+
 uint64_t lwp_trace_time(void)
 {
-    return (trace_count + (uint64_t)(trace_quantum - lwp_trace_state.left)) * NS_PER_INSTRUCTION;
+    return (trace_count + (uint64_t)(trace_quantum - trace_left())) * NS_PER_INSTRUCTION;
 }
 
 void lwp_trace_leave_thread(void)
@@ -174,10 +197,12 @@ struct lwp_trace_block *lwp_trace_block_new(Addr ip, UInt accesses)
     return block;
 }
 
-void lwp_trace_start(void)
+void lwp_trace_start(bool read)
 {
     lwp_trace_all = !lwp_exact_options.window_off || lwp_exact_options.communication;
+    lwp_trace_filters = lwp_trace_all && lwp_exact_options.sample && !read;
     lwp_trace_state.at = lwp_trace_words;
+    lwp_trace_state.self = &lwp_trace_state;
     trace_window = lwp_exact_options.window_on > 0;
     trace_phase = lwp_trace_all ? (Long)1 << 62 : (Long)lwp_exact_options.window_on;
     trace_set();

@@ -1,6 +1,8 @@
 /* The trace of what superblocks access, inside of windows. Translated code counts instructions down and writes the address
  * of each access (0: it did not happen) to the superblock's words of a buffer. If all is traced it takes its words from the
- * buffer itself, behind a word that says which superblock it is, and calls lwp_trace_tick() when the buffer may be full.
+ * buffer itself, behind a word that says which superblock it is, and calls lwp_trace_tick() when the buffer may be full;
+ * unless it is for the cache model alone: then it overwrites the same words, too, and hands on only superblocks that may
+ * miss, or in which a sample may be due (filter.h).
  * If there are windows it overwrites the same words again and again: outside of a window nobody reads them; inside of
  * one the countdown is kept below zero, so that each superblock calls lwp_trace_tick(), which hands on the words of
  * the one before. Accesses are handed on, to the cache model and the sampler, before anything changes that they are
@@ -35,6 +37,7 @@ struct lwp_trace_block {
     struct lwp_communication_site *communication; /* one for each access, NULL: nothing came of any yet */
     struct lwp_values_site *values; /* NULL: none; else there is one word more, of how many exits were passed */
     uint32_t instructions, count;
+    uint32_t lines; /* of the cache that its accesses touch, at most */
     uint8_t swaps;  /* compare-and-swaps that have a word, 1: it stored, behind all others */
     uint8_t loader; /* communication.c: whether it is the loader's code, 0: not asked yet */
     struct lwp_trace_access access[];
@@ -51,16 +54,35 @@ static inline uint32_t lwp_trace_swap(const struct lwp_trace_block *block, uint8
     return block->count + (block->values != NULL) + swap - 1;
 }
 
+enum { LWP_TRACE_LINES = 64, LWP_TRACE_LINE_BITS = 6, LWP_TRACE_LINE = 1 << LWP_TRACE_LINE_BITS };
+
+
 /* What translated code works with. */
 struct lwp_trace_state {
-    Long left; /* instructions until lwp_trace_tick */
+    uint64_t recent[LWP_TRACE_LINES]; /* if filtered: where the lines begin that sampling.c keeps */
+    Long left; /* high half: instructions until lwp_trace_tick; low half, if filtered: half cycles */
     ULong *at; /* next free word of the buffer, if all is traced */
+    /* If filtered: of the superblock that ran last. */
+    ULong missed; /* at least LWP_TRACE_LINE bytes: some access was outside of `recent` */
+    ULong passed; /* accesses until it was left */
+    struct lwp_trace_block *block;
+    struct lwp_trace_state *self; /* what the compiler of translated code does not know */
 };
 extern struct lwp_trace_state lwp_trace_state;
 extern bool lwp_trace_all;  /* no windows */
+extern bool lwp_trace_filters; /* ... and nobody but the sampler wants to know */
 extern bool lwp_trace_open; /* in a window and in the region */
 
-void lwp_trace_start(void);
+/* A half of `left` is below 0. */
+#define LWP_TRACE_LEFT_NONE 0x8000000080000000
+
+static inline ULong lwp_trace_left(ULong instructions)
+{
+    return instructions << 32;
+}
+
+/* `read`: others than the sampler want to know what is traced. */
+void lwp_trace_start(bool read);
 struct lwp_trace_block *lwp_trace_block_new(Addr ip, UInt accesses);
 
 /* What runs from now on is recorded, or not (region.h); windows and gaps are counted inside only. */
@@ -68,6 +90,9 @@ void lwp_trace_region(bool inside);
 
 /* Called from translated code when `left` is below 0, before the superblock takes its words. */
 VG_REGPARM(1) void lwp_trace_tick(struct lwp_trace_block *block);
+
+/* The same if filtered: there is something to do about the last superblock, or `left` is below 0. */
+void lwp_trace_attend(void);
 
 /* Hands on what is in the buffer. Cheap when it is empty. */
 void lwp_trace_empty(void);
@@ -77,9 +102,16 @@ enum {
 };
 extern ULong lwp_trace_words[LWP_TRACE_WORDS];
 extern bool lwp_trace_pending; /* with windows: the buffer's first superblock is to be handed on */
+
+/* If filtered: the last superblock missed, or a sample is due. */
+static inline bool lwp_trace_waits(void)
+{
+    return lwp_trace_state.block && (lwp_trace_state.missed >= LWP_TRACE_LINE || (Int)lwp_trace_state.left < 0);
+}
+
 static inline void lwp_trace_drain(void)
 {
-    if (lwp_trace_all ? lwp_trace_state.at != lwp_trace_words : lwp_trace_pending)
+    if (lwp_trace_filters ? lwp_trace_waits() : lwp_trace_all ? lwp_trace_state.at != lwp_trace_words : lwp_trace_pending)
         lwp_trace_empty();
 }
 

@@ -1,0 +1,24 @@
+#!/bin/bash
+# Translated code leaves out superblocks that surely hit only where nobody else wants to know of them: the samples are the
+# same ones as where it does not, for a program of small pieces, of strings that lie anywhere, and of threads.
+set -u
+fail() { echo "FAILED: $*"; exit 1; }
+[ -x "$BUILD/exact/lwp-amd64-linux" ] || { echo "the exact engine was not built"; exit 77; }
+cd "$TMP" || exit 1
+$CC -O1 -g -pthread -Wall -Wextra -Werror -o turns "$SRC/tests/programs/turns.c" || fail "compile"
+samples() { # FOLDER DETECT PROGRAM...: samples by thread, without the times, which are as exact as superblocks are looked at
+    local name=$1 detect=$2
+    shift 2
+    timeout 60 "$LWP" collect -q --force -e exact --detect "$detect" --window all -o $name -- "$@" > out 2> err || { cat err; fail "run $*"; }
+    for file in $(ls $name/p*/t[1-9]*.lwps | sort -V); do
+        "$LWP" dump $file
+    done | sed -n -E 's/^sample time [0-9]+//p; /^ +access/p' > $name.txt
+    [ "$(wc -l < $name.txt)" -gt 10000 ] || fail "few samples of $*"
+}
+compare() {
+    samples filtered layout "$@"
+    samples whole layout,spatial "$@"
+    cmp -s filtered.txt whole.txt || { diff filtered.txt whole.txt | head; fail "$*: not the same samples"; }
+}
+compare awk 'BEGIN { for (i = 0; i < 3000; i++) { a[i % 97] = a[i % 89] " " i; n += length(a[i % 97]); if (n % 7 == 0) a[i % 97] = "" } print n }'
+compare ./turns
