@@ -9,6 +9,7 @@
 #include "base/visible.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -248,6 +249,8 @@ static void review_item(struct lwp_review *review, const json_t *finding, struct
         lwp_review_communication(review, item, json_array_get(json_object_get(json_object_get(review->root, "communication"), "regions"),
                                                               (size_t)json_integer_value(part)));
     item->rule = lwp_review_rule(item->rule)->id;
+    item->part = lwp_review_number(finding, "share");
+    item->part_low = item->exact || item->share <= 0 ? item->part : item->part * fmin(1, item->share_low / item->share);
     item->fingerprint = review_fingerprint(review->arena, item->rule, item->subject);
 }
 

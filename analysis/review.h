@@ -41,7 +41,8 @@ struct lwp_review_item {
     double low, high;                  /* expected speed-up; low 0: not predicted */
     double share, share_low, share_high;
     const char *share_of;              /* "of all time", "of all stores", ... */
-    bool exact;                        /* counted: the share's interval has no width */
+    double part, part_low;             /* of the program that it concerns, and what is sure of that */
+    bool exact;                        /* counted: intervals have no width */
     const char *row_heading;           /* of the rows' texts, NULL: there are none */
     struct lwp_review_fact *facts;
     struct lwp_review_row *rows;

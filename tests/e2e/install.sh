@@ -10,7 +10,7 @@ $CC -O1 -g -o "$TMP/app" "$TMP/app.c" || exit 1
 cd "$TMP" && "$root/bin/lwp" collect -o result ./app 2> err || { cat err; fail "collect when installed"; }
 "$root/bin/lwp" export result > out 2>&1 || { cat out; fail "export when installed"; }
 [ -s "$root/include/lwp.h" ] || fail "no lwp.h"
-for command in collect analyze report serve export doctor dump; do
+for command in collect analyze report diff check serve export doctor dump; do
     "$root/bin/lwp" help | grep -q "^  $command " || fail "help without $command"
     "$root/bin/lwp" help $command > by-help || fail "help $command"
     "$root/bin/lwp" $command --help > by-option || fail "$command --help"
