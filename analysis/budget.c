@@ -101,7 +101,10 @@ static int budget_take(struct lwp_budget *budget, const char *path, json_t *root
                 if ((status = budget_total(budget, path, inner, total, err)))
                     return status;
             }
-        } else if ((status = budget_limit(path, key, value, &budget->all, err))) {
+        } else if (strncmp(key, "max_", 4) == 0) {
+            if ((status = budget_limit(path, key, value, &budget->all, err)))
+                return status;
+        } else {
             return lwp_error_set(err, LWP_ERR_USAGE, "%s: '%.60s' is not understood; a budget has max_gain, max_share_percent, min_samples, rules, totals_percent",
                                  path, key);
         }

@@ -1,6 +1,7 @@
 /* lwp check: for continuous integration. */
 #include "analysis/analysis_file.h"
 #include "analysis/check.h"
+#include "analysis/redact.h"
 #include "analysis/report.h"
 #include "analysis/review_write.h"
 #include "base/command.h"
@@ -94,6 +95,8 @@ static int check_result(const char *dir, const struct lwp_options *options, cons
                         struct lwp_error *err)
 {
     json_t *root = lwp_analysis_load(dir, err);
+    if (root && lwp_options_flag(options, "redact"))
+        lwp_redact(root, root, lwp_options_text(options, "root"));
     struct lwp_review *review = root ? lwp_review_new(root, lwp_options_text(options, "root"), err) : NULL;
     int status = review ? check_review(review, options, budget, verdict, err) : err->status;
     lwp_review_free(review);

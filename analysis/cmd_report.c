@@ -1,5 +1,6 @@
 /* lwp report: the findings as text. */
 #include "analysis/analysis_file.h"
+#include "analysis/redact.h"
 #include "analysis/report.h"
 #include "analysis/review_write.h"
 #include "base/command.h"
@@ -36,15 +37,21 @@ static int report_copy(const char *dir, struct lwp_error *err)
     return LWP_OK;
 }
 
-static int report_print(const char *dir, const struct lwp_options *options, struct lwp_error *err)
+/* In any of the formats; only what is to be redacted is not analysis.json as it stands. */
+static int report_print(const char *dir, const struct lwp_options *options, const char *format, struct lwp_error *err)
 {
+    const char *folder = lwp_options_text(options, "root");
     json_t *root = lwp_analysis_load(dir, err);
-    struct lwp_review *review = root ? lwp_review_new(root, lwp_options_text(options, "root"), err) : NULL;
+    if (root && lwp_options_flag(options, "redact"))
+        lwp_redact(root, root, folder);
+    struct lwp_review *review = root ? lwp_review_new(root, folder, err) : NULL;
     int status = review ? LWP_OK : err->status;
-    if (review && strcmp(lwp_options_text(options, "format"), "text") != 0)
-        status = lwp_review_write(stdout, review, NULL, options, err);
-    else if (review)
+    if (review && strcmp(format, "json") == 0)
+        status = json_dumpf(root, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9)) ? lwp_error_set(err, LWP_ERR_SYSTEM, "cannot write the report") : LWP_OK;
+    else if (review && strcmp(format, "text") == 0)
         lwp_report_print(stdout, review, dir, lwp_options_flag(options, "brief"), lwp_report_colour());
+    else if (review)
+        status = lwp_review_write(stdout, review, NULL, options, err);
     lwp_review_free(review);
     json_decref(root);
     return status;
@@ -62,10 +69,11 @@ static int report_run(int argc, char **argv, const struct lwp_command *self)
         return 2;
     }
     const char *dir = argv[options.operands];
-    if (lwp_options_flag(&options, "json") || strcmp(lwp_options_text(&options, "format"), "json") == 0)
+    const char *format = lwp_options_flag(&options, "json") ? "json" : lwp_options_text(&options, "format");
+    if (strcmp(format, "json") == 0 && !lwp_options_flag(&options, "redact"))
         status = report_copy(dir, &err);
     else
-        status = report_print(dir, &options, &err);
+        status = report_print(dir, &options, format, &err);
     if (status) {
         lwp_log(LWP_LOG_ERROR, "%s", err.text);
         return 1;

@@ -275,9 +275,9 @@ static void text_redundancies(const struct text *text, const json_t *redundancie
 {
     static const char *const kinds[][2] = {
         {"dead_store", "dead stores"}, {"silent_store", "silent stores"}, {"silent_load", "silent loads"}};
-    static const char *const verdicts[][2] = {{"less", "less, beyond the intervals"},
-                                              {"more", "more, beyond the intervals"},
-                                              {"within", "no difference beyond the intervals"}};
+    static const char *const verdicts[][2] = {{"less", "less for certain"},
+                                              {"more", "more for certain"},
+                                              {"within", "no sure difference"}};
     if (!json_is_object(redundancies))
         return;
     text_heading(text, "Redundant accesses (of all sampled stores or loads, 95 %)");

@@ -74,6 +74,6 @@ void lwp_markdown_code(FILE *out, const char *text)
         if (text_word(*text) || *text == ' ')
             putc(*text, out);
         else
-            fprintf(out, "&#%u;", (unsigned)(unsigned char)*text);
+            fprintf(out, "&#%u;%s", (unsigned)(unsigned char)*text, *text == '@' ? no_width : ""); /* an address is linked even here */
     fputs("</code>", out);
 }

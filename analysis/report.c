@@ -6,47 +6,10 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-enum { WIDTH = 80, OBJECTS_SHOWN = 8, LOOPS_SHOWN = 5 };
+enum { OBJECTS_SHOWN = 8, LOOPS_SHOWN = 5 };
 
 static const double size_sure = 0.95;
-
-bool lwp_report_colour(void)
-{
-    const char *no_colour = getenv("NO_COLOR"), *terminal = getenv("TERM");
-    return isatty(STDOUT_FILENO) && !(no_colour && *no_colour) && terminal && strcmp(terminal, "dumb") != 0;
-}
-
-/* Of the first `bytes` of it. */
-static size_t report_columns(const char *text, size_t bytes)
-{
-    char *part = strndup(text, bytes);
-    size_t columns = part ? lwp_visible_columns(part) : bytes;
-    free(part);
-    return columns;
-}
-
-void lwp_report_wrap(FILE *out, int indent, const char *text)
-{
-    size_t start = (size_t)indent, column = start;
-    while (*text) {
-        size_t word = strcspn(text, " "), columns = report_columns(text, word);
-        if (column > start && column + columns + 1 > WIDTH) {
-            fprintf(out, "\n%*s", indent, "");
-            column = start;
-        } else if (column > start) {
-            fprintf(out, " ");
-            column++;
-        }
-        fprintf(out, "%.*s", (int)word, text);
-        column += columns;
-        text += word;
-        while (*text == ' ')
-            text++;
-    }
-    fprintf(out, "\n");
-}
 
 static void report_command(const struct lwp_report *report, const json_t *command)
 {

@@ -11,7 +11,7 @@ static const struct report_kind {
     {"silent_load", "silent loads", "loaded again what had not changed"},
     {"computation", "computations", "made again from the same values"},
     {"register", "registers", "written with the value they had"},
-    {"spatial", "neighbours", "elements of arrays equal to the one before"},
+    {"spatial", "neighbours", "array elements equal to the one before"},
 };
 enum { REPORT_KINDS = sizeof report_kinds / sizeof *report_kinds };
 

@@ -23,7 +23,7 @@ static inline const json_t *lwp_review_at(const struct lwp_review *review, const
     return json_is_integer(id) ? json_array_get(json_object_get(review->root, array), (size_t)json_integer_value(id)) : NULL;
 }
 
-/* review_build.c */
+/* review_item.c */
 void lwp_review_fact(struct lwp_review *review, struct lwp_review_item *item, const char *label, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 void lwp_review_row(struct lwp_review_item *item, double share, const char *place, const char *text);

@@ -16,6 +16,9 @@
      .max = 1 << 30,                                                                                                    \
      .initial = "65000",                                                                                                \
      .help = "of markdown: leave findings out rather than write more (a job summary holds 1000000)"},                   \
+    {.name = "redact",                                                                                                  \
+     .kind = LWP_OPT_FLAG,                                                                                              \
+     .help = "leave out hosts, users, home directories, arguments and folders outside of the source"},                  \
     {                                                                                                                   \
         .name = "root", .kind = LWP_OPT_TEXT, .argument = "FOLDER",                                                     \
         .help = "say paths relative to it, not to the work tree around the current folder"                              \

@@ -1,4 +1,5 @@
 /* lwp export: a result as one HTML file that needs nothing else. */
+#include "analysis/redact.h"
 #include "base/command.h"
 #include "base/log.h"
 #include "web/page.h"
@@ -25,6 +26,13 @@ static const struct lwp_option export_options[] = {
      .argument = "WHICH",
      .initial = "hot",
      .help = "source lines to embed: of all loops, of those that matter, or none"},
+    {.name = "redact",
+     .kind = LWP_OPT_FLAG,
+     .help = "leave out hosts, users, home directories, arguments and folders outside of the source"},
+    {.name = "root",
+     .kind = LWP_OPT_TEXT,
+     .argument = "FOLDER",
+     .help = "say paths relative to it, not to the work tree around the current folder"},
     {.name = "templates",
      .kind = LWP_OPT_TEXT,
      .argument = "FOLDER",
@@ -120,6 +128,10 @@ static int export_page(const char *dir, const struct lwp_options *options, char 
     if (!status) {
         sources = lwp_source_collect(analysis, export_policy(lwp_options_text(options, "source")));
         data = name && sources ? lwp_page_result_data(name, LWP_PAGE_EXPORTED, analysis, sources) : NULL;
+        if (lwp_options_flag(options, "redact"))
+            lwp_redact(data, analysis, lwp_options_text(options, "root"));
+        else
+            lwp_redact_paths(data, analysis, lwp_options_text(options, "root"));
         status =
             data ? lwp_page_build(&assets, LWP_PAGE_EXPORTED, lwp_page_title(name, analysis), data, html, length, err)
                  : lwp_error_set(err, LWP_ERR_MEMORY, "no memory for the page");
@@ -179,7 +191,8 @@ const struct lwp_command lwp_cmd_export = {
     .summary = "write the report of a result as one HTML file to share",
     .details =
         "The file holds the page, its data and, unless told otherwise, the source lines of the loops that matter. It\n"
-        "works without a network and without lwp. An earlier export is replaced, another file only with --force.\n\n"
+        "works without a network and without lwp. An earlier export is replaced, another file only with --force. Paths of\n"
+        "source files are relative to the work tree around the current folder, or to what they have in common.\n\n"
         "Exit status: 0 done, 1 DIR could not be read or the file not written, 2 wrong usage.",
     .options = export_options,
     .run = export_run,
