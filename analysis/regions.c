@@ -3,7 +3,7 @@
  * Compilers make several loops of one: peeled and vectorised parts, remainders, unswitched and inlined copies. They
  * are one source loop when function and lines are equal, or, within one function, when their lines overlap and neither
  * holds the other (nested loops never join).
- * Limits: without line numbers each machine loop is its own; two loops on one source line become one. */
+ * Limits: without line numbers each machine loop is its own; loops beside each other on one source line become one. */
 #include "analysis/regions.h"
 
 #include "analysis/contexts.h"
@@ -44,6 +44,16 @@ static uint64_t region_key(const struct lwp_region *region, uint64_t identity)
     return lwp_hash_mix(key, region->first_line && !region->is_function ? 0 : identity + 1);
 }
 
+static bool region_holds(const struct lwp_profile *profile, uint32_t outer, uint32_t inner)
+{
+    for (int depth = 0; inner != LWP_NONE && depth < 64; depth++) {
+        if (inner == outer)
+            return true;
+        inner = profile->regions[inner].parent;
+    }
+    return false;
+}
+
 static uint32_t region_of_loop(struct lwp_profile *profile, uint32_t index, int depth)
 {
     if (index == LWP_NONE || depth > 64)
@@ -62,9 +72,9 @@ static uint32_t region_of_loop(struct lwp_profile *profile, uint32_t index, int 
                                 .last_line = loop->last_line,
                                 .parent = region_of_loop(profile, loop->parent, depth + 1)};
     uint64_t key = region_key(&region, loop->header);
-    /* A nest written on one line: parent and child must not become one region. */
+    /* A nest written on one line: none of its loops is one of those around it. */
     while (lwp_map_get(profile->region_index, key) != LWP_MAP_NONE &&
-           lwp_map_get(profile->region_index, key) == region.parent)
+           region_holds(profile, lwp_map_get(profile->region_index, key), region.parent))
         key++;
     uint32_t made = region_intern(profile, key, &region);
     *lwp_map_at(profile->region_index, lwp_hash_mix(0x6c6f6f70u, index)) = made;
@@ -112,24 +122,27 @@ uint32_t lwp_regions_final(const struct lwp_profile *profile, uint32_t region)
     return region;
 }
 
+/* Of a nest whose loops all have the same lines: 1 the outermost. */
+static unsigned region_level(const struct lwp_profile *profile, const struct lwp_region *region)
+{
+    unsigned level = 1;
+    for (uint32_t outer = region->parent; outer != LWP_NONE && level < 64; outer = profile->regions[outer].parent)
+        level += !region->is_function && !profile->regions[outer].is_function && profile->regions[outer].first_line == region->first_line &&
+                 profile->regions[outer].last_line == region->last_line && region_text_equal(profile->regions[outer].file, region->file);
+    return level;
+}
+
 const char *lwp_regions_lines(struct lwp_profile *profile, const struct lwp_region *region)
 {
-    const char *file = lwp_path_last(region->file);
+    const char *file = lwp_path_last(region->file), *lines;
     if (!file || !region->first_line)
         return NULL;
     if (region->first_line == region->last_line)
-        return lwp_arena_printf(profile->arena, "%s:%u", file, region->first_line);
-    return lwp_arena_printf(profile->arena, "%s:%u-%u", file, region->first_line, region->last_line);
-}
-
-static bool region_holds(const struct lwp_profile *profile, uint32_t outer, uint32_t inner)
-{
-    for (int depth = 0; inner != LWP_NONE && depth < 64; depth++) {
-        if (inner == outer)
-            return true;
-        inner = profile->regions[inner].parent;
-    }
-    return false;
+        lines = lwp_arena_printf(profile->arena, "%s:%u", file, region->first_line);
+    else
+        lines = lwp_arena_printf(profile->arena, "%s:%u-%u", file, region->first_line, region->last_line);
+    unsigned level = region_level(profile, region);
+    return level > 1 ? lwp_arena_printf(profile->arena, "%s (loop %u of the nest)", lines, level) : lines;
 }
 
 static bool region_same_source(const struct lwp_profile *profile, uint32_t a, uint32_t b)

@@ -14,7 +14,8 @@ void lwp_regions_merge(struct lwp_profile *profile);
 /* The region that one is a version of, itself where it is none; LWP_NONE: of LWP_NONE. After lwp_regions_merge. */
 uint32_t lwp_regions_final(const struct lwp_profile *profile, uint32_t region);
 
-/* FILE:LINE or FILE:FIRST-LAST, the file without its folder; NULL: not known. In profile->arena. */
+/* FILE:LINE or FILE:FIRST-LAST, the file without its folder, and which loop of a nest where several have these lines; NULL:
+ * not known. In profile->arena. */
 const char *lwp_regions_lines(struct lwp_profile *profile, const struct lwp_region *region);
 
 /* time_weight of all objects: each loop's whole weight goes to the objects it waits for, in proportion. That is what
