@@ -300,7 +300,8 @@ static int attribution_flow_distance(void *to, const struct lwps_flow_distance *
 {
     struct lwp_attribution *self = to;
     if (!self->file->other_unit)
-        lwp_flows_distance(&self->shard->flows, attribution_spot(self, record->ip, record->time), record);
+        lwp_flows_distance(&self->shard->flows, attribution_spot(self, record->ip, record->time),
+                           attribution_spot(self, record->before, record->time), record);
     return 0;
 }
 

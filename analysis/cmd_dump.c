@@ -249,8 +249,8 @@ static int dump_flow(void *to, const struct lwps_flow *record)
 static int dump_flow_distance(void *to, const struct lwps_flow_distance *record)
 {
     (void)to;
-    printf("flow distance time %" PRIu64 " ip %" PRIx64 " up to %" PRIu64 " count %" PRIu64 "\n", record->time, record->ip,
-           record->up_to, record->count);
+    printf("flow distance time %" PRIu64 " ip %" PRIx64 " up to %" PRIu64 " count %" PRIu64 " before %" PRIx64 "\n", record->time, record->ip,
+           record->up_to, record->count, record->before);
     return 0;
 }
 

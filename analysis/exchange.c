@@ -1,6 +1,6 @@
 /* A flow counts for the program, for its function and for each loop around it; what the C library and threading libraries
- * do for themselves (locks, barriers, allocating) only for a region of that name. Distances were measured among all that
- * a function read of one writer, also those of its loops. Regions with little communication are left out; of many
+ * do for themselves (locks, barriers, allocating) only for a region of that name. A loop's distances are those between two
+ * reads in it; what lies between was measured among all that its function read of one writer. Regions with little communication are left out; of many
  * threads those that communicate most have rows of their own. */
 #include "analysis/exchange.h"
 
@@ -156,13 +156,29 @@ static void making_flow(struct exchange_making *making, const int *rows, const s
     }
 }
 
-static void making_reuse(struct exchange_making *making, size_t *rooms, const struct lwp_flow_reuse *reuse)
+/* Both reads are in the loop. */
+static bool loop_holds(const struct lwp_profile *profile, uint32_t loop, const struct lwp_flow_place *place)
+{
+    uint32_t inner = lwp_regions_final(profile, place->region);
+    while (inner != LWP_NONE && inner != loop)
+        inner = lwp_regions_final(profile, profile->regions[inner].parent);
+    return inner == loop;
+}
+
+static void distances_add(struct lwp_exchange_distances *distances, const struct lwp_flow_reuse *reuse)
+{
+    LWP_GROW(&distances->buckets, distances->count, &distances->room);
+    distances->buckets[distances->count++] = (struct lwp_distance_bucket){reuse->up_to, reuse->count};
+}
+
+static void making_reuse(struct exchange_making *making, const struct lwp_flow_reuse *reuse)
 {
     size_t in[DEPTH], count = making_regions(making, &reuse->place, in);
     for (size_t i = 0; i < count; i++) {
         struct lwp_exchange_region *region = &making->found->regions[in[i]];
-        LWP_GROW(&region->distances, region->distance_count, &rooms[in[i]]);
-        region->distances[region->distance_count++] = (struct lwp_distance_bucket){reuse->up_to, reuse->count};
+        distances_add(&region->returns, reuse);
+        if (region->kind != LWP_EXCHANGE_LOOP || loop_holds(making->profile, region->region, &reuse->before))
+            distances_add(&region->distances, reuse);
     }
 }
 
@@ -215,12 +231,22 @@ static void region_describe(struct lwp_profile *profile, const struct lwp_exchan
     lwp_reuse_ratios(region->first, region->again, found->count, region->ratios);
     region->homogeneity = lwp_reuse_homogeneity(region->ratios, found->count);
     region->balance = lwp_reuse_balance(region->ratios, found->count);
-    region->distance_count = lwp_distances_sort(region->distances, region->distance_count);
     region->element_bytes = events > 0 ? region->element_bytes / events : 0;
     if (region->element_bytes > 0) {
         region->max_cutoff = cache / region->element_bytes;
         region->min_cutoff = cache > alone ? (cache - alone) / region->element_bytes : 0;
     }
+}
+
+/* Sorted, into the arena. */
+static void distances_keep(struct lwp_profile *profile, struct lwp_exchange_distances *distances)
+{
+    struct lwp_distance_bucket *made = distances->buckets;
+    distances->count = lwp_distances_sort(made, distances->count);
+    distances->buckets = lwp_arena_alloc(profile->arena, distances->count + 1, sizeof *made);
+    if (distances->count)
+        memcpy(distances->buckets, made, distances->count * sizeof *made);
+    free(made);
 }
 
 /* Into the arena, as many as are to be told. */
@@ -239,15 +265,16 @@ static void exchange_keep(struct lwp_profile *profile, struct lwp_exchange *foun
         if (found->region_count < most && (!i || (double)(region.firsts + region.agains) >= least)) {
             region.first = memcpy(lwp_arena_alloc(profile->arena, cells + 1, sizeof *region.first), all[i].first, cells * sizeof *region.first);
             region.again = memcpy(lwp_arena_alloc(profile->arena, cells + 1, sizeof *region.again), all[i].again, cells * sizeof *region.again);
-            region.distances = lwp_arena_alloc(profile->arena, region.distance_count + 1, sizeof *region.distances);
-            if (region.distance_count)
-                memcpy(region.distances, all[i].distances, region.distance_count * sizeof *region.distances);
+            distances_keep(profile, &region.distances);
+            distances_keep(profile, &region.returns);
             region_describe(profile, found, &region);
             found->regions[found->region_count++] = region;
+        } else {
+            free(all[i].distances.buckets);
+            free(all[i].returns.buckets);
         }
         free(all[i].first);
         free(all[i].again);
-        free(all[i].distances);
     }
     free(all);
 }
@@ -283,16 +310,10 @@ void lwp_exchange_find(struct lwp_profile *profile, struct lwp_exchange *found)
     making_regions(&making, &anywhere, in);
     for (size_t i = 0; i < flows->flow_count; i++)
         making_flow(&making, rows, &flows->flows[i]);
-    for (size_t i = 0; i < flows->reuse_count; i++) /* all regions are there before distances get theirs */
-        making_regions(&making, &flows->reuses[i].place, in);
-    size_t *rooms = calloc(found->region_count + 1, sizeof *rooms);
-    if (!rooms)
-        abort();
     for (size_t i = 0; i < flows->reuse_count; i++)
-        making_reuse(&making, rooms, &flows->reuses[i]);
+        making_reuse(&making, &flows->reuses[i]);
     for (size_t i = 0; i < flows->piece_count; i++)
         making_pieces(&making, &flows->pieces[i]);
-    free(rooms);
     lwp_map_free(making.index);
     exchange_keep(profile, found);
     exchange_notes(profile, found);

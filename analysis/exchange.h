@@ -22,6 +22,11 @@ struct lwp_exchange_pieces {
     int64_t step;
 };
 
+struct lwp_exchange_distances {
+    struct lwp_distance_bucket *buckets;
+    size_t count, room;
+};
+
 struct lwp_exchange_region {
     enum lwp_exchange_kind kind;
     const char *name;
@@ -30,8 +35,7 @@ struct lwp_exchange_region {
     uint64_t firsts, agains; /* sums */
     double *ratios;          /* CRR */
     double homogeneity, balance;
-    struct lwp_distance_bucket *distances;
-    size_t distance_count;
+    struct lwp_exchange_distances distances, returns; /* between two reads in it; of reads in it to those before, wherever in the function */
     double element_bytes;    /* mean width of a read */
     struct lwp_exchange_pieces pieces;
     double min_cutoff, max_cutoff; /* elements; 0: the caches are not known */

@@ -103,11 +103,11 @@ static bool tip_distance(struct lwp_profile *profile, const struct lwp_exchange 
                   {"the second-level cache holds", (double)caches->l2_bytes / region->element_bytes},
                   {"the first-level cache holds", (double)caches->l1_bytes / region->element_bytes}};
     double again = (double)region->agains / (double)(region->firsts ? region->firsts : 1), far = 0;
-    if (!region->distance_count || again < reuse_least)
+    if (!region->returns.count || again < reuse_least)
         return false;
     size_t level = 0;
     for (; level < sizeof levels / sizeof *levels; level++) {
-        far = levels[level].elements > 0 ? lwp_distances_above(region->distances, region->distance_count, levels[level].elements) : 0;
+        far = levels[level].elements > 0 ? lwp_distances_above(region->returns.buckets, region->returns.count, levels[level].elements) : 0;
         if (far >= far_share)
             break;
     }
@@ -118,7 +118,7 @@ static bool tip_distance(struct lwp_profile *profile, const struct lwp_exchange 
     bool all = pattern && strcmp(pattern, "all to all") == 0 && again >= reuse_of_all;
     tip->kind = "distance";
     tip->title = lwp_arena_printf(profile->arena, "High communication reuse distance at %s: threads read each other's data again after %llu other elements, "
-                                  "too late for a cache", where, (unsigned long long)lwp_distances_quantile(region->distances, region->distance_count, 1 - far / 2));
+                                  "too late for a cache", where, (unsigned long long)lwp_distances_quantile(region->returns.buckets, region->returns.count, 1 - far / 2));
     tip->next_step = lwp_arena_printf(
         profile->arena,
         "%.0f %% of what is read again of another thread's data at %s comes after more other elements than %s (%.0f). Use it again sooner: block "

@@ -53,7 +53,7 @@ void lwp_flows_flow(struct lwp_flows *flows, uint32_t process, uint32_t spot, co
                                                           .place = {.spot = spot, .region = LWP_NONE}};
 }
 
-void lwp_flows_distance(struct lwp_flows *flows, uint32_t spot, const struct lwps_flow_distance *record)
+void lwp_flows_distance(struct lwp_flows *flows, uint32_t spot, uint32_t before, const struct lwps_flow_distance *record)
 {
     if (record->count >> 48 || flows->reuse_count >= RECORDS_MOST) {
         flows->refused++;
@@ -61,7 +61,10 @@ void lwp_flows_distance(struct lwp_flows *flows, uint32_t spot, const struct lwp
     }
     LWP_GROW(&flows->reuses, flows->reuse_count, &flows->reuse_room);
     flows->reuses[flows->reuse_count++] = (struct lwp_flow_reuse){
-        .up_to = record->up_to, .count = record->count, .place = {.spot = spot, .region = LWP_NONE}};
+        .up_to = record->up_to,
+        .count = record->count,
+        .place = {.spot = spot, .region = LWP_NONE},
+        .before = {.spot = before, .region = LWP_NONE}};
 }
 
 void lwp_flows_pieces(struct lwp_flows *flows, uint32_t spot, const struct lwps_flow_pieces *record)
@@ -153,8 +156,10 @@ void lwp_flows_place(struct lwp_profile *profile)
     struct lwp_flows *flows = &profile->flows;
     for (size_t i = 0; i < flows->flow_count; i++)
         place_find(profile, &flows->flows[i].place);
-    for (size_t i = 0; i < flows->reuse_count; i++)
+    for (size_t i = 0; i < flows->reuse_count; i++) {
         place_find(profile, &flows->reuses[i].place);
+        place_find(profile, &flows->reuses[i].before);
+    }
     for (size_t i = 0; i < flows->piece_count; i++)
         place_find(profile, &flows->pieces[i].place);
 }

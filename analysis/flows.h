@@ -36,7 +36,7 @@ struct lwp_flow {
 
 struct lwp_flow_reuse {
     uint64_t up_to, count;
-    struct lwp_flow_place place;
+    struct lwp_flow_place place, before; /* before: of the read before */
 };
 
 /* The pieces in which an instruction's first reads lie (format/record.h). */
@@ -65,7 +65,7 @@ void lwp_flows_how(struct lwp_flows *flows, const struct lwps_flows *record);
 void lwp_flows_party(struct lwp_flows *flows, uint32_t process, const struct lwps_party *record);
 /* `spot`: of the record's instruction. */
 void lwp_flows_flow(struct lwp_flows *flows, uint32_t process, uint32_t spot, const struct lwps_flow *record);
-void lwp_flows_distance(struct lwp_flows *flows, uint32_t spot, const struct lwps_flow_distance *record);
+void lwp_flows_distance(struct lwp_flows *flows, uint32_t spot, uint32_t before, const struct lwps_flow_distance *record);
 void lwp_flows_pieces(struct lwp_flows *flows, uint32_t spot, const struct lwps_flow_pieces *record);
 
 /* Adds `from` to `into` and frees it. */

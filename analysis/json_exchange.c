@@ -29,8 +29,8 @@ static json_t *json_ratios(const double *cells, size_t threads)
 
 static json_t *json_distances(const struct lwp_exchange_region *region)
 {
-    const struct lwp_distance_bucket *distances = region->distances;
-    size_t count = region->distance_count;
+    const struct lwp_distance_bucket *distances = region->distances.buckets;
+    size_t count = region->distances.count;
     uint64_t all = 0;
     if (!count)
         return json_null();

@@ -56,6 +56,6 @@ RECORD(FLOWS, flows, 64,
 RECORD(PARTY, party, LWPS_STRING_MAX + 32, NUMBER(number) NUMBER(tid) TEXT(name))
 RECORD(FLOW, flow, 96,
        TIME(time) CHAIN(ip, ip) NUMBER(bytes) NUMBER(writer) NUMBER(reader) NUMBER(first) NUMBER(again))
-RECORD(FLOW_DISTANCE, flow_distance, 64, TIME(time) CHAIN(ip, ip) NUMBER(up_to) NUMBER(count))
+RECORD(FLOW_DISTANCE, flow_distance, 64, TIME(time) CHAIN(ip, ip) NUMBER(up_to) NUMBER(count) NEAR(before, ip))
 RECORD(FLOW_PIECES, flow_pieces, 96,
        TIME(time) CHAIN(ip, ip) NUMBER(count) NUMBER(lines) NUMBER(bytes) NUMBER(even) NEAR(step, bytes))

@@ -287,11 +287,12 @@ struct lwps_flow {
 };
 
 /* Of the reads of an instruction that were not the first of their element: how many other elements its function read from
- * the same writer in the same thread since the one before. A bucket of the histogram: 0 to 15 have one each, higher distances
+ * the same writer in the same thread since the one before, which was that of the instruction `before`. A bucket of the histogram: 0 to 15 have one each, higher distances
  * share one for each eighth of a power of two; `up_to` is the largest seen in it. */
 struct lwps_flow_distance {
     uint64_t time, ip;
     uint64_t up_to, count;
+    uint64_t before;
 };
 
 /* The pieces of memory that an instruction's first reads of what others wrote lie in: a piece goes on while each read is

@@ -9,11 +9,12 @@ enum { TRACES_FIRST = 64, PLACES_FIRST = 16 };
 struct element {
     uint64_t name; /* + 1; 0: free */
     uint32_t time; /* from 1 */
+    uint32_t site; /* that read it last */
 };
 
 struct lwp_comm_trace {
     uint64_t key;
-    uint64_t last;            /* element that was read last, + 1 */
+    struct element *last;     /* that was read last; NULL: not known */
     struct element *elements; /* 2 * room slots */
     uint32_t *tree;           /* room + 1 */
     uint32_t *slot_of;        /* room + 1: slot + 1 of the element of each time, 0: of none any more */
@@ -42,6 +43,7 @@ static bool trace_tables(struct lwp_comm_distances *distances, struct lwp_comm_t
     struct lwp_comm_trace made = *trace;
     made.room = room;
     made.count = made.time = 0;
+    made.last = NULL;
     made.elements = port->alloc(2 * (size_t)room * sizeof *made.elements);
     made.tree = port->alloc(((size_t)room + 1) * sizeof *made.tree);
     made.slot_of = port->alloc(((size_t)room + 1) * sizeof *made.slot_of);
@@ -103,6 +105,7 @@ static bool trace_again(struct lwp_comm_distances *distances, struct lwp_comm_tr
             continue;
         struct element *slot = trace_slot(trace, element->name);
         slot->name = element->name;
+        slot->site = element->site;
         trace_stamp(trace, slot);
         trace->count++;
     }
@@ -120,13 +123,23 @@ static void distances_thin(struct lwp_comm_distances *distances)
             trace_again(distances, distances->traces[i]);
 }
 
-int64_t lwp_comm_trace_read(struct lwp_comm_distances *distances, struct lwp_comm_trace *trace, uint64_t element)
+/* Who read the element last is `site` now. */
+static uint32_t element_read(struct element *element, uint32_t site)
+{
+    uint32_t before = element->site;
+    element->site = site;
+    return before;
+}
+
+int64_t lwp_comm_trace_read(struct lwp_comm_distances *distances, struct lwp_comm_trace *trace, uint64_t element, uint32_t site, uint32_t *before)
 {
     uint64_t name = element + 1;
     if (!element_followed(distances, element))
         return LWP_COMM_UNFOLLOWED;
-    if (trace->last == name)
+    if (trace->last && trace->last->name == name) {
+        *before = element_read(trace->last, site);
         return 0;
+    }
     if (distances->elements >= distances->elements_most ||
         (++distances->events >= distances->events_most && distances->elements > LWP_COMM_FEW)) {
         distances_thin(distances);
@@ -147,7 +160,8 @@ int64_t lwp_comm_trace_read(struct lwp_comm_distances *distances, struct lwp_com
         distances->elements++;
     }
     trace_stamp(trace, slot);
-    trace->last = name;
+    *before = element_read(slot, site);
+    trace->last = slot;
     return distance <= 0 ? distance : distance << distances->thinned;
 }
 

@@ -37,8 +37,9 @@ void lwp_comm_distances_fini(struct lwp_comm_distances *distances);
 struct lwp_comm_trace *lwp_comm_trace_of(struct lwp_comm_distances *distances, uint64_t key);
 
 enum { LWP_COMM_FIRST = -1, LWP_COMM_UNFOLLOWED = -2 };
-/* The element is read: its distance, or LWP_COMM_FIRST: for the first time; LWP_COMM_UNFOLLOWED: it is left out. */
-int64_t lwp_comm_trace_read(struct lwp_comm_distances *distances, struct lwp_comm_trace *trace, uint64_t element);
+/* The element is read at a site: its distance, and at which site it was read before; or LWP_COMM_FIRST: for the first time;
+ * LWP_COMM_UNFOLLOWED: it is left out. */
+int64_t lwp_comm_trace_read(struct lwp_comm_distances *distances, struct lwp_comm_trace *trace, uint64_t element, uint32_t site, uint32_t *before);
 
 /* ---- histograms ---- */
 
@@ -58,9 +59,16 @@ struct lwp_comm_bucket {
     uint64_t count, most; /* most: the largest distance seen in it */
 };
 
-static inline void lwp_comm_bucket_add(struct lwp_comm_bucket *histogram, uint64_t distance, uint64_t times)
+/* Of a site's distances to reads at another one. */
+struct lwp_comm_histogram {
+    struct lwp_comm_histogram *next;
+    uint32_t before; /* that site */
+    struct lwp_comm_bucket bucket[LWP_COMM_BUCKETS];
+};
+
+static inline void lwp_comm_histogram_add(struct lwp_comm_histogram *histogram, uint64_t distance, uint64_t times)
 {
-    struct lwp_comm_bucket *bucket = &histogram[lwp_comm_bucket_of(distance)];
+    struct lwp_comm_bucket *bucket = &histogram->bucket[lwp_comm_bucket_of(distance)];
     bucket->count += times;
     bucket->most = distance > bucket->most ? distance : bucket->most;
 }

@@ -10,14 +10,14 @@
 
 #include "pub_tool_hashtable.h"
 
-enum { SHADOW_MOST = 512 << 20, NAME_MAX_BYTES = 32 };
+enum { SHADOW_MOST = 512 << 20, NAME_MAX_BYTES = 32, BEFORE_MOST = 16 };
 
 /* An access that something came of. */
 struct lwp_communication_site {
     Addr ip;
     uint64_t scope;          /* its function */
     uint64_t time;           /* of the first time */
-    struct lwp_comm_bucket *histogram; /* of distances, NULL: none yet */
+    struct lwp_comm_histogram *histograms; /* of distances, by site that read before; the one used last comes first */
     struct lwp_comm_trace *trace;
     uint32_t number, bytes;
     uint32_t writer, reader; /* of the last time; `trace` and `count` are theirs */
@@ -123,6 +123,26 @@ static struct lwp_communication_site *site_of(struct lwp_trace_block *block, uin
     return site;
 }
 
+/* Beyond BEFORE_MOST sites all others are taken for the site itself. */
+static struct lwp_comm_histogram *histogram_of(struct lwp_communication_site *site, uint32_t before)
+{
+    unsigned known = 0;
+    for (struct lwp_comm_histogram **at = &site->histograms; *at; at = &(*at)->next, known++) {
+        struct lwp_comm_histogram *found = *at;
+        if (found->before != before)
+            continue;
+        *at = found->next;
+        found->next = site->histograms;
+        return site->histograms = found;
+    }
+    if (known >= BEFORE_MOST && before != site->number)
+        return histogram_of(site, site->number);
+    struct lwp_comm_histogram *made = communication_alloc(sizeof *made);
+    made->before = before;
+    made->next = site->histograms;
+    return site->histograms = made;
+}
+
 static void site_count(struct lwp_communication_site *site, const struct lwp_comm_event *event, Addr address)
 {
     uint32_t reader = shadow.thread;
@@ -138,13 +158,11 @@ static void site_count(struct lwp_communication_site *site, const struct lwp_com
     *(event->again ? &count->again : &count->first) += times;
     if (!event->again && !shadow.thinned && piece_bytes == LWP_COMM_PIECE) /* lines left out would cut pieces */
         lwp_comm_pieces_read(&site->instruction->pieces, address, site->bytes);
-    int64_t distance =
-        site->trace ? lwp_comm_trace_read(&distances, site->trace, address >> shadow.granule_bits) : LWP_COMM_UNFOLLOWED;
-    if (distance < 0)
-        return;
-    if (!site->histogram)
-        site->histogram = communication_alloc(LWP_COMM_BUCKETS * sizeof *site->histogram);
-    lwp_comm_bucket_add(site->histogram, (uint64_t)distance << shadow.thinned, times << distances.thinned);
+    uint32_t before;
+    int64_t distance = site->trace ? lwp_comm_trace_read(&distances, site->trace, address >> shadow.granule_bits, site->number, &before)
+                                   : LWP_COMM_UNFOLLOWED;
+    if (distance >= 0)
+        lwp_comm_histogram_add(histogram_of(site, before), (uint64_t)distance << shadow.thinned, times << distances.thinned);
 }
 
 static __attribute__((noinline)) void piece_load(struct lwp_trace_block *block, uint32_t access, Addr address, unsigned bytes)
@@ -329,11 +347,13 @@ static void write_distances(void)
 {
     for (Word i = 0; i < VG_(sizeXA)(sites); i++) {
         const struct lwp_communication_site *site = site_at((uint32_t)i);
-        for (unsigned k = 0; site->histogram && k < LWP_COMM_BUCKETS; k++)
-            if (site->histogram[k].count)
-                lwps_put_flow_distance(&file, &(struct lwps_flow_distance){.time = site->time, .ip = site->ip,
-                                                                          .up_to = site->histogram[k].most,
-                                                                          .count = site->histogram[k].count});
+        for (const struct lwp_comm_histogram *histogram = site->histograms; histogram; histogram = histogram->next)
+            for (unsigned k = 0; k < LWP_COMM_BUCKETS; k++)
+                if (histogram->bucket[k].count)
+                    lwps_put_flow_distance(&file, &(struct lwps_flow_distance){.time = site->time, .ip = site->ip,
+                                                                              .up_to = histogram->bucket[k].most,
+                                                                              .count = histogram->bucket[k].count,
+                                                                              .before = site_at(histogram->before)->ip});
     }
 }
 
@@ -357,8 +377,8 @@ void lwp_communication_anew(void)
         return;
     for (Word i = 0; i < VG_(sizeXA)(sites); i++) {
         struct lwp_communication_site *site = site_at((uint32_t)i);
-        communication_free(site->histogram);
-        site->histogram = NULL;
+        for (struct lwp_comm_histogram *histogram; (histogram = site->histograms); communication_free(histogram))
+            site->histograms = histogram->next;
         site->writer = site->reader = 0;
     }
     lwp_comm_counts_clear(&counts);

@@ -54,6 +54,43 @@ C
 $CC -O1 -g -pthread -mcx16 -o swaps swaps.c || fail "compile swaps.c"
 "$LWP" collect -q -e exact --detect communication -o swaps.r -- ./swaps > out 2> err || { cat err; fail "swaps"; }
 [ "$(cat out)" = "$(./swaps)" ] && "$LWP" analyze -q swaps.r || fail "output of swaps"
+# two loops of one function read the same data one after the other, and loops of a nest share a line
+cat > loops.c <<'C'
+#include <pthread.h>
+#include <stdio.h>
+enum { N = 500, SIDE = 10, ROUNDS = 3 };
+static volatile long data[N], cube[SIDE][SIDE][SIDE], times = 2;
+static __attribute__((noinline)) long both(void)
+{
+    long sum = 0;
+    for (int k = 0; k < times; k++)
+        for (int i = 0; i < N; i++)
+            sum += data[i];
+    for (int i = 0; i < N; i++)
+        sum -= data[i];
+    return sum;
+}
+static __attribute__((noinline)) long nest(void)
+{
+    long sum = 0;
+    for (int i = 0; i < SIDE; i++) for (int k = 0; k < SIDE; k++) for (int l = 0; l < SIDE; l++) sum += cube[i][k][l];
+    return sum;
+}
+static void *work(void *to) { for (int r = 0; r < ROUNDS; r++) *(long *)to += both() + nest(); return NULL; }
+int main(void)
+{
+    pthread_t thread;
+    long sum = 0;
+    for (int i = 0; i < N; i++) data[i] = i;
+    for (int i = 0; i < SIDE * SIDE * SIDE; i++) (&cube[0][0][0])[i] = i;
+    pthread_create(&thread, NULL, work, &sum);
+    pthread_join(thread, NULL);
+    return printf("%ld\n", sum) < 0;
+}
+C
+$CC -O1 -g -pthread -o loops loops.c || fail "compile loops.c"
+"$LWP" collect -q -e exact --detect communication -o loops.r -- ./loops > out 2> err || { cat err; fail "loops"; }
+[ "$(cat out)" = "$(./loops)" ] && "$LWP" analyze -q loops.r || fail "output of loops"
 for pattern in ring pipeline neighbours master reduction all; do
     for threads in 2 4 16; do
         run $pattern.$threads -- $pattern $threads
@@ -108,6 +145,16 @@ for name, times in ("words", 1), ("pairs", 2):
     swap, check = (next(r for r in c["regions"] if r["name"] == f"{what}_{name}") for what in ("swap", "check"))
     assert [swap["true"][0], swap["true"][1:]] == [[0, times * 1000, times * 1000], [[0] * 3] * 2], swap["true"]
     assert [sum(map(sum, check["true"])), check["true"][2][0]] == [times * 1000] * 2, check["true"]
+regions = load("loops.r")["regions"] # of both(): three walks a round, of which one is in the second loop
+N, SIDE = 500, 10
+distances = {r["name"]: r["crd"] and (r["crd"]["median"], r["crd"]["p90"], r["crd"]["count"]) for r in regions}
+assert distances["both"] == (N - 1, N - 1, N * (3 * ROUNDS - 1)), distances
+for name, walks in ("8-10", 2), ("9-10", 2), ("11-12", 1): # the first loop's at its own last walk; the second loop's were read by the first since
+    wanted = (N - 1, N - 1, N * ROUNDS) if walks == 2 else None
+    assert distances[f"loop at loops.c:{name} in both"] == wanted, distances
+names = [r["name"] for r in regions if " in nest" in r["name"]]
+assert sorted(names) == [f"loop at loops.c:18{more} in nest" for more in (" (loop 2 of the nest)", " (loop 3 of the nest)", "")], names
+for name in names: assert distances[name] == (SIDE ** 3 - 1, SIDE ** 3 - 1, SIDE ** 3 * (ROUNDS - 1)), distances
 c = load("line") # 8 numbers to a line
 true = next(r for r in c["regions"] if r["name"] == "take")["true"]
 assert abs(true[0][1] - ROUNDS * WORDS / 8) <= ROUNDS, true

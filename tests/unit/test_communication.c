@@ -263,8 +263,10 @@ static int64_t plain_distance(const uint64_t *trace, size_t at)
 static void distances(void **state)
 {
     (void)state;
-    enum { LENGTH = 1500 };
+    enum { LENGTH = 1500, SITES = 5 };
     static uint64_t trace[LENGTH];
+    static uint32_t site[LENGTH];
+    uint32_t before;
     struct lwp_comm_distances all;
     assert_true(lwp_comm_distances_init(&all, &test_port));
     for (uint64_t run = 1; run <= 6; run++) {
@@ -272,8 +274,14 @@ static void distances(void **state)
         struct lwp_comm_trace *one = lwp_comm_trace_of(&all, run), *other = lwp_comm_trace_of(&all, 100 + run);
         for (size_t i = 0; i < LENGTH; i++) {
             trace[i] = random_below(elements);
-            assert_int_equal(lwp_comm_trace_read(&all, one, trace[i]), plain_distance(trace, i));
-            lwp_comm_trace_read(&all, other, i); /* of others: nothing to it */
+            site[i] = random_below(SITES);
+            int64_t distance = lwp_comm_trace_read(&all, one, trace[i], site[i], &before);
+            assert_int_equal(distance, plain_distance(trace, i));
+            size_t last = i;
+            while (distance >= 0 && trace[--last] != trace[i])
+                ;
+            assert_true(distance < 0 || before == site[last]);
+            lwp_comm_trace_read(&all, other, i, 0, &before); /* of others: nothing to it */
         }
     }
     assert_int_equal(all.thinned, 0);
@@ -292,7 +300,7 @@ static void figure_4(void **state)
     assert_true(lwp_comm_distances_init(&all, &test_port));
     struct lwp_comm_trace *trace = lwp_comm_trace_of(&all, 23);
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
-        assert_int_equal(lwp_comm_trace_read(&all, trace, (uint64_t)steps[i].element), steps[i].distance);
+        assert_int_equal(lwp_comm_trace_read(&all, trace, (uint64_t)steps[i].element, 0, &(uint32_t){0}), steps[i].distance);
     lwp_comm_distances_fini(&all);
 }
 
@@ -308,9 +316,11 @@ static void thinned_distances(void **state)
     double sum = 0, count = 0;
     for (unsigned round = 0; round < ROUNDS; round++)
         for (uint64_t i = 0; i < ELEMENTS; i++) {
-            int64_t distance = lwp_comm_trace_read(&all, trace, 64 + i);
+            uint32_t before;
+            int64_t distance = lwp_comm_trace_read(&all, trace, 64 + i, (uint32_t)i, &before);
             if (distance < 0)
                 continue;
+            assert_int_equal(before, i); /* also once it moved to other tables */
             sum += (double)distance;
             count++;
         }

@@ -220,7 +220,7 @@ static int on_flow(void *to, const struct lwps_flow *r)
 
 static int on_flow_distance(void *to, const struct lwps_flow_distance *r)
 {
-    fprintf(((struct log *)to)->to, "d %" PRIu64 " %" PRIx64 " %" PRIu64 " %" PRIu64 "\n", r->time, r->ip, r->up_to, r->count);
+    fprintf(((struct log *)to)->to, "d %" PRIu64 " %" PRIx64 " %" PRIu64 " %" PRIu64 " %" PRIx64 "\n", r->time, r->ip, r->up_to, r->count, r->before);
     return 0;
 }
 
@@ -467,7 +467,7 @@ static void put_any(struct lwps_writer *writer, struct log *expected)
         break;
     }
     case 20: {
-        struct lwps_flow_distance r = {any_time(), random_any(), random_any(), random_any()};
+        struct lwps_flow_distance r = {any_time(), random_any(), random_any(), random_any(), random_any()};
         assert_int_equal(lwps_put_flow_distance(writer, &r), 0);
         on_flow_distance(expected, &r);
         break;
