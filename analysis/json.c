@@ -25,7 +25,7 @@ json_t *lwp_json_build(struct lwp_profile *profile, const struct lwp_splits *spl
                                      .context_ids = lwp_map_new(),
                                      .region_ids = lwp_map_new()};
     if (!locality || !locality->measured)
-        lwp_profile_note(profile, "Locality (reuse distances, strides, what caches keep) was not looked for: that takes a full trace "
+        lwp_profile_note(profile, "Reuse distances and what caches keep were not looked for: that takes a full trace "
                                   "(lwp collect -e exact --detect locality).");
     if (!profile->watched.origin_count)
         lwp_profile_note(profile,

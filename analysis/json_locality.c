@@ -1,6 +1,8 @@
 /* "locality" of analysis.json. */
 #include "analysis/json_parts.h"
 
+#include "analysis/locality_sampled.h"
+
 enum { ROWS_LISTED = 200 };
 
 static const double row_listed = 0.001; /* of all accesses' cycles */
@@ -61,13 +63,48 @@ static json_t *json_row(struct lwp_json_tables *tables, const struct lwp_localit
     json_object_set_new(json, "conflicts", lwp_json_share((double)count->conflicts / accesses));
     json_object_set_new(json, "restarted", lwp_json_share((double)count->restarted / accesses));
     json_object_set_new(json, "elsewhere", elsewhere->caches.levels ? json_found(&count->elsewhere, elsewhere) : json_null());
+    json_object_set_new(json, "seen", json_null());
+    json_object_set_new(json, "pages", json_null());
     return json;
+}
+
+/* ---- without a trace ---- */
+
+static json_t *json_sampled_row(struct lwp_json_tables *tables, const struct lwp_sampled_row *row)
+{
+    static const char *const unknown[] = {"accesses", "stores", "reuse_distance", "misses", "reuse_factor", "cycles_per_access",
+                                          "numa_hit_ratio", "conflicts", "restarted", "elsewhere"};
+    double line = (double)tables->profile->machine.line_bytes;
+    bool known = row->stride_share > 0 && line > 0;
+    json_t *json = json_pack("{s:o,s:o,s:o,s:I}", "object", lwp_json_object(tables, row->object), "loop", lwp_json_loop(tables, row->region),
+                             "share", lwp_json_share(row->share), "seen", (json_int_t)row->seen);
+    json_object_set_new(json, "stride_lines",
+                        json_pack("{s:o,s:o,s:n,s:n}", "dominant", known ? json_real((double)row->stride / line) : json_null(), "share",
+                                  known ? lwp_json_share(row->stride_share) : json_null(), "outer", "buckets"));
+    json_object_set_new(json, "streams", row->streams ? json_integer(row->streams) : json_null());
+    json_object_set_new(json, "pages", row->pages ? json_integer((json_int_t)row->pages) : json_null());
+    for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++)
+        json_object_set_new(json, unknown[i], json_null());
+    return json;
+}
+
+static json_t *json_sampled(struct lwp_json_tables *tables)
+{
+    struct lwp_sampled_locality found;
+    json_t *list = json_array();
+    lwp_locality_sampled_find(tables->profile, &found);
+    for (size_t i = 0; i < found.count; i++)
+        json_array_append_new(list, json_sampled_row(tables, &found.rows[i]));
+    if (found.count)
+        return list;
+    json_decref(list);
+    return json_null();
 }
 
 json_t *lwp_json_locality(struct lwp_json_tables *tables, const struct lwp_locality *found)
 {
     if (!found || !found->measured)
-        return json_null();
+        return json_sampled(tables);
     json_t *list = json_array();
     double all = 0;
     for (size_t i = 0; i < found->count; i++)

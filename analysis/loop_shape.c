@@ -15,6 +15,8 @@ struct shape_flow {
     uint32_t from[REGISTERS];   /* registers whose value goes into this one, a bit each */
     uint32_t loaded[REGISTERS]; /* ... as the address of a load */
     uint32_t stepped, changed;  /* registers that grow by a constant; that become something else */
+    uint32_t stepped_again;     /* ... in more than one place */
+    int64_t step[REGISTERS];    /* the constant */
     uint32_t changed_vectors;
 };
 
@@ -28,7 +30,10 @@ static void shape_add(struct shape_flow *flow, const struct code_instruction *in
     int to = instruction->destination;
     const struct code_linear *linear = &instruction->linear;
     if (instruction->copies && to >= 0 && to == instruction->source && instruction->constant) {
+        flow->stepped_again |= flow->stepped & shape_bit(to);
         flow->stepped |= shape_bit(to);
+        if (shape_bit(to))
+            flow->step[to] = instruction->constant;
         flow->changed |= instruction->written & ~shape_bit(to);
     } else {
         flow->changed |= instruction->written;
@@ -85,6 +90,14 @@ static uint32_t shape_exits(const struct lwp_code *code, const struct flow_funct
     return exits;
 }
 
+static int64_t shape_step(const struct shape_flow *flow, const struct lwp_memory_operand *memory)
+{
+    uint32_t registers = shape_bit(memory->base) | shape_bit(memory->index);
+    int64_t base = shape_bit(memory->base) & flow->stepped ? flow->step[memory->base] : 0;
+    int64_t index = shape_bit(memory->index) & flow->stepped ? flow->step[memory->index] : 0;
+    return registers & flow->stepped_again ? 0 : base + index * memory->scale;
+}
+
 static bool shape_repeats(const struct shape_flow *flow, const struct code_instruction *instruction)
 {
     if (!instruction->puts || instruction->put < 0)
@@ -139,6 +152,7 @@ bool lwp_loop_shape(struct lwp_code *code, uint32_t module, uint64_t address, st
     uint32_t registers = shape_bit(asked.memory.base) | shape_bit(asked.memory.index);
     shape->chained = shape_chained(&flow);
     shape->steps = asked.memory.exists && (registers & flow.stepped) && !(registers & flow.changed);
+    shape->step = shape->steps ? shape_step(&flow, &asked.memory) : 0;
     bool gathers = asked.memory.index < 0 && asked.memory.scale; /* by a vector of indices */
     shape->stays = asked.memory.exists && !gathers && !(registers & (flow.stepped | flow.changed));
     shape->repeats_value = shape_repeats(&flow, &asked);

@@ -10,7 +10,8 @@ struct lwp_loop_shape {
     uint32_t loads, stores; /* one instruction may be both */
     uint32_t exits;         /* ways out of it */
     bool chained;           /* a load's address depends on what it, or another one, loaded an iteration before */
-    bool steps;             /* the access at the address moves on by a constant each time round */
+    bool steps;             /* the access at the address moves on by a constant each time round; */
+    int64_t step;           /* ... by so many bytes; 0: not known, as it does so in several places */
     bool stays;             /* ... is to the same place each time round */
     bool repeats_value;     /* ... stores a constant, the loop's counter, or else what is not changed in it */
 };

@@ -1,4 +1,4 @@
-/* Locality as text: each structure in each loop. */
+/* Locality as text, where there is a trace: each structure in each loop. */
 #include "analysis/report_parts.h"
 
 enum { ROWS_SHOWN = 10 };
@@ -41,7 +41,7 @@ void lwp_report_locality(const struct lwp_report *report)
 {
     const json_t *locality = json_object_get(report->root, "locality"), *row;
     size_t i;
-    if (!json_array_size(locality))
+    if (!json_is_number(json_object_get(json_array_get(locality, 0), "accesses"))) /* nothing, or from samples */
         return;
     lwp_report_heading(report, "Locality");
     lwp_report_wrap(report->out, 0,

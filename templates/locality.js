@@ -39,10 +39,27 @@ function localityTable(rows) {
   ], rows);
 }
 
+/* Without a trace: what samples say. */
+function localitySampledTable(rows) {
+  const full = Math.max(...rows.map(r => r.share || 0), 1e-9);
+  return table('Locality', [
+    {title: 'Data in its loop', cell: r => [Number.isInteger(r.object) ? objectLink(r.object) : unknown('other data'),
+      el('span.soft.below', null, Number.isInteger(r.loop) ? el('a', {href: '#loop/' + r.loop}, loopPlace(at(data.loops, r.loop))) : unknown('unknown loop'))],
+      key: r => localityName(r), text: r => `${localityName(r)} ${loopText(at(data.loops, r.loop))}`},
+    {title: 'Share of the time', cell: r => shareBar(r.share, null, full), key: r => r.share, number: true},
+    {title: 'Steps', cell: r => [inLines(r.stride_lines.dominant), isNumber(r.stride_lines.share) && el('div.soft', null, `${percent(r.stride_lines.share)} of ${count(r.seen)} accesses seen`)], key: r => Math.abs(r.stride_lines.dominant || 0), number: true, hint: 'of an instruction each time round its loop, in cache lines'},
+    {title: 'Walks side by side', cell: r => isNumber(r.streams) ? `${count(r.streams)} or more` : unknown(), key: r => r.streams || 0, number: true, hint: 'in the loop'},
+    {title: 'Pages', cell: r => isNumber(r.pages) ? count(r.pages) : unknown(), key: r => r.pages || 0, number: true, hint: 'that its walks go over, and that other accesses were seen on'},
+  ], rows);
+}
+
 function viewLocality(index) {
   if (!data.locality) return [el('h1', null, 'Locality'), notMeasured('How far apart uses of the same data are, and what caches keep of it', '-e exact --detect locality')];
   if (index !== undefined) return viewLocalityOf(index);
   const rows = list(data.locality).map((row, i) => ({...row, index: i}));
+  if (rows.some(r => !isNumber(r.accesses))) return [el('h1', null, 'Locality'),
+    el('p.lead', null, 'Each structure in each loop, as far as samples tell. How far apart uses of a line are and what caches keep takes a full trace: lwp collect -e exact --detect locality.'),
+    localitySampledTable(rows)];
   return [el('h1', null, 'Locality'),
     el('p.lead', null, 'Each structure in each loop: how many other cache lines were used between two uses of one, in which steps it is walked, and what a model of the caches keeps of it.',
       rows.some(r => r.elsewhere) && ' “There” is the machine that was asked about.'),
@@ -58,6 +75,7 @@ function cacheMarks() {
 function viewLocalityOf(index) {
   const row = at(data.locality, index);
   if (!row) return missingView('There is no such row in this result.');
+  if (!isNumber(row.accesses)) return missingView('Samples tell no more of it than the table of all locality does.');
   const loop = at(data.loops, row.loop), finding = localityFinding(index), object = at(data.objects, row.object);
   const pair = (here, there) => [here, row.elsewhere && el('span.soft', null, `; there ${there}`)];
   return [

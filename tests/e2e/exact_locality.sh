@@ -62,6 +62,21 @@ for level in "L1", "L2", "L3":
 assert 0 < r["accesses"] <= sum(x["accesses"] for x in d["locality"]) * 1.01 and r["after"]["cycles"] < r["before"]["cycles"], r
 PY
 /usr/bin/python3 -m jsonschema -i neuron/analysis.json "$SRC/docs/analysis.schema.json" || fail "the schema is not obeyed"
+# from samples: the same strides, which the code tells; what takes a trace is null
+for name in layer layer_fixed; do
+    [ $name = layer ] && rounds=200 || rounds=1600
+    "$LWP" collect -q -F 2000 --max-overhead 25 -o sampled.$name -- "$BUILD/examples-bin/$name" 1 $rounds > out 2>&1 && "$LWP" analyze -q sampled.$name || { cat out; fail "$name sampled"; }
+    /usr/bin/python3 -m jsonschema -i sampled.$name/analysis.json "$SRC/docs/analysis.schema.json" || fail "the schema is not obeyed"
+done
+cat >> check.py <<'PY'
+for name in "layer", "layer_fixed":
+    traced, sampled = load(name)[1]["weights", "forward"], load("sampled." + name)[1]["weights", "forward"]
+    assert sampled["stride_lines"]["dominant"] == traced["stride_lines"]["dominant"], (sampled, traced)
+    assert sampled["share"] > 0.05 and sampled["seen"] > 0 and sampled["streams"] >= (name == "layer_fixed"), sampled
+    assert 0 < sampled["pages"] <= 1024 * 512 * 8 / 4096 + 1, sampled
+    assert all(sampled[key] is None for key in ("accesses", "stores", "reuse_distance", "misses", "reuse_factor", "cycles_per_access", "conflicts", "restarted")), sampled
+PY
+/usr/bin/python3 check.py || fail "what samples say"
 # with communication all is traced, but the file keeps to windows
 "$LWP" collect -q -e exact --detect communication,locality -o windows -- "$BUILD/examples-bin/layer" 2 20 > out 2>&1 && "$LWP" analyze -q windows || { cat out; fail "layer with communication"; }
 /usr/bin/python3 - <<'PY' || fail "windows"

@@ -218,7 +218,8 @@ static void test_shapes(void **state)
         struct lwp_loop_shape nest = shape_of(code, module, path, "nest");
         assert_true(list.chained && !list.steps);
         assert_int_equal(list.accesses, 2);
-        assert_true(!array.chained && array.steps);
+        assert_true(!array.chained && array.steps && array.step == 16);
+        assert_true(list.step == 0 && chain.step == 0);
         assert_int_equal(array.accesses, 1);
         assert_true(array.instructions >= 2 && array.instructions <= 5);
         assert_true(array.loads == 1 && array.stores == 0 && array.exits == 1 && !array.stays);
