@@ -16,7 +16,7 @@ enum { ELEMENT_MOST = 1 << 16, PARTS_MOST = 64, MAPS_MOST = 64 };
 struct whatif_map {
     uint32_t object;
     uint64_t start, element;        /* bytes before the first element of a block; of an element */
-    uint64_t spacing;               /* from one to the next, where each is a block of its own */
+    uint64_t spacing;               /* from one to the next in memory; 0: only where they are in their block counts */
     uint64_t lowest, highest;       /* element seen: address / spacing */
     const uint32_t *part, *place;   /* of each byte of an element: where it goes */
     uint64_t base[PARTS_MOST], bytes[PARTS_MOST]; /* of each part: its first element, from one to the next */
@@ -41,9 +41,12 @@ static bool whatif_is_in(const struct whatif_map *map, const struct lwp_kept_acc
     return map && access->offset != UINT32_MAX && access->offset >= map->start;
 }
 
-/* An element's number, in the order of addresses: blocks of one element each lie `spacing` apart, more or less. */
+/* An element's number, in the order of addresses: blocks of one element each lie `spacing` apart, more or less. In arrays that
+ * are joined those with one index get one number. */
 static uint64_t whatif_number(const struct whatif_map *map, const struct lwp_kept_access *access)
 {
+    if (!map->spacing)
+        return (access->offset - map->start) / map->element;
     uint64_t within = (access->offset - map->start) % map->element;
     return (access->address - within) / map->spacing;
 }
@@ -137,12 +140,8 @@ static void whatif_regroup(struct lwp_profile *profile, struct whatif *whatif, c
         for (uint64_t b = 0; b < element; b++)
             place[b] = (uint32_t)(at + b);
         whatif->maps[whatif->count++] =
-            (struct whatif_map){.object = array->object, .start = array->start, .element = element, .spacing = element, .part = part, .place = place};
-    }
-    whatif_range(whatif);
-    for (size_t i = 0; i < whatif->count; i++) {
-        whatif->maps[i].base[0] = anew;
-        whatif->maps[i].bytes[0] = regroup->bytes;
+            (struct whatif_map){.object = array->object, .start = array->start, .element = element, .part = part, .place = place,
+                                .base = {anew}, .bytes = {regroup->bytes}};
     }
 }
 
