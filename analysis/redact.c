@@ -120,9 +120,9 @@ static void redact_gather_run(struct redact *redact, const json_t *run)
 static bool redact_is_at(const struct redact_word *word, const char *text, const char *at)
 {
     size_t length = strlen(word->from);
-    char before = at > text ? at[-1] : '/', after = at[length];
     if (strncmp(at, word->from, length) != 0)
         return false;
+    char before = at > text ? at[-1] : '/', after = at[length];
     if (word->component)
         return before == '/' && (after == '/' || !after);
     bool starts = !redact_name_part(word->from[0]) || at == text || !redact_name_part(before);
