@@ -198,10 +198,11 @@ static lwp_value operator_of(ULong key, bool commutes, bool wide, UInt bytes, lw
         a = b;
         b = other;
     }
-    if (values[b].constant && !values[a].constant)
-        return lwp_building_step(LWP_VALUE_UNARY + narrow, bytes, a, NONE,
-                                 key + constant_operand(values[b].number, wide) *
-                                           (commutes ? lwp_number_first : lwp_number_second));
+    if (values[b].constant && !values[a].constant) {
+        uint64_t constant = constant_operand(values[b].number, wide);
+        return lwp_building_step((commutes ? LWP_VALUE_WITH : LWP_VALUE_UNARY) + narrow, bytes, a, NONE,
+                                 key + (commutes ? lwp_number_either(constant) : constant * lwp_number_second));
+    }
     return lwp_building_step((commutes ? LWP_VALUE_EITHER : LWP_VALUE_BINARY) + narrow, bytes, a, b, key);
 }
 

@@ -137,7 +137,7 @@ static bool split_is_copy(struct lwp_value_memory *memory, uint64_t *word)
 /* The number of all 4 bytes. */
 static uint64_t word_number(struct lwp_value_memory *memory, uint64_t *word)
 {
-    uint64_t epoch = memory->numbering->epoch, hash = LWP_NUMBER_KEY_PIECES;
+    uint64_t epoch = memory->numbering->epoch, hash = lwp_number_key(LWP_NUMBER_KEY_PIECES);
     if (!word)
         return lwp_number_new(memory->numbering);
     if (!lwp_number_is_stale(*word, epoch))
@@ -199,7 +199,7 @@ static uint64_t load_2(struct lwp_value_memory *memory, uint64_t address)
 /* Whatever lies across words: a hash of all of them. */
 static uint64_t load_across(struct lwp_value_memory *memory, uint64_t address, unsigned bytes)
 {
-    uint64_t hash = LWP_NUMBER_KEY_PIECES + address % PIECE * lwp_number_first + bytes;
+    uint64_t hash = lwp_number_key(LWP_NUMBER_KEY_PIECES) + address % PIECE * lwp_number_second + bytes;
     for (uint64_t at = address - address % PIECE; at < address + bytes; at += PIECE)
         hash = lwp_number_mix(hash * lwp_number_second +
                               lwp_number_operand(word_number(memory, memory_at(memory, at))));
@@ -244,9 +244,8 @@ static void word_change(struct lwp_value_memory *memory, uint64_t *word, uint64_
     if (!word)
         return;
     uint64_t old = word_number(memory, word);
-    uint64_t hash = lwp_number_mix(LWP_NUMBER_KEY_CHANGED + how * 0xd6e8feb86659fd93u +
-                                   lwp_number_operand(old) * lwp_number_first +
-                                   lwp_number_operand(number) * lwp_number_second);
+    uint64_t hash = lwp_number_mix(lwp_number_key(LWP_NUMBER_KEY_CHANGED) + how * 0xd6e8feb86659fd93u +
+                                   lwp_number_operand(old) + lwp_number_operand(number) * lwp_number_second);
     word_set(memory, word, lwp_number_stamp(hash, memory->numbering->epoch));
 }
 

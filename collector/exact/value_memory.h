@@ -47,21 +47,43 @@ static inline bool lwp_value_is_split(uint64_t word)
     return (word & lwp_number_epoch_mask) == lwp_value_split_mark;
 }
 
-/* The words of some bytes if they are whole words of one leaf that is there, else NULL. */
-static inline uint64_t *lwp_value_words(const struct lwp_value_memory *memory, uint64_t address, unsigned bytes)
+/* The word of an address, NULL: its leaf is not there. */
+static inline uint64_t *lwp_value_word(const struct lwp_value_memory *memory, uint64_t address)
 {
     const uint64_t mask = ((uint64_t)1 << LWP_VALUE_LEAF_BITS) - 1;
-    if (address >> LWP_VALUE_ADDRESS_BITS || address % bytes)
+    if (__builtin_expect(address >> LWP_VALUE_ADDRESS_BITS, 0))
         return NULL;
     uint64_t *leaf = memory->leaves[address >> LWP_VALUE_LEAF_BITS];
     return leaf ? &leaf[(address & mask) / LWP_VALUE_PIECE] : NULL;
 }
 
+/* It will be loaded from or stored to soon. */
+static inline void lwp_value_prefetch(const struct lwp_value_memory *memory, uint64_t address)
+{
+    const uint64_t *word = lwp_value_word(memory, address);
+    if (word)
+        __asm__ volatile("prefetcht0 %0" : : "m"(*word)); /* GCC drops a loop in which there is only __builtin_prefetch() */
+}
+
+/* The number of a byte of a word that is told byte by byte; NULL: it is not. */
+static inline uint64_t *lwp_value_byte(const struct lwp_value_memory *memory, uint64_t address)
+{
+    const uint64_t *word = lwp_value_word(memory, address);
+    if (!word || !lwp_value_is_split(*word))
+        return NULL;
+    return &memory->bytes[*word >> LWP_NUMBER_HASH].number[address % LWP_VALUE_PIECE];
+}
+
 /* `bytes`: 1, 2, 4 or 8. Of fewer than 8 the number has its width, and `high` says that the rest is 0. */
 static inline struct lwp_number lwp_value_load(struct lwp_value_memory *memory, uint64_t address, unsigned bytes)
 {
-    const uint64_t *words = bytes >= LWP_VALUE_PIECE ? lwp_value_words(memory, address, bytes) : NULL;
     uint64_t epoch = memory->numbering->epoch; /* a word that is split is of another */
+    if (bytes == 1) {
+        const uint64_t *byte = lwp_value_byte(memory, address);
+        if (byte && !lwp_number_is_stale(*byte, epoch))
+            return (struct lwp_number){lwp_number_to_8(*byte), lwp_number_constant(0) | epoch};
+    }
+    const uint64_t *words = bytes >= LWP_VALUE_PIECE && address % bytes == 0 ? lwp_value_word(memory, address) : NULL;
     if (__builtin_expect(!words || lwp_number_is_stale(words[0], epoch), 0))
         return lwp_value_load_slow(memory, address, bytes);
     if (bytes == LWP_VALUE_PIECE)
@@ -74,7 +96,14 @@ static inline struct lwp_number lwp_value_load(struct lwp_value_memory *memory, 
 
 static inline void lwp_value_store(struct lwp_value_memory *memory, uint64_t address, unsigned bytes, struct lwp_number number)
 {
-    uint64_t *words = bytes >= LWP_VALUE_PIECE ? lwp_value_words(memory, address, bytes) : NULL;
+    if (bytes == 1) {
+        uint64_t *byte = lwp_value_byte(memory, address);
+        if (byte) {
+            *byte = number.low;
+            return;
+        }
+    }
+    uint64_t *words = bytes >= LWP_VALUE_PIECE && address % bytes == 0 ? lwp_value_word(memory, address) : NULL;
     if (__builtin_expect(!words || lwp_value_is_split(words[0]) || (bytes > LWP_VALUE_PIECE && lwp_value_is_split(words[1])), 0)) {
         lwp_value_store_slow(memory, address, bytes, number);
         return;

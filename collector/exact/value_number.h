@@ -19,6 +19,7 @@ enum {
     LWP_NUMBER_8 = 2,     /* ...or 8, which has the same number when it is widened with zeros */
     LWP_NUMBER_WIDTH = 3,
     LWP_NUMBER_UPPER = 4, /* the high half of what has the number without it */
+    LWP_NUMBER_ZEROS = 8, /* of operands, which have no epoch: 8 bytes, of which the number is that of the lower 4, and zeros */
     LWP_NUMBER_EPOCH = 3, /* where the epoch begins... */
     LWP_NUMBER_EPOCHS = 1 << 16,
     LWP_NUMBER_HASH = 19, /* ...and the hash */
@@ -37,14 +38,35 @@ struct lwp_numbering {
     uint64_t made;  /* numbers of values that nothing is known of */
 };
 
-/* Operands are taken times odd numbers and added to a key of the operator before they are mixed. Those of operators that
- * commute are taken times the same. */
-static const uint64_t lwp_number_first = 0x9e3779b97f4a7c15u, lwp_number_second = 0xc2b2ae3d27d4eb4fu;
+/* Operands are added to a key of the operator before they are mixed: the second one times an odd number; those of
+ * operators that commute squared, as sums of what differs in single bits would be the same whichever differs. */
+static const uint64_t lwp_number_second = 0xc2b2ae3d27d4eb4fu;
 
 static inline uint64_t lwp_number_mix(uint64_t x)
 {
-    x = (x ^ x >> 32) * 0xff51afd7ed558ccdu;
-    return x ^ x >> 32;
+    unsigned __int128 product = (unsigned __int128)x * 0xff51afd7ed558ccdu;
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+static inline uint64_t lwp_number_either(uint64_t operand)
+{
+    return (operand + 0x9e3779b97f4a7c15u) * (operand + 0x9e3779b97f4a7c15u);
+}
+
+/* Keys of what is no operator of the program's. */
+enum lwp_number_key {
+    LWP_NUMBER_KEY_CONSTANT = 1,
+    LWP_NUMBER_KEY_NEW,       /* the so many-th value that nothing is known of */
+    LWP_NUMBER_KEY_PAIR,      /* 8 bytes of two halves */
+    LWP_NUMBER_KEY_PART,      /* some bytes of a value */
+    LWP_NUMBER_KEY_CHANGED,   /* a value with some of its bytes replaced */
+    LWP_NUMBER_KEY_PIECES,    /* across the borders of 4 bytes */
+    LWP_NUMBER_KEY_OPERATORS, /* from here on */
+};
+
+static inline uint64_t lwp_number_key(uint64_t key)
+{
+    return lwp_number_mix((key + 1) * 0xa0761d6478bd642fu);
 }
 
 /* The operand that a number is: epochs tell nothing of values. */
@@ -65,38 +87,25 @@ static inline bool lwp_number_is_stale(uint64_t number, uint64_t epoch)
 
 static inline uint64_t lwp_number_new(struct lwp_numbering *numbering)
 {
-    return lwp_number_stamp(lwp_number_mix(++numbering->made * lwp_number_first), numbering->epoch);
-}
-
-/* Keys of what is no operator of the program's. */
-enum lwp_number_key {
-    LWP_NUMBER_KEY_CONSTANT = 1,
-    LWP_NUMBER_KEY_PAIR,      /* 8 bytes of two halves */
-    LWP_NUMBER_KEY_PART,      /* some bytes of a value */
-    LWP_NUMBER_KEY_CHANGED,   /* a value with some of its bytes replaced */
-    LWP_NUMBER_KEY_PIECES,    /* across the borders of 4 bytes */
-    LWP_NUMBER_KEY_OPERATORS, /* from here on */
-};
-
-static inline uint64_t lwp_number_key(uint64_t key)
-{
-    return lwp_number_mix(key * 0xa0761d6478bd642fu);
+    return lwp_number_stamp(lwp_number_mix(lwp_number_key(LWP_NUMBER_KEY_NEW) + ++numbering->made * lwp_number_second), numbering->epoch);
 }
 
 /* Of at most 32 bits, without an epoch. */
 static inline uint64_t lwp_number_constant(uint32_t value)
 {
-    uint64_t hash = lwp_number_mix(lwp_number_key(LWP_NUMBER_KEY_CONSTANT) + value * lwp_number_first);
+    uint64_t hash = lwp_number_mix(lwp_number_key(LWP_NUMBER_KEY_CONSTANT) + value * lwp_number_second);
     return lwp_number_stamp(hash, 0) | (value < 1 << 8 ? LWP_NUMBER_8 : value < 1 << 16 ? LWP_NUMBER_16 : 0);
 }
 
 /* All 8 bytes as an operand. */
 static inline uint64_t lwp_number_whole(struct lwp_number of)
 {
+    uint64_t low = lwp_number_operand(of.low), high = lwp_number_operand(of.high);
     if (!of.high)
-        return lwp_number_operand(of.low);
-    return lwp_number_stamp(lwp_number_mix(LWP_NUMBER_KEY_PAIR + lwp_number_operand(of.low) * lwp_number_first +
-                                           lwp_number_operand(of.high) * lwp_number_second), 0);
+        return low;
+    if (high == lwp_number_constant(0))
+        return low | LWP_NUMBER_ZEROS;
+    return lwp_number_stamp(lwp_number_mix(lwp_number_key(LWP_NUMBER_KEY_PAIR) + low + high * lwp_number_second), 0);
 }
 
 static inline uint64_t lwp_number_high(struct lwp_number of)
@@ -117,8 +126,8 @@ static inline uint64_t lwp_number_to_16(uint64_t number)
 /* Bytes from `at` on of 4 (1 to 3), without a width. */
 static inline uint64_t lwp_number_part(uint64_t number, unsigned at, uint64_t epoch)
 {
-    return lwp_number_stamp(lwp_number_mix(LWP_NUMBER_KEY_PART + at * lwp_number_second +
-                                           lwp_number_operand(number) * lwp_number_first), epoch);
+    return lwp_number_stamp(lwp_number_mix(lwp_number_key(LWP_NUMBER_KEY_PART) + lwp_number_operand(number) +
+                                           at * lwp_number_second), epoch);
 }
 
 #endif

@@ -59,9 +59,9 @@ static inline __attribute__((always_inline)) uint64_t step_hash(const struct lwp
 {
     uint64_t a = wide ? lwp_number_whole((struct lwp_number){low[step->a], high[step->a]}) : lwp_number_operand(low[step->a]);
     if (!two)
-        return step->key + a * lwp_number_first;
+        return step->key + (either ? lwp_number_either(a) : a);
     uint64_t b = wide ? lwp_number_whole((struct lwp_number){low[step->b], high[step->b]}) : lwp_number_operand(low[step->b]);
-    return step->key + (either ? (a + b) * lwp_number_first : a * lwp_number_first + b * lwp_number_second);
+    return step->key + (either ? lwp_number_either(a) + lwp_number_either(b) : a + b * lwp_number_second);
 }
 
 /* Each step jumps to the next one's code from a place of its own, so that the processor foresees where. */
@@ -104,7 +104,7 @@ void lwp_values_run(struct lwp_values *values, const struct lwp_value_steps *ste
 {
     static const void *const ways[LWP_VALUE_CODES] = {
         WAY(LWP_VALUE_UNARY), WAY(LWP_VALUE_UNARY_32), WAY(LWP_VALUE_BINARY), WAY(LWP_VALUE_BINARY_32),
-        WAY(LWP_VALUE_EITHER), WAY(LWP_VALUE_EITHER_32), WAY(LWP_VALUE_COPY), WAY(LWP_VALUE_WIDEN),
+        WAY(LWP_VALUE_EITHER), WAY(LWP_VALUE_EITHER_32), WAY(LWP_VALUE_WITH), WAY(LWP_VALUE_WITH_32), WAY(LWP_VALUE_COPY), WAY(LWP_VALUE_WIDEN),
         WAY(LWP_VALUE_TO_8), WAY(LWP_VALUE_TO_16), WAY(LWP_VALUE_TO_HIGH), WAY(LWP_VALUE_PAIR),
         WAY(LWP_VALUE_SET_LOW), WAY(LWP_VALUE_CONSTANT), WAY(LWP_VALUE_NEW), WAY(LWP_VALUE_LOAD_1),
         WAY(LWP_VALUE_LOAD_2), WAY(LWP_VALUE_LOAD_4), WAY(LWP_VALUE_LOAD_8), WAY(LWP_VALUE_STORE_1),
@@ -124,6 +124,8 @@ void lwp_values_run(struct lwp_values *values, const struct lwp_value_steps *ste
     OPERATOR(LWP_VALUE_BINARY_32, false, true, false);
     OPERATOR(LWP_VALUE_EITHER, true, true, true);
     OPERATOR(LWP_VALUE_EITHER_32, false, true, true);
+    OPERATOR(LWP_VALUE_WITH, true, false, true);
+    OPERATOR(LWP_VALUE_WITH_32, false, false, true);
     AT(LWP_VALUE_COPY):
         low[step->to] = low[step->a];
         high[step->to] = high[step->a];

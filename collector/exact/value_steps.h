@@ -14,12 +14,14 @@ enum {
 
 /* a and b are slots, `to` is one. */
 enum lwp_value_code {
-    LWP_VALUE_UNARY,     /* of all 8 bytes of a: mix(key + a * first) */
+    LWP_VALUE_UNARY,     /* of all 8 bytes of a: mix(key + a) */
     LWP_VALUE_UNARY_32,  /* of 4 bytes or fewer */
-    LWP_VALUE_BINARY,    /* mix(key + a * first + b * second) */
+    LWP_VALUE_BINARY,    /* mix(key + a + b * second) */
     LWP_VALUE_BINARY_32,
-    LWP_VALUE_EITHER,    /* the same whichever is which: mix(key + (a + b) * first) */
+    LWP_VALUE_EITHER,    /* the same whichever is which: mix(key + either(a) + either(b)) */
     LWP_VALUE_EITHER_32,
+    LWP_VALUE_WITH,      /* the same with a constant, which is in the key: mix(key + either(a)) */
+    LWP_VALUE_WITH_32,
     LWP_VALUE_COPY,
     LWP_VALUE_WIDEN,     /* 4 bytes, and zeros */
     LWP_VALUE_TO_8,

@@ -376,7 +376,7 @@ static void test_constants(void **state)
         {.code = LWP_VALUE_LOAD_1, .to = 2},
         {.code = LWP_VALUE_EITHER, .to = 3, .a = 0, .b = 2, .key = key},
         {.code = LWP_VALUE_COMPUTED, .a = 3, .to = 0, .key = 0},
-        {.code = LWP_VALUE_UNARY, .to = 4, .a = 0, .key = key + lwp_number_whole(five) * lwp_number_first},
+        {.code = LWP_VALUE_WITH, .to = 4, .a = 0, .key = key + lwp_number_either(lwp_number_whole(five))},
         {.code = LWP_VALUE_COMPUTED, .a = 4, .to = 1, .key = 1}};
     run(steps, 7, base, 1);
     assert_int_equal(values.redundant, 1);
