@@ -98,7 +98,8 @@ void lwp_trace_attend(void);
 void lwp_trace_empty(void);
 enum {
     LWP_TRACE_QUANTUM = 2048, /* instructions between ticks when all is traced */
-    LWP_TRACE_WORDS = (LWP_TRACE_QUANTUM + 2 * LWP_TRACE_INSTRUCTIONS) * (LWP_TRACE_PER_INSTRUCTION + 2) + 64,
+    LWP_TRACE_AHEAD = 32, /* words behind the last, which may be looked at, but are none */
+    LWP_TRACE_WORDS = (LWP_TRACE_QUANTUM + 2 * LWP_TRACE_INSTRUCTIONS) * (LWP_TRACE_PER_INSTRUCTION + 2) + LWP_TRACE_AHEAD,
 };
 extern ULong lwp_trace_words[LWP_TRACE_WORDS];
 extern bool lwp_trace_pending; /* with windows: the buffer's first superblock is to be handed on */

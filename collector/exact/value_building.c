@@ -176,7 +176,11 @@ void lwp_building_forget(UInt access, UInt bytes)
 
 void lwp_building_computed(lwp_value value, UInt number, UInt place)
 {
-    step_add((struct lwp_value_step){.code = LWP_VALUE_COMPUTED, .to = (UShort)number, .a = value_slot(value), .key = place});
+    UShort slot = value_slot(value);
+    struct lwp_value_step *last = lwp_building.count > lwp_building.barrier ? &steps[lwp_building.count - 1] : NULL;
+    if (last && last->code <= LWP_VALUE_OPERATORS && last->to == slot)
+        last->counted = true;
+    step_add((struct lwp_value_step){.code = LWP_VALUE_COMPUTED, .to = (UShort)number, .a = slot, .key = place});
 }
 
 /* ---- operators ---- */

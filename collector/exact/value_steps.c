@@ -46,7 +46,6 @@ void lwp_values_begin(struct lwp_values *values)
 static void values_computed(struct lwp_values *values, uint64_t number, uint64_t place, uint32_t context)
 {
     uint32_t first = lwp_value_table_add(&values->table, &values->places[place], number, context);
-    values->computed++;
     if (!first)
         return;
     values->redundant++;
@@ -69,15 +68,20 @@ static inline __attribute__((always_inline)) uint64_t step_hash(const struct lwp
 #define WAY(code) [code] = &&at_##code
 #define NEXT do {                                                                                              \
         if (++step == end)                                                                                     \
-            return;                                                                                            \
+            goto done;                                                                                         \
         goto *ways[step->code];                                                                                \
     } while (0)
 
 #define OPERATOR(code, wide, two, either)                                                                      \
     AT(code):                                                                                                  \
         hash = step_hash(step, low, high, wide, two, either);                                                  \
-        low[step->to] = lwp_number_stamp(lwp_number_mix(hash), epoch) | step->width;                           \
+        hash = lwp_number_stamp(lwp_number_mix(hash), epoch) | step->width;                                    \
+        low[step->to] = hash;                                                                                  \
         high[step->to] = step->narrow ? zero : 0;                                                              \
+        if (step->counted) {                                                                \
+            step++;                                                                                            \
+            goto counted;                                                                                      \
+        }                                                                                                      \
         NEXT
 
 #define LOAD(bytes)                                                                                            \
@@ -111,7 +115,7 @@ void lwp_values_run(struct lwp_values *values, const struct lwp_value_steps *ste
         WAY(LWP_VALUE_STORE_2), WAY(LWP_VALUE_STORE_4), WAY(LWP_VALUE_STORE_8), WAY(LWP_VALUE_FORGET),
         WAY(LWP_VALUE_COMPUTED),
     };
-    uint64_t *low = values->low, *high = values->high, hash;
+    uint64_t *low = values->low, *high = values->high, hash, computed = 0;
     const struct lwp_value_step *end = steps->step + steps->ends[passed < steps->exits ? passed : steps->exits];
     const uint64_t epoch = values->numbering.epoch, zero = lwp_number_constant(0) | epoch;
     const struct lwp_value_step *step = steps->step;
@@ -177,6 +181,11 @@ void lwp_values_run(struct lwp_values *values, const struct lwp_value_steps *ste
             lwp_value_forget(&values->memory, addresses[step->b], step->key);
         NEXT;
     AT(LWP_VALUE_COMPUTED):
-        values_computed(values, low[step->a], step->key, context + step->to);
+        hash = low[step->a];
+counted:
+        computed++;
+        values_computed(values, hash, step->key, context + step->to);
         NEXT;
+done:
+    values->computed += computed;
 }

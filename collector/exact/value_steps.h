@@ -22,6 +22,7 @@ enum lwp_value_code {
     LWP_VALUE_EITHER_32,
     LWP_VALUE_WITH,      /* the same with a constant, which is in the key: mix(key + either(a)) */
     LWP_VALUE_WITH_32,
+    LWP_VALUE_OPERATORS = LWP_VALUE_WITH_32, /* the last of them */
     LWP_VALUE_COPY,
     LWP_VALUE_WIDEN,     /* 4 bytes, and zeros */
     LWP_VALUE_TO_8,
@@ -48,6 +49,7 @@ struct lwp_value_step {
     uint8_t code;       /* enum lwp_value_code */
     uint8_t width : 2;  /* LWP_NUMBER_8, _16 or 0, of what is computed */
     bool narrow : 1;    /* what is computed has 4 bytes or fewer */
+    bool counted : 1;   /* an operator, whose LWP_VALUE_COMPUTED is the next step */
     uint16_t to, a, b;
     uint64_t key;       /* in place of which LWP_VALUE_COMPUTED has an index into `places` */
 };

@@ -13,12 +13,11 @@ enum {
     PAIR_BITS = 19,       /* 36 MiB */
     SPLIT_WORDS = 1 << 20, /* 32 MiB */
     PLACES_FIRST = 1 << 12,
-    AHEAD = 32,           /* words of the trace, of which the memory is asked for before it is needed */
 };
 
 struct lwp_values_site {
     struct lwp_value_steps steps;
-    UInt words;                         /* of the trace, at least as many as it has accesses */
+    UInt words;                         /* of the trace, but for those of compare-and-swaps */
     struct lwp_numbered_block *numbers; /* NULL: it computes nothing */
 };
 
@@ -96,9 +95,10 @@ struct lwp_values_site *lwp_values_site(const IRSB *in, const Short *access)
         return NULL;
     struct lwp_values_site *site = VG_(calloc)("lwp.values", 1, sizeof *site);
     site->steps = block->steps;
-    site->words = 2;
+    site->words = 2; /* which it is, and its exits */
     for (Int i = 0; i < in->stmts_used; i++)
-        site->words += access[i] >= 0;
+        if (access[i] + 3 > (Int)site->words)
+            site->words = (UInt)access[i] + 3;
     site->steps.step = values_copy(block->steps.step, block->steps.count * sizeof *block->steps.step);
     site->steps.ends = values_copy(block->steps.ends, (block->steps.exits + 1) * sizeof *block->steps.ends);
     if (!block->computation_count)
@@ -115,8 +115,8 @@ struct lwp_values_site *lwp_values_site(const IRSB *in, const Short *access)
 void lwp_values_ran(const struct lwp_values_site *site, const ULong *addresses, ULong passed)
 {
     struct lwp_numbered_block *numbers = site->numbers;
-    for (UInt i = 0; i < site->words; i++) /* what is no address has no shadow memory, mostly */
-        lwp_value_prefetch(&values->memory, addresses[AHEAD + i]);
+    for (UInt i = 0; i < site->words; i++) /* some superblocks ahead; words that are no addresses do no harm */
+        lwp_value_prefetch(&values->memory, addresses[LWP_TRACE_AHEAD + i]);
     if (numbers && numbers->node != lwp_context_now)
         lwp_numbers_enter(numbers);
     lwp_values_run(values, &site->steps, (const uint64_t *)addresses, (uint32_t)passed, numbers ? numbers->base : 0);

@@ -152,7 +152,7 @@ static void both_compute(enum operator operator, unsigned instruction, unsigned 
     static const uint8_t codes[OPERATORS] = {LWP_VALUE_EITHER,    LWP_VALUE_BINARY, LWP_VALUE_EITHER_32,
                                              LWP_VALUE_BINARY_32, LWP_VALUE_UNARY,  LWP_VALUE_UNARY_32};
     const struct lwp_value_step steps[] = {
-        {.code = codes[operator], .narrow = operator_bytes(operator) == 4, .to = (uint16_t)to, .a = (uint16_t)a,
+        {.code = codes[operator], .narrow = operator_bytes(operator) == 4, .counted = instruction % 2, .to = (uint16_t)to, .a = (uint16_t)a,
          .b = (uint16_t)b, .key = lwp_number_key(LWP_NUMBER_KEY_OPERATORS + operator)},
         {.code = LWP_VALUE_COMPUTED, .a = (uint16_t)to, .to = 0, .key = instruction}};
     run(steps, 2, 0, instruction + 1);
@@ -362,6 +362,33 @@ static void test_exits(void **state)
     lwp_values_fini(&values);
 }
 
+/* The high half of one with the low half of another is not the other way round, whichever operand is which; nor are
+ * 4 bytes with zeros the 8 bytes. */
+static void test_halves(void **state)
+{
+    (void)state;
+    assert_true(lwp_values_init(&values, &port, LAST, 16, 12));
+    both_begin();
+    both_load(0, 0, 3);
+    both_load(1, 8, 3);
+    both_store(0, 0, 3);
+    both_store(1, 8, 3);
+    both_load(2, 4, 2);
+    both_compute(ADD_32, 2, 4, 2, 1);
+    both_load(3, 12, 2);
+    both_compute(ADD_32, 2, 5, 3, 0);
+    assert_int_equal(values.redundant, 0);
+    both_compute(ADD_32, 2, 5, 1, 2);
+    assert_int_equal(values.redundant, 1);
+    both_load(2, 0, 2);
+    both_load(3, 8, 2);
+    both_compute(ADD, 0, 4, 2, 1);
+    both_compute(ADD, 0, 5, 3, 0);
+    assert_int_equal(values.redundant, 1);
+    both_totals();
+    lwp_values_fini(&values);
+}
+
 /* Constants are what they are in registers, in memory, or in an operator. */
 static void test_constants(void **state)
 {
@@ -432,8 +459,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_words),     cmocka_unit_test(test_all),     cmocka_unit_test(test_copies),
-        cmocka_unit_test(test_exits),     cmocka_unit_test(test_constants), cmocka_unit_test(test_windows),
-        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_exits),     cmocka_unit_test(test_halves),    cmocka_unit_test(test_constants),
+        cmocka_unit_test(test_windows),   cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
