@@ -176,19 +176,15 @@ static uint32_t cell_shared(struct lwp_comm_shadow *shadow, uint32_t cell)
 #define UNSHARED ((uint64_t)(uint32_t)~LWP_COMM_SHARED)
 #define TWICE(bits) ((bits) << 32 | (bits))
 
-const struct lwp_comm_way lwp_comm_ways[2][LWP_COMM_PIECE + 1] = {
-    {
-        [1] = {WRITER, UINT32_MAX, 15},
-        [2] = {WRITER, UINT32_MAX, 7},
-        [4] = {WRITER, UINT32_MAX, 1},
-        [8] = {TWICE(WRITER), UINT64_MAX, 1},
-    },
-    {
-        [1] = {UNSHARED, 0, 15},
-        [2] = {UNSHARED, 0, 7},
-        [4] = {UNSHARED, 0, 1},
-        [8] = {TWICE(UNSHARED), 0, 1},
-    },
+const struct lwp_comm_way lwp_comm_ways[2 * LWP_COMM_WAYS] = {
+    [1] = {WRITER, UINT32_MAX, 15},
+    [2] = {WRITER, UINT32_MAX, 7},
+    [4] = {WRITER, UINT32_MAX, 1},
+    [8] = {TWICE(WRITER), UINT64_MAX, 1},
+    [LWP_COMM_WAYS + 1] = {UNSHARED, 0, 15},
+    [LWP_COMM_WAYS + 2] = {UNSHARED, 0, 7},
+    [LWP_COMM_WAYS + 4] = {UNSHARED, 0, 1},
+    [LWP_COMM_WAYS + 8] = {TWICE(UNSHARED), 0, 1},
 };
 
 /* ---- accesses ---- */

@@ -83,12 +83,18 @@ struct lwp_comm_way {
     uint64_t read;    /* ...or of loads as in `read` or `seen`; 0: a store */
     unsigned places;  /* bit by bit: the address's low bits with which these are all its cells */
 };
-extern const struct lwp_comm_way lwp_comm_ways[2][LWP_COMM_PIECE + 1]; /* of loads and stores, by bytes */
+enum { LWP_COMM_WAYS = LWP_COMM_PIECE + 1 };
+extern const struct lwp_comm_way lwp_comm_ways[2 * LWP_COMM_WAYS]; /* of loads, then of stores, by bytes */
+
+static inline unsigned lwp_comm_way_of(unsigned bytes, bool store)
+{
+    return store * LWP_COMM_WAYS + (bytes <= LWP_COMM_PIECE ? bytes : 0);
+}
 
 /* True: done, and nothing came of it. Where nothing comes of a store, nothing does of a load before it. */
-static inline bool lwp_comm_nothing(const struct lwp_comm_shadow *shadow, uint64_t address, unsigned bytes, bool store)
+static inline bool lwp_comm_nothing(const struct lwp_comm_shadow *shadow, uint64_t address, unsigned way_of)
 {
-    const struct lwp_comm_way *way = &lwp_comm_ways[store][bytes <= LWP_COMM_PIECE ? bytes : 0];
+    const struct lwp_comm_way *way = &lwp_comm_ways[way_of];
     const uint32_t *cells = lwp_comm_cells(shadow, address);
     uint64_t two;
     if (!cells || !(way->places >> (address & 3) & 1))

@@ -180,7 +180,7 @@ static void block_load(struct lwp_trace_block *block, uint32_t access, Addr addr
     unsigned left = block->access[access].bytes;
     for (unsigned bytes; left; left -= bytes, address += bytes) {
         bytes = left < piece_bytes ? left : piece_bytes;
-        if (!lwp_comm_nothing(&shadow, address, bytes, false))
+        if (!lwp_comm_nothing(&shadow, address, lwp_comm_way_of(bytes, false)))
             piece_load(block, access, address, bytes);
     }
 }
@@ -200,7 +200,7 @@ static void block_store(struct lwp_trace_block *block, uint32_t access, Addr add
     unsigned left = block->access[access].bytes;
     for (unsigned bytes; left; left -= bytes, address += bytes) {
         bytes = left < piece_bytes ? left : piece_bytes;
-        if (lwp_comm_nothing(&shadow, address, bytes, true))
+        if (lwp_comm_nothing(&shadow, address, lwp_comm_way_of(bytes, true)))
             continue;
         if (block_is_loader(block))
             lwp_comm_forget(&shadow, address, bytes);
@@ -226,18 +226,24 @@ static __attribute__((noinline)) void block_access(struct lwp_trace_block *block
         block_store(block, access, addresses[access]);
 }
 
+void lwp_communication_block(struct lwp_trace_block *block)
+{
+    for (uint32_t i = 0; i < block->count; i++)
+        block->access[i].way = (uint8_t)lwp_comm_way_of(block->access[i].bytes, block->access[i].flags & LWPS_ACCESS_STORE);
+}
+
 void lwp_communication_words(const ULong *at, const ULong *end)
 {
+    uint64_t passed = 0;
     while (at < end) {
         struct lwp_trace_block *block = (void *)*at++;
-        accesses += block->count;
-        for (uint32_t i = 0; i < block->count; i++) {
-            const struct lwp_trace_access *access = &block->access[i];
-            if (!lwp_comm_nothing(&shadow, at[i], access->bytes, access->flags & LWPS_ACCESS_STORE))
+        passed += block->count;
+        for (uint32_t i = 0; i < block->count; i++)
+            if (!lwp_comm_nothing(&shadow, at[i], block->access[i].way))
                 block_access(block, i, at);
-        }
         at += lwp_trace_length(block);
     }
+    accesses += passed;
 }
 
 void lwp_communication_forget(Addr address, SizeT bytes)

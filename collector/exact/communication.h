@@ -12,6 +12,9 @@ extern bool lwp_communication_runs;
 /* `granule_bytes`: what is told apart: 1, 4 or 64. False: no memory. */
 bool lwp_communication_start(unsigned granule_bytes);
 
+/* A superblock of the trace was described; to be called before any of its words come. */
+void lwp_communication_block(struct lwp_trace_block *block);
+
 /* Words of the trace (trace.h): superblocks that ran, each with the addresses of its accesses; 0: it did not happen. */
 void lwp_communication_words(const ULong *at, const ULong *end);
 

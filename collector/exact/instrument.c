@@ -9,6 +9,7 @@
 
 #include "collector/exact/accesses.h"
 #include "collector/exact/calls.h"
+#include "collector/exact/communication.h"
 #include "collector/exact/emit.h"
 #include "collector/exact/filter.h"
 #include "collector/exact/heap.h"
@@ -68,7 +69,7 @@ static Short *translation_accesses(Int statements)
 
 static struct lwp_trace_access translation_site(const IRSB *in, const struct lwp_ir_access *access, UInt instructions)
 {
-    struct lwp_trace_access site = {access->ip, access->bytes, access->flags, (uint8_t)(instructions - 1), 0, 0};
+    struct lwp_trace_access site = {access->ip, access->bytes, access->flags, (uint8_t)(instructions - 1), 0, 0, 0};
     if (!lwp_spatial_runs || !(access->flags & LWPS_ACCESS_STORE))
         return site;
     site.element = (uint8_t)lwp_store_element(in, access);
@@ -125,6 +126,8 @@ static void translation_survey(struct translation *now)
     }
     now->block->count = count;
     now->block->values = lwp_values_site(in, accesses);
+    if (lwp_communication_runs)
+        lwp_communication_block(now->block);
 }
 
 /* Count down; take room in the trace. */

@@ -20,7 +20,8 @@ enum {
 
 struct lwp_trace_state lwp_trace_state;
 bool lwp_trace_all, lwp_trace_filters, lwp_trace_open, lwp_trace_pending;
-ULong lwp_trace_words[LWP_TRACE_WORDS];
+ULong lwp_trace_words[LWP_TRACE_WORDS] __attribute__((aligned(64)));
+_Static_assert(LWP_TRACE_WORDS % 8 == 0, "whole lines");
 
 static Long trace_quantum;        /* what `left` was set to */
 static uint64_t trace_count;      /* instructions until then */
@@ -47,6 +48,14 @@ static void trace_read(struct lwp_trace_block *block, const ULong *addresses)
         lwp_values_ran(block->values, addresses, addresses[block->count]);
 }
 
+/* More than to `end`, as it is by whole lines. */
+static void trace_clear(ULong *begin, const ULong *end)
+{
+    typedef ULong two __attribute__((vector_size(16)));
+    for (two *at = (two *)begin; (const ULong *)at < end; at += 4)
+        at[0] = at[1] = at[2] = at[3] = (two){0};
+}
+
 void lwp_trace_empty(void)
 {
     if (lwp_trace_filters) {
@@ -67,8 +76,7 @@ void lwp_trace_empty(void)
         trace_read(block, at);
         at += lwp_trace_length(block);
     }
-    for (ULong *at = begin; at < end; at++)
-        *at = 0;
+    trace_clear(begin, end);
 }
 
 /* 1, 1, 2, 3, 5, ... times the first (MACPO 4.2): windows grow in number as the logarithm of the run. */

@@ -28,6 +28,7 @@ struct lwp_trace_access {
     uint8_t flags;       /* enum lwps_access_flag */
     uint8_t instruction; /* number of instructions of the superblock before its own */
     uint8_t element;     /* of a store: bytes of each value, where --detect spatial needs it; 0: not known */
+    uint8_t way;         /* communication.c: how it is looked up */
     uint8_t swap;        /* a compare-and-swap, which may fail: which of the superblock's, from 1; 0: none */
 };
 
