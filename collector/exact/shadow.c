@@ -91,18 +91,33 @@ static uint32_t packed_with(struct lwp_shadow *shadow, uint32_t packed, unsigned
     return step->packed;
 }
 
-/* ---- words of one context each ---- */
+/* ---- pieces of one context each ---- */
+
+/* What the bytes of the word have as a context, false: several. */
+static inline bool piece_context(const struct lwp_shadow *shadow, uint32_t packed, unsigned mask, uint32_t *context)
+{
+    *context = packed;
+    if (!(packed & TUPLE))
+        return true;
+    const uint32_t *of = shadow->tuples.list[packed & ~TUPLE].context;
+    unsigned from = (unsigned)__builtin_ctz(mask);
+    *context = of[from];
+    for (mask >>= from + 1; mask; mask >>= 1)
+        if (of[++from] != *context)
+            return false;
+    return true;
+}
 
 static bool load_word(struct lwp_shadow *shadow, uint64_t *word, uint64_t address, unsigned bytes, uint32_t context)
 {
     unsigned mask = mask_bits(address & 3, bytes), pending = word_pending(*word);
-    uint32_t by = word_loaded_by(*word);
-    if (by & TUPLE)
+    uint32_t packed = word_loaded_by(*word), by;
+    if (!piece_context(shadow, packed, mask, &by))
         return false;
     shadow->used += mask_count(pending & mask);
     if (by)
         count_load(shadow, by, context, address, bytes, !(mask & ~word_unchanged(*word)));
-    *word = word_make(word_stored_by(*word), pending & ~mask, packed_with(shadow, by, mask, context),
+    *word = word_make(word_stored_by(*word), pending & ~mask, packed_with(shadow, packed, mask, context),
                       word_unchanged(*word) | mask);
     return true;
 }
@@ -128,12 +143,12 @@ static bool store_word(struct lwp_shadow *shadow, uint64_t *word, uint64_t addre
                        unsigned same, enum lwps_value value)
 {
     unsigned mask = mask_bits(address & 3, bytes), pending = word_pending(*word);
-    uint32_t by = word_stored_by(*word);
-    if (by & TUPLE)
+    uint32_t packed = word_stored_by(*word), by;
+    if (!piece_context(shadow, packed, mask, &by))
         return false;
     if (by)
         count_store(shadow, by, context, address, bytes, mask_count(pending & mask), value);
-    *word = word_make(packed_with(shadow, by, mask, context), pending | mask, word_loaded_by(*word),
+    *word = word_make(packed_with(shadow, packed, mask, context), pending | mask, word_loaded_by(*word),
                       word_unchanged(*word) & (same << (address & 3) | ~mask));
     return true;
 }
