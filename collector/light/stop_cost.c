@@ -24,7 +24,7 @@
 enum { TRAP_NS = 20000, ASYNC_NS = 40000, POSIX_NS = 15000 };
 enum { COST_BYTES = 2048, SLOW_TIMES = 2 };
 static const double cold_sample = 2.5, cold_tick = 1.5 /* 1.15 in a loop of system calls */; /* times a hot trap */
-static const double cold_call = 0.65, cold_trap_least = 1.3, cold_trap_most = 4; /* likewise; the first times how cold its first call is */
+static const double cold_call = 0.8, cold_trap_least = 1.3, cold_trap_most = 4; /* likewise; the first times how cold its first call is */
 
 static uint64_t cost_trap = TRAP_NS, cost_switch, cost_call;
 static bool cost_strings, cost_stores;
