@@ -37,7 +37,8 @@ struct code_module {
     size_t section_count;
     struct code_segment *segments;
     size_t segment_count;
-    struct lwp_map *places; /* address -> index in the code's places */
+    struct lwp_map *places;   /* address -> index in the code's places */
+    struct lwp_map *noreturn; /* callee address -> whether it never returns, as far as asked (noreturn.c) */
     struct code_symbols *symbols;
     struct code_debug *debug;
     struct code_flow *flow;
@@ -67,6 +68,7 @@ struct lwp_code {
     struct lwp_map *types_by_content;
 };
 
+/* code_modules.c */
 struct code_module *code_module_at(const struct lwp_code *code, uint32_t module); /* NULL: LWP_NONE or no such */
 
 /* One copy of equal texts, so that they compare by pointer. NULL stays NULL. */

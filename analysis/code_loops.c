@@ -14,7 +14,6 @@ enum { FLOW_DEPTH_LIMIT = 32, FLOW_MEMBER_LIMIT = 4 * 1000 * 1000, FLOW_LINE_SLA
 
 struct code_flow {
     struct lwp_map *by_range; /* function -> index */
-    struct lwp_map *noreturn;
     struct flow_function **functions;
     size_t count, capacity;
 };
@@ -27,13 +26,7 @@ static struct code_flow *flow_of(struct code_module *module)
     if (!flow)
         abort();
     flow->by_range = lwp_map_new();
-    flow->noreturn = lwp_map_new();
     return flow;
-}
-
-struct lwp_map *code_flow_noreturn(struct code_module *module)
-{
-    return flow_of(module)->noreturn;
 }
 
 static void flow_function_free(struct flow_function *function)
@@ -54,7 +47,6 @@ void code_flow_free(struct code_flow *flow)
         flow_function_free(flow->functions[i]);
     free(flow->functions);
     lwp_map_free(flow->by_range);
-    lwp_map_free(flow->noreturn);
     free(flow);
 }
 

@@ -25,9 +25,6 @@ uint32_t code_flow_block(const struct flow_function *function, uint64_t address)
 /* The innermost loop that holds the address, or LWP_NONE. */
 uint32_t code_loop_at(struct code_module *module, struct code_range function, uint64_t address);
 
-/* Callee address -> whether it never returns, as far as asked. */
-struct lwp_map *code_flow_noreturn(struct code_module *module);
-
 void code_flow_free(struct code_flow *flow);
 
 #endif

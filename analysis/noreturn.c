@@ -2,7 +2,6 @@
  * and Rust libraries by name, others when they are small and hold no return and no way out. */
 #include "analysis/cfg.h"
 
-#include "analysis/code_loops.h"
 #include "analysis/decode.h"
 
 #include <string.h>
@@ -89,8 +88,7 @@ bool cfg_never_returns(struct code_module *module, uint64_t target, uint64_t slo
         name = code_import_at_slot(module, slot);
     if (!target)
         return name && noreturn_name(name);
-    struct lwp_map *known = code_flow_noreturn(module);
-    uint32_t *answer = lwp_map_at(known, target);
+    uint32_t *answer = lwp_map_at(module->noreturn, target);
     if (*answer != LWP_MAP_NONE)
         return *answer;
     struct code_range range;

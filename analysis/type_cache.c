@@ -1,6 +1,5 @@
 #include "analysis/type_cache.h"
 
-#include "analysis/type_flow.h"
 #include "analysis/type_leads.h"
 
 #include <stdlib.h>
@@ -37,8 +36,6 @@ void code_types_free(struct code_types *types)
     free(types->leads);
     free(types->candidates);
     lwp_map_free(types->flow_by_function);
-    for (size_t i = 0; i < types->flow_count; i++)
-        code_flow_answers_free(types->flows[i]);
     free(types->flows);
     free(types->calls);
     if (types->cfi)

@@ -9,6 +9,7 @@
 #include "analysis/type_die.h"
 #include "analysis/type_flow.h"
 #include "analysis/type_leads.h"
+#include "analysis/type_scope.h"
 #include "analysis/type_values.h"
 
 #include <dwarf.h>

@@ -246,14 +246,17 @@ static struct code_flow_answers *flow_answers(struct code_module *module, struct
     return answers;
 }
 
-void code_flow_answers_free(struct code_flow_answers *answers)
+void code_flow_answers_free(struct code_types *types)
 {
-    if (!answers)
-        return;
-    free(answers->sources.items);
-    free(answers->items);
-    free(answers->passed);
-    free(answers);
+    for (size_t i = 0; types && i < types->flow_count; i++) {
+        struct code_flow_answers *answers = types->flows[i];
+        if (!answers)
+            continue;
+        free(answers->sources.items);
+        free(answers->items);
+        free(answers->passed);
+        free(answers);
+    }
 }
 
 static const struct code_flow_answers *flow_answers_at(struct code_module *module, uint64_t pc)

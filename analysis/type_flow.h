@@ -14,7 +14,7 @@ struct code_target {
 /* Of the instruction at `pc`; false: unknown. */
 bool code_flow_target(struct code_module *module, uint64_t pc, struct code_target *target);
 
-struct code_flow_answers;
-void code_flow_answers_free(struct code_flow_answers *answers);
+/* What it keeps in the types of a module; before code_types_free. NULL: nothing. */
+void code_flow_answers_free(struct code_types *types);
 
 #endif

@@ -4,7 +4,7 @@
 #include "analysis/type_cache.h"
 #include "analysis/type_die.h"
 #include "analysis/type_flow_run.h"
-#include "analysis/type_values.h"
+#include "analysis/type_scope.h"
 #include "analysis/type_variables.h"
 
 #include <dwarf.h>

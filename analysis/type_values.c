@@ -1,12 +1,12 @@
-/* Variables around an address, and what becomes of a call's result: followed through copies, spills and branches until
- * a variable or member with a type receives it, a method is called on it, or it is returned. What is computed otherwise
- * has no answer here. */
+/* What becomes of a call's result: followed through copies, spills and branches until a variable or member with a type
+ * receives it, a method is called on it, or it is returned. What is computed otherwise has no answer here. */
 #include "analysis/type_values.h"
 
 #include "analysis/decode.h"
 #include "analysis/type_cache.h"
 #include "analysis/type_die.h"
 #include "analysis/type_flow.h"
+#include "analysis/type_scope.h"
 #include "analysis/type_variables.h"
 
 #include <dwarf.h>
@@ -16,65 +16,11 @@ enum {
     VALUE_AHEAD = 160,
     VALUE_WAYS = 12,
     VALUE_SLOTS = 8,
-    VALUE_VISITS = 20000,
     VALUE_RAX = 0,
     VALUE_RSP = 4,
     VALUE_RBP = 5,
     VALUE_RDI = 7
 };
-
-bool code_variables(struct code_module *module, uint64_t pc, code_variable_visit *visit, void *context)
-{
-    struct code_scopes *scopes = code_scopes_at(module, pc);
-    int budget = VALUE_VISITS;
-    if (!scopes)
-        return false;
-    for (uint32_t scope = code_scope_find(scopes, pc); scope != LWP_NONE; scope = scopes->items[scope].parent) {
-        Dwarf_Die child;
-        for (bool more = code_die_child(&scopes->items[scope].die, &child); more && budget-- > 0;
-             more = code_die_next(&child, &child)) {
-            int tag = dwarf_tag(&child);
-            if ((tag == DW_TAG_variable || tag == DW_TAG_formal_parameter) &&
-                visit(&child, &scopes->items[0].die, context))
-                return true;
-        }
-    }
-    return false;
-}
-
-struct frame_search {
-    struct code_module *module;
-    uint64_t pc;
-    int64_t offset, start;
-    uint64_t bytes;
-    Dwarf_Die *variable;
-};
-
-static bool value_match_frame(Dwarf_Die *variable, Dwarf_Die *function, void *context)
-{
-    struct frame_search *search = context;
-    struct code_location location = code_variable_location(search->module, variable, function, search->pc);
-    Dwarf_Die type;
-    uint64_t bytes;
-    if (location.kind != CODE_LOCATION_FRAME || !type_die_of(variable, &type) || !type_die_bytes(&type, &bytes) ||
-        search->offset < location.offset || (uint64_t)(search->offset - location.offset) >= bytes)
-        return false;
-    *search->variable = *variable;
-    search->start = location.offset;
-    search->bytes = bytes;
-    return true;
-}
-
-bool code_frame_variable(struct code_module *module, uint64_t pc, int64_t offset, Dwarf_Die *variable, int64_t *start,
-                         uint64_t *bytes)
-{
-    struct frame_search search = {.module = module, .pc = pc, .offset = offset, .variable = variable};
-    if (!code_variables(module, pc, value_match_frame, &search))
-        return false;
-    *start = search.start;
-    *bytes = search.bytes;
-    return true;
-}
 
 struct register_search {
     struct code_module *module;
