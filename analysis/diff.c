@@ -229,6 +229,7 @@ json_t *lwp_diff_build(const json_t *before, const char *before_label, const jso
     json_object_set_new(root, "structures", structures);
     json_object_set_new(root, "redundancies", lwp_diff_redundancies(&diff));
     json_object_set_new(root, "communication", lwp_diff_communication(&diff));
+    json_object_set_new(root, "locality", lwp_diff_locality(&diff));
     json_object_set_new(root, "agreement", lwp_diff_agreement(&diff));
     json_object_set_new(root, "findings", diff_findings(&diff));
     json_object_set_new(root, "notes", diff_notes(&diff));

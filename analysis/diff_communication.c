@@ -36,16 +36,19 @@ static json_t *region_side(const json_t *region)
                      "p90", lwp_json_measured(known(crd, "p90")));
 }
 
-/* How many more such steps until nine tenths of the distances no longer fit; -1: they do not grow, or nothing is known.
- */
-static double steps_left(const json_t *before, const json_t *after, double *growth)
+double lwp_diff_steps(double before, double after, double cutoff, double *growth)
 {
-    double x = known(json_object_get(before, "crd"), "p90"), y = known(json_object_get(after, "crd"), "p90");
-    double cutoff = known(json_object_get(after, "crd"), "min_cutoff");
-    *growth = x > 0 && y > 0 ? y / x : -1;
+    *growth = before > 0 && after > 0 ? after / before : -1;
     if (*growth < grows_least || cutoff < 0)
         return -1;
-    return y >= cutoff ? 0 : log(cutoff / y) / log(*growth);
+    return after >= cutoff ? 0 : log(cutoff / after) / log(*growth);
+}
+
+/* Until nine tenths of the distances no longer fit. */
+static double steps_left(const json_t *before, const json_t *after, double *growth)
+{
+    return lwp_diff_steps(known(json_object_get(before, "crd"), "p90"), known(json_object_get(after, "crd"), "p90"),
+                          known(json_object_get(after, "crd"), "min_cutoff"), growth);
 }
 
 static int steps_compare(const void *a, const void *b)

@@ -21,6 +21,13 @@ json_t *lwp_diff_redundancies(const struct lwp_diff *diff);
  * it. */
 json_t *lwp_diff_communication(const struct lwp_diff *diff);
 
+/* How many more steps like that from one distance to the other until it is above the cutoff; -1: it does not grow, or something is
+ * not known (negative). `growth`: the factor, -1: not known. */
+double lwp_diff_steps(double before, double after, double cutoff, double *growth);
+
+/* diff_locality.c: the same of reuse distances of structures in loops; null unless both have a trace. */
+json_t *lwp_diff_locality(const struct lwp_diff *diff);
+
 /* diff_agreement.c: how far sampling is off; null unless one side is the exact engine's and the other is not. */
 json_t *lwp_diff_agreement(const struct lwp_diff *diff);
 

@@ -1,6 +1,7 @@
 /* A comparison as text. In: what lwp_diff_build makes, nothing else. */
 #include "analysis/diff.h"
 
+#include "analysis/diff_text_scaling.h"
 #include "analysis/report.h"
 #include "base/path.h"
 
@@ -294,36 +295,6 @@ static void text_redundancies(const struct text *text, const json_t *redundancie
     }
 }
 
-static void text_communication_side(const struct text *text, const json_t *side)
-{
-    fprintf(text->out, "%.0f words, read again %.0f times", text_number(side, "communicated"), text_number(side, "reused"));
-    if (text_number(side, "p90") >= 0)
-        fprintf(text->out, ", distances: median %.0f, 90 %% up to %.0f", text_number(side, "median"), text_number(side, "p90"));
-}
-
-static void text_communication(const struct text *text, const json_t *regions)
-{
-    size_t i;
-    json_t *region;
-    if (!json_array_size(regions))
-        return;
-    text_heading(text, "Communication between threads");
-    json_array_foreach(regions, i, region)
-    {
-        double growth = text_number(region, "growth"), steps = text_number(region, "steps_left");
-        fprintf(text->out, "   %s: ", text_of(region, "name", "?"));
-        text_communication_side(text, json_object_get(region, "before"));
-        fprintf(text->out, " -> ");
-        text_communication_side(text, json_object_get(region, "after"));
-        fprintf(text->out, "\n");
-        if (steps >= 0)
-            fprintf(text->out, "      distances grow %.2f-fold, and are beyond the caches %s", growth, steps == 0 ? "already\n" : "");
-        if (steps > 0)
-            fprintf(text->out, "after %.0f more such step%s: %s\n", ceil(steps), steps > 1 ? "s" : "",
-                    i == 0 ? "this will stop scaling first" : "this will stop scaling");
-    }
-}
-
 static void text_agreement(const struct text *text, const json_t *agreement)
 {
     static const char *const advice[][2] = {{"same", "; the same advice"},
@@ -416,7 +387,12 @@ void lwp_diff_print(FILE *out, json_t *diff, bool all, bool colour)
     if (hidden)
         fprintf(out, "\n%zu more below 1 %%: --all shows them\n", hidden);
     text_redundancies(&text, json_object_get(diff, "redundancies"));
-    text_communication(&text, json_object_get(diff, "communication"));
+    if (json_array_size(json_object_get(diff, "communication")))
+        text_heading(&text, "Communication between threads");
+    lwp_diff_print_communication(out, json_object_get(diff, "communication"));
+    if (json_array_size(json_object_get(diff, "locality")))
+        text_heading(&text, "Other lines between two uses of one (median)");
+    lwp_diff_print_locality(out, json_object_get(diff, "locality"));
     text_agreement(&text, json_object_get(diff, "agreement"));
     text_findings(&text, json_object_get(diff, "findings"), json_object_get(diff, "agreement"));
     if (json_array_size(json_object_get(diff, "notes")))

@@ -496,6 +496,70 @@ static json_t *odd(int which)
     }
 }
 
+/* ---- what will stop scaling ---- */
+
+static void set_distances(json_t *root, const char *communication, const char *locality)
+{
+    json_object_set_new(root, "communication", loaded(communication));
+    json_object_set_new(root, "locality", loaded(locality));
+    json_object_set_new(json_object_get(json_object_get(root, "run"), "machine"), "caches",
+                        loaded("[{\"level\":1,\"bytes\":32768},{\"level\":2,\"bytes\":1048576}]"));
+}
+
+static const json_t *row_of(const json_t *rows, const char *key, const char *name)
+{
+    const json_t *row;
+    size_t i;
+    json_array_foreach(rows, i, row)
+        if (strcmp(json_string_value(json_object_get(row, key)), name) == 0)
+            return row;
+    return NULL;
+}
+
+static double number_of(const json_t *rows, const char *key, const char *name, const char *what)
+{
+    const json_t *value = json_object_get(row_of(rows, key, name), what);
+    return json_is_number(value) ? json_number_value(value) : -1;
+}
+
+#define REGION(name, p90)                                                                                                   \
+    "{\"name\":\"" name "\",\"kind\":\"function\",\"communicated\":10,\"reused\":20,\"crd\":{\"median\":1,\"p90\":" p90 ",\"min_cutoff\":3200}}"
+#define ROW(loop, median) "{\"object\":0,\"loop\":" loop ",\"accesses\":1000,\"misses\":{\"L1\":250},\"reuse_distance\":{\"median\":" median "}}"
+
+static void test_scaling(void **state)
+{
+    (void)state;
+    static const char *const order[] = {"over", "fast", "slow", "same"}; /* 0; log4 16; log2 16; never */
+    json_t *before = wide(), *after = wide();
+    set_distances(before, "{\"unit\":\"count\",\"regions\":[" REGION("slow", "100") "," REGION("fast", "50") "," REGION("same", "7") "," REGION("over", "2000") "]}",
+                  "[" ROW("0", "16") "," ROW("1", "9") "," ROW("2", "null") "]");
+    set_distances(after, "{\"unit\":\"count\",\"regions\":[" REGION("slow", "200") "," REGION("fast", "200") "," REGION("same", "7") "," REGION("over", "4000") "," REGION("new", "9") "]}",
+                  "[" ROW("0", "256") "," ROW("1", "9") "," ROW("2", "70") "]");
+    json_t *diff = lwp_diff_build(before, "before", after, "after", NULL);
+    const json_t *regions = json_object_get(diff, "communication"), *rows = json_object_get(diff, "locality");
+    assert_int_equal(json_array_size(regions), 4);
+    for (size_t i = 0; i < 4; i++)
+        assert_string_equal(json_string_value(json_object_get(json_array_get(regions, i), "name")), order[i]);
+    near(number_of(regions, "name", "fast", "growth"), 4);
+    near(number_of(regions, "name", "fast", "steps_left"), 2);
+    near(number_of(regions, "name", "slow", "steps_left"), 4);
+    near(number_of(regions, "name", "over", "steps_left"), 0);
+    near(number_of(regions, "name", "same", "steps_left"), -1);
+    assert_int_equal(json_array_size(rows), 3);
+    near(number_of(rows, "function", "walk", "growth"), 16);
+    near(number_of(rows, "function", "walk", "steps_left"), 1.5); /* 256 of 16384 lines */
+    near(json_number_value(json_object_get(json_object_get(row_of(rows, "function", "walk"), "after"), "missing")), 0.25);
+    near(number_of(rows, "function", "step", "steps_left"), -1);
+    near(number_of(rows, "function", "other", "growth"), -1);
+    json_decref(diff);
+    json_object_set_new(before, "locality", loaded("[{\"object\":0,\"loop\":0,\"accesses\":null}]")); /* from samples */
+    diff = lwp_diff_build(before, "before", after, "after", NULL);
+    assert_true(json_is_null(json_object_get(diff, "locality")));
+    json_decref(diff);
+    json_decref(before);
+    json_decref(after);
+}
+
 /* Puts each odd value in each place of the tree, one at a time. */
 static void mutate(json_t *root, json_t *at, const json_t *other, unsigned *tried)
 {
@@ -589,6 +653,7 @@ int main(void)
         cmocka_unit_test(test_doubts),       cmocka_unit_test(test_regrouped),    cmocka_unit_test(test_changed),
         cmocka_unit_test(test_refused),      cmocka_unit_test(test_wrong_types),  cmocka_unit_test(test_cut),
         cmocka_unit_test(test_huge),         cmocka_unit_test(test_redundancies),
+        cmocka_unit_test(test_scaling),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
