@@ -91,6 +91,38 @@ C
 $CC -O1 -g -pthread -o loops loops.c || fail "compile loops.c"
 "$LWP" collect -q -e exact --detect communication -o loops.r -- ./loops > out 2> err || { cat err; fail "loops"; }
 [ "$(cat out)" = "$(./loops)" ] && "$LWP" analyze -q loops.r || fail "output of loops"
+# what the program marks, and nothing before it
+cat > part.c <<'C'
+#include <pthread.h>
+#include <stdio.h>
+#include "collector/lwp.h"
+enum { N = 1000 };
+static volatile long data[N];
+static __attribute__((noinline)) long take(void) { long sum = 0; for (int i = 0; i < N; i++) sum += data[i]; return sum; }
+static void *work(void *to)
+{
+    long sum = take();
+    LWP_BEGIN();
+    sum += take() + take();
+    LWP_END();
+    *(long *)to = sum + take();
+    return NULL;
+}
+int main(void)
+{
+    pthread_t thread;
+    long sum = 0;
+    for (int i = 0; i < N; i++) data[i] = i;
+    pthread_create(&thread, NULL, work, &sum);
+    pthread_join(thread, NULL);
+    return printf("%ld\n", sum) < 0;
+}
+C
+$CC -O1 -g -pthread -I"$SRC" -o part part.c || fail "compile part.c"
+for region in take LWP_BEGIN; do
+    "$LWP" collect -q -e exact --detect communication --region $region -o part.$region -- ./part > out 2> err || { cat err; fail "part"; }
+    [ "$(cat out)" = "$(./part)" ] && "$LWP" analyze -q part.$region || fail "output of part"
+done
 for pattern in ring pipeline neighbours master reduction all; do
     for threads in 2 4 16; do
         run $pattern.$threads -- $pattern $threads
@@ -155,6 +187,9 @@ for name, walks in ("8-10", 2), ("9-10", 2), ("11-12", 1): # the first loop's at
 names = [r["name"] for r in regions if " in nest" in r["name"]]
 assert sorted(names) == [f"loop at loops.c:18{more} in nest" for more in (" (loop 2 of the nest)", " (loop 3 of the nest)", "")], names
 for name in names: assert distances[name] == (SIDE ** 3 - 1, SIDE ** 3 - 1, SIDE ** 3 * (ROUNDS - 1)), distances
+for name, first, again, distances in ("take", 1000, 2000, 2000), ("LWP_BEGIN", 0, 2000, 1000): # not the last of four, nor the first before the mark
+    take = next(r for r in load("part." + name)["regions"] if r["name"] == "take")
+    assert take["true"] == [[0, first], [0, 0]] and take["reuse"] == [[0, again], [0, 0]] and take["crd"]["count"] == distances, (name, take)
 c = load("line") # 8 numbers to a line
 true = next(r for r in c["regions"] if r["name"] == "take")["true"]
 assert abs(true[0][1] - ROUNDS * WORDS / 8) <= ROUNDS, true

@@ -185,7 +185,7 @@ OMP_NUM_THREADS=4 run omp.r -- ./omp
 run pool.r -- ./pool
 run many.r -- ./many
 /usr/bin/python3 - <<'PY' || fail "the results"
-import json
+import json, os
 def load(name): return json.load(open(name + ".r/analysis.json"))["communication"]
 def region(c, name): return next(r for r in c["regions"] if r["name"] == name or r["name"].endswith(" in " + name))
 bad, good = region(load("molecules"), "forces"), region(load("molecules_cells"), "forces")
@@ -214,6 +214,7 @@ add = region(load("pool"), "add")
 assert sum(add["true"][0]) == 32000 and sum(map(sum, add["true"])) == 32000, add["true"]
 many = load("many")
 work = region(many, "work")
+assert os.path.getsize("many.r/analysis.json") < 3e6, os.path.getsize("many.r/analysis.json")
 assert many["others"] == 401 - 63 and sum(map(sum, work["true"])) >= 400, work
 PY
 "$LWP" diff molecules_cells.r molecules.r > out || { cat out; fail "diff"; }
