@@ -6,9 +6,11 @@
 #include "base/log.h"
 
 #include <stdio.h>
+#include <unistd.h>
 
 static const struct lwp_option diff_options[] = {
     {.name = "json", .kind = LWP_OPT_FLAG, .help = "print the comparison as JSON (docs/diff.schema.json)"},
+    {.name = "html", .kind = LWP_OPT_FLAG, .help = "print it as one HTML page, as 'lwp export --diff' writes it"},
     {.name = "all", .letter = 'a', .kind = LWP_OPT_FLAG, .help = "also structures below 1 % of the time"},
     {0},
 };
@@ -25,6 +27,11 @@ static int diff_run(int argc, char **argv, const struct lwp_command *self)
         return 2;
     }
     const char *const *names = (const char *const *)argv + options.operands;
+    if (lwp_options_flag(&options, "html")) { /* pages are the web's subject */
+        execl("/proc/self/exe", "lwp", "export", "--diff", "-o", "-", "--", names[0], names[1], (char *)NULL);
+        lwp_log(LWP_LOG_ERROR, "cannot run 'lwp export'");
+        return 1;
+    }
     json_t *before = lwp_analysis_load(names[0], &err), *after = before ? lwp_analysis_load(names[1], &err) : NULL;
     json_t *diff = before && after ? lwp_diff_build(before, names[0], after, names[1], &err) : NULL;
     json_decref(before);

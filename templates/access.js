@@ -179,6 +179,7 @@ function viewRedundancies() {
     ONLY_COUNTED.some(kind => !totals[kind]) && el('p.note.missing', null, el('strong', null, el('span', {'aria-hidden': 'true'}, '⊘ '), 'Not measured in this run: '),
       ONLY_COUNTED.filter(kind => !totals[kind]).map(kind => `${REDUNDANT[kind][0].toLowerCase()} (${REDUNDANT[kind][1]})`).join(', '), '. ', el('code', null, 'lwp collect -e exact --detect values,registers,spatial'), ' does.'),
     valuesTable(totals),
+    leftOut('redundancies'),
     list(data.redundancies).length ? Object.keys(REDUNDANT).map(pairsTable) : nothingFound('No pair of accesses stood out.'),
   ];
 }

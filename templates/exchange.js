@@ -2,15 +2,20 @@
  * what is read again and one of their ratio, and a histogram of the distances between two reads. */
 
 const EXCHANGE_KINDS = {program: 'whole program, but for the runtime\u2019s own', runtime: 'runtime', function: 'function', parallel: 'OpenMP parallel region', loop: 'loop'};
-const FLOWS_MAX = 200;
+const FLOWS_MAX = 100;
 
 const regionLink = index => el('a', {href: '#region/' + index}, clip((at(list(data.communication && data.communication.regions), index) || {}).name || 'unknown', 80));
 
+/* Reuse for each true communication, 0 where there was none. */
+const reuseRatios = region => Array.isArray(region.crr) || !Array.isArray(region.reuse) ? region.crr :
+  region.reuse.map((row, from) => list(row).map((again, to) => list(region.true[from])[to] > 0 ? again / region.true[from][to] : 0));
+
 function exchangeMatrices(communication, region) {
+  if (region.left_out) return leftOut('regions');
   const names = list(communication.threads).map(threadName);
   const matrix = (cells, caption) => Array.isArray(cells) && heatMatrix(names, (from, to) => list(cells[from])[to], shortCount, {caption, label: caption, corner: 'written by ↓  read by →'});
   return el(names.length > CELLS_WITH_NUMBERS ? 'div.matrices.large' : 'div.matrices', {style: {'--threads': String(names.length)}}, matrix(region.true, 'Read for the first time since it was written (true communication)'),
-    matrix(region.reuse, 'Read again (reuse)'), matrix(region.crr, 'Times each is read again (reuse ratio, CRR)'));
+    matrix(region.reuse, 'Read again (reuse)'), matrix(reuseRatios(region), 'Times each is read again (reuse ratio, CRR)'));
 }
 
 function exchangeFlows(communication, region) {
@@ -59,7 +64,7 @@ function regionsTable(communication) {
   const rows = list(communication.regions).map((region, index) => ({region, index})).filter(r => r.region.kind !== 'program');
   if (!rows.length) return null;
   const full = Math.max(...rows.map(r => r.region.communicated || 0), 1);
-  return el('section', null, el('h2', null, 'By code region'), el('p.soft', null, 'Functions and loops hold what is read in them; a loop\u2019s reads are in its function\u2019s, too.'), table('Code regions', [
+  return el('section', null, el('h2', null, 'By code region'), el('p.soft', null, 'Functions and loops hold what is read in them; a loop\u2019s reads are in its function\u2019s, too.'), leftOut('regions'), table('Code regions', [
     {title: 'Region', cell: r => [regionLink(r.index), ' ', list(r.region.advice).length > 0 && el('span.tag', null, 'advice')], key: r => r.region.name || '', text: r => r.region.name || ''},
     {title: 'Kind', cell: r => EXCHANGE_KINDS[r.region.kind] || 'region', key: r => r.region.kind || ''},
     {title: 'Communicated', cell: r => countBar(r.region.communicated, full), key: r => r.region.communicated, number: true, hint: 'words read for the first time since another thread wrote them'},
@@ -98,7 +103,7 @@ function viewRegion(index) {
     region.pieces && region.pieces.count > 0 && el('p', null, `What is read for the first time lies in ${plural(region.pieces.count, 'piece', 'pieces')} of ${shortCount(region.pieces.bytes / region.pieces.count)} bytes (${shortCount(region.pieces.lines / region.pieces.count)} cache lines) on average` +
       (region.pieces.step > 0 ? `, most of them ${count(region.pieces.step)} bytes from one to the next.` : '.')),
     distanceChart(region),
-    el('section', null, el('h2', null, 'Largest flows'), exchangeFlows(communication, region)),
+    !region.left_out && el('section', null, el('h2', null, 'Largest flows'), exchangeFlows(communication, region)),
     loop && el('section', null, el('h2', null, 'Source'), el('p', null, el('a', {href: '#loop/' + region.loop}, 'All data of this loop')), sourceOf(loop)),
   ];
 }

@@ -59,10 +59,12 @@ function viewLocality(index) {
   const rows = list(data.locality).map((row, i) => ({...row, index: i}));
   if (rows.some(r => !isNumber(r.accesses))) return [el('h1', null, 'Locality'),
     el('p.lead', null, 'Each structure in each loop, as far as samples tell. How far apart uses of a line are and what caches keep takes a full trace: lwp collect -e exact --detect locality.'),
+    leftOut('locality'),
     localitySampledTable(rows)];
   return [el('h1', null, 'Locality'),
     el('p.lead', null, 'Each structure in each loop: how many other cache lines were used between two uses of one, in which steps it is walked, and what a model of the caches keeps of it.',
       rows.some(r => r.elsewhere) && ' “There” is the machine that was asked about.'),
+    leftOut('locality'),
     rows.length ? localityTable(rows) : nothingFound('The trace holds no access to known code.')];
 }
 

@@ -16,7 +16,12 @@ function viewIndex() {
 
 /* ---- the way between views ---- */
 
-const VIEWS = {
+const DIFF_VIEWS = {
+  diff: {title: 'Before and after', draw: viewDiff, menu: () => null},
+  structure: {under: 'diff', draw: viewDiffStructure, item: true},
+};
+
+const RESULT_VIEWS = {
   findings: {title: 'Findings', draw: viewFindings, menu: () => list(data.findings).length},
   split: {under: 'findings', draw: viewSplit, item: true},
   regroup: {under: 'findings', draw: viewRegroup, item: true},
@@ -33,6 +38,8 @@ const VIEWS = {
   run: {title: 'Run', draw: viewRun, menu: () => null},
 };
 
+const VIEWS = page.view === 'diff' ? DIFF_VIEWS : RESULT_VIEWS;
+
 function drawMenu(current) {
   document.getElementById('nav').replaceChildren(...Object.entries(VIEWS).filter(([, view]) => view.title).map(([name, view]) =>
     el('a', {href: '#' + name, 'aria-current': name === current ? 'page' : null}, view.title,
@@ -45,7 +52,7 @@ function draw() {
   const main = document.getElementById('main');
   if (location.hash === '#main') { main.focus(); return; }
   const [name, item] = location.hash.slice(1).split('/');
-  const known = Object.hasOwn(VIEWS, name) ? name : 'findings', view = VIEWS[known];
+  const known = Object.hasOwn(VIEWS, name) ? name : Object.keys(VIEWS)[0], view = VIEWS[known];
   let content;
   try {
     content = page.view === 'index' ? viewIndex() : view.item && (item !== undefined || view.item !== 'also') ? view.draw(/^\d{1,9}$/.test(item || '') ? Number(item) : -1) : view.draw();
@@ -61,8 +68,8 @@ function draw() {
 }
 
 function drawFrame() {
-  document.getElementById('run-name').replaceChildren(el('span', {title: list(data.run.command).join(' ')}, page.view === 'index' ? '' : programName()));
-  document.getElementById('footer').replaceChildren(el('p', null, page.view === 'index' ? `lwp ${page.lwp}` :
+  document.getElementById('run-name').replaceChildren(el('span', {title: list(data.run.command).join(' ')}, page.view === 'index' ? '' : page.view === 'diff' ? `${sideName('before')} → ${sideName('after')}` : programName()));
+  document.getElementById('footer').replaceChildren(el('p', null, page.view !== 'result' ? `lwp ${page.lwp}` :
     `lwp ${page.lwp} · ${measuredBy()} · ${page.mode === 'exported' ? 'one file, loads nothing' : 'served from this machine'}`));
 }
 

@@ -37,7 +37,7 @@ function viewRun() {
       ['In folder', run.cwd || unknown()], ['On host', run.host || unknown()],
       ['Analysed by', 'lwp ' + (data.lwp_version || 'of unknown version')],
     ], 'dl.list')),
-    missingParts(), notes(),
+    missingParts(), leftOut(...Object.keys(LEFT_OUT)), notes(),
     list(run.runs).length > 0 && el('section', null, el('h2', null, 'Merged results'), table('Merged results', [
       {title: 'Result', cell: r => clip(r.dir, 80), key: r => r.dir, wide: true},
       {title: 'Run time', cell: r => seconds(r.wall_s), key: r => r.wall_s, number: true},

@@ -20,6 +20,7 @@ static const struct lwp_option export_options[] = {
      .kind = LWP_OPT_TEXT,
      .argument = "FILE",
      .help = "write there instead of to DIR.html; - is stdout"},
+    {.name = "diff", .kind = LWP_OPT_FLAG, .help = "two results side by side: lwp export --diff BEFORE AFTER"},
     {.name = "source",
      .kind = LWP_OPT_CHOICE,
      .choices = "all|hot|none",
@@ -114,34 +115,99 @@ static enum lwp_source_policy export_policy(const char *text)
     return strcmp(text, "none") == 0 ? LWP_SOURCE_NONE : LWP_SOURCE_HOT;
 }
 
-static int export_page(const char *dir, const struct lwp_options *options, char **html, size_t *length,
-                       struct lwp_error *err)
+/* Paths become relative; with --redact all else goes that tells who ran it where. */
+static void export_redact(json_t *data, json_t *analysis, const struct lwp_options *options)
 {
-    struct lwp_assets assets = {0};
-    json_t *analysis = NULL, *sources = NULL, *data = NULL;
+    if (lwp_options_flag(options, "redact"))
+        lwp_redact(data, analysis, lwp_options_text(options, "root"));
+    else
+        lwp_redact_paths(data, analysis, lwp_options_text(options, "root"));
+}
+
+/* What the page is given, of one result. */
+static int export_result(const char *dir, const struct lwp_options *options, json_t **data, const char **title,
+                         char *title_room, struct lwp_error *err)
+{
+    json_t *analysis = NULL;
     char *name = lwp_result_name(dir);
     int status = lwp_result_prepare(dir, err);
     if (!status)
         status = lwp_result_load(dir, &analysis, err);
-    if (!status)
-        status = lwp_assets_load(&assets, lwp_options_text(options, "templates"), err);
-    if (!status) {
-        sources = lwp_source_collect(analysis, export_policy(lwp_options_text(options, "source")));
-        data = name && sources ? lwp_page_result_data(name, LWP_PAGE_EXPORTED, analysis, sources) : NULL;
-        if (lwp_options_flag(options, "redact"))
-            lwp_redact(data, analysis, lwp_options_text(options, "root"));
-        else
-            lwp_redact_paths(data, analysis, lwp_options_text(options, "root"));
-        status =
-            data ? lwp_page_build(&assets, LWP_PAGE_EXPORTED, lwp_page_title(name, analysis), data, html, length, err)
-                 : lwp_error_set(err, LWP_ERR_MEMORY, "no memory for the page");
+    if (!status && name) {
+        *data = lwp_page_result_data(name, LWP_PAGE_EXPORTED, analysis, export_policy(lwp_options_text(options, "source")));
+        export_redact(*data, analysis, options);
+        snprintf(title_room, PATH_MAX, "%s", lwp_page_title(name, analysis));
+        *title = title_room;
     }
-    json_decref(data);
-    json_decref(sources);
     json_decref(analysis);
-    lwp_assets_free(&assets);
     free(name);
     return status;
+}
+
+/* Leaves of a side's run the program's name. */
+static void export_drop_private(json_t *side)
+{
+    json_object_set_new(side, "host", json_null());
+    json_t *command = json_object_get(side, "command");
+    while (json_array_size(command) > 1)
+        json_array_remove(command, 1);
+}
+
+/* ... of two. */
+static int export_diff(const char *before, const char *after, const struct lwp_options *options, json_t **data,
+                       struct lwp_error *err)
+{
+    json_t *diff = NULL, *first = NULL, *second = NULL;
+    int status = lwp_result_diff(before, after, &diff, err);
+    if (!status)
+        status = lwp_result_load(before, &first, err);
+    if (!status)
+        status = lwp_result_load(after, &second, err);
+    if (!status) {
+        if (lwp_options_flag(options, "redact")) {
+            export_drop_private(json_object_get(diff, "before"));
+            export_drop_private(json_object_get(diff, "after"));
+        }
+        *data = lwp_page_diff_data(diff, first, second);
+        export_redact(*data, first, options);
+        export_redact(*data, second, options);
+    }
+    json_decref(second);
+    json_decref(first);
+    json_decref(diff);
+    return status;
+}
+
+static int export_page(char **dirs, const struct lwp_options *options, char **html, size_t *length, struct lwp_error *err)
+{
+    struct lwp_assets assets = {0};
+    json_t *data = NULL;
+    char title_room[PATH_MAX];
+    const char *title = "before and after";
+    int status = lwp_options_flag(options, "diff") ? export_diff(dirs[0], dirs[1], options, &data, err)
+                                                   : export_result(dirs[0], options, &data, &title, title_room, err);
+    if (!status)
+        status = lwp_assets_load(&assets, lwp_options_text(options, "templates"), err);
+    if (!status)
+        status = data ? lwp_page_build(&assets, LWP_PAGE_EXPORTED, title, data, html, length, err)
+                      : lwp_error_set(err, LWP_ERR_MEMORY, "no memory for the page");
+    json_decref(data);
+    lwp_assets_free(&assets);
+    return status;
+}
+
+/* DIR.html, or with --diff AFTER-diff.html beside AFTER. 0 or -1: too long. */
+static int export_name(const char *dir, bool diff, char *named, size_t room)
+{
+    size_t length = strlen(dir);
+    while (length > 1 && dir[length - 1] == '/')
+        length--;
+    char *name = lwp_result_name(dir);
+    bool by_path = length >= strlen(name) && strncmp(dir + length - strlen(name), name, strlen(name)) == 0;
+    int used = snprintf(named, room, "%.*s%s.html", by_path ? (int)length : (int)strlen(name), by_path ? dir : name,
+                        diff ? "-diff" : "");
+    free(name);
+    return used >= (int)room ? -1 : 0;
 }
 
 static int export_run(int argc, char **argv, const struct lwp_command *self)
@@ -151,28 +217,24 @@ static int export_run(int argc, char **argv, const struct lwp_command *self)
     int status;
     if (!lwp_command_begin(&options, self, argc, argv, 2, &status))
         return status;
-    if (argc - options.operands != 1) {
-        lwp_log(LWP_LOG_ERROR, "export: name the folder that 'lwp collect' has written: lwp export DIR");
+    bool diff = lwp_options_flag(&options, "diff");
+    if (argc - options.operands != (diff ? 2 : 1)) {
+        lwp_log(LWP_LOG_ERROR, diff ? "export: name the result before the change and the one after it: lwp export --diff BEFORE AFTER"
+                                    : "export: name the folder that 'lwp collect' has written: lwp export DIR");
         return 2;
     }
-    const char *dir = argv[options.operands], *output = lwp_options_text(&options, "output");
+    char **dirs = argv + options.operands;
+    const char *output = lwp_options_text(&options, "output");
     char named[PATH_MAX], *html = NULL;
-    size_t length = 0, dir_length = strlen(dir);
+    size_t length = 0;
     if (!output) {
-        while (dir_length > 1 && dir[dir_length - 1] == '/')
-            dir_length--;
-        char *name = lwp_result_name(dir);
-        bool by_path = dir_length >= strlen(name) && strncmp(dir + dir_length - strlen(name), name, strlen(name)) == 0;
-        int used = by_path ? snprintf(named, sizeof named, "%.*s.html", (int)dir_length, dir)
-                           : snprintf(named, sizeof named, "%s.html", name);
-        free(name);
-        if (used >= (int)sizeof named) {
+        if (export_name(dirs[diff], diff, named, sizeof named)) {
             lwp_log(LWP_LOG_ERROR, "the path of the result is too long; name a file with -o");
             return 1;
         }
         output = named;
     }
-    status = export_page(dir, &options, &html, &length, &err);
+    status = export_page(dirs, &options, &html, &length, &err);
     if (!status)
         status = export_save(output, html, length, lwp_options_flag(&options, "force"), &err);
     free(html);
@@ -187,12 +249,15 @@ static int export_run(int argc, char **argv, const struct lwp_command *self)
 
 const struct lwp_command lwp_cmd_export = {
     .name = "export",
-    .usage = "[options] DIR",
+    .usage = "[options] DIR | --diff BEFORE AFTER",
     .summary = "write the report of a result as one HTML file to share",
     .details =
         "The file holds the page, its data and, unless told otherwise, the source lines of the loops that matter. It\n"
         "works without a network and without lwp. An earlier export is replaced, another file only with --force. Paths of\n"
         "source files are relative to the work tree around the current folder, or to what they have in common.\n\n"
+        "Of a large result the page leaves out the details of what has the smallest shares, and says so: it stays below\n"
+        "8 MiB. With --diff it shows what 'lwp diff' says of two results, with their structures as they lie in memory,\n"
+        "and is written to AFTER-diff.html.\n\n"
         "Exit status: 0 done, 1 DIR could not be read or the file not written, 2 wrong usage.",
     .options = export_options,
     .run = export_run,

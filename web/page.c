@@ -11,10 +11,14 @@
 #include "base/utf8.h"
 #include "config.h"
 #include "web/sha256.h"
+#include "web/trim.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* With templates and at most 1 MiB of source a page stays below 8 MiB. */
+enum { PAGE_ANALYSIS_BYTES_MAX = 6 << 20 };
 
 static int page_json_part(const char *text, size_t bytes, void *to)
 {
@@ -76,14 +80,45 @@ const char *lwp_page_title(const char *name, const json_t *analysis)
     return slash && slash[1] ? slash + 1 : program;
 }
 
-json_t *lwp_page_result_data(const char *name, enum lwp_page_kind kind, json_t *analysis, json_t *sources)
+json_t *lwp_page_result_data(const char *name, enum lwp_page_kind kind, json_t *analysis,
+                             enum lwp_source_policy policy)
 {
+    json_t *left_out = lwp_trim(analysis, PAGE_ANALYSIS_BYTES_MAX), *sources = lwp_source_collect(analysis, policy);
     char *clean = lwp_utf8_clean(name); /* a folder's name is bytes */
-    json_t *data = json_pack("{s:s, s:s, s:s, s:s, s:O, s:O}", "view", "result", "name", clean ? clean : "", "mode",
-                             kind == LWP_PAGE_SERVED ? "served" : "exported", "lwp", LWP_VERSION, "analysis", analysis,
-                             "sources", sources);
+    json_t *data = left_out && sources ? json_pack("{s:s, s:s, s:s, s:s, s:O, s:O, s:O}", "view", "result", "name",
+                                                   clean ? clean : "", "mode",
+                                                   kind == LWP_PAGE_SERVED ? "served" : "exported", "lwp", LWP_VERSION,
+                                                   "analysis", analysis, "sources", sources, "left_out", left_out)
+                                       : NULL;
+    json_decref(left_out);
+    json_decref(sources);
     free(clean);
     return data;
+}
+
+/* The objects of 0.1 % and more, with their fields. */
+static json_t *page_side(const json_t *analysis)
+{
+    static const char *const keys[] = {"name", "type", "element_bytes", "share", "samples", "fields"};
+    json_t *side = json_array(), *copy;
+    size_t i;
+    const json_t *object;
+    json_array_foreach(json_object_get(analysis, "objects"), i, object)
+    {
+        if (json_number_value(json_object_get(object, "share")) < 0.001)
+            continue;
+        copy = json_object();
+        for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
+            json_object_set(copy, keys[k], json_object_get(object, keys[k]));
+        json_array_append_new(side, copy);
+    }
+    return side;
+}
+
+json_t *lwp_page_diff_data(json_t *diff, const json_t *before, const json_t *after)
+{
+    return json_pack("{s:s, s:s, s:s, s:O, s:{s:o, s:o}}", "view", "diff", "mode", "exported", "lwp", LWP_VERSION,
+                     "diff", diff, "sides", "before", page_side(before), "after", page_side(after));
 }
 
 /* An inline script ends at the first "</script", whatever the language says. */

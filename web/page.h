@@ -3,6 +3,7 @@
 #define LWP_WEB_PAGE_H
 
 #include "web/assets.h"
+#include "web/source.h"
 
 #include <jansson.h>
 #include <stddef.h>
@@ -17,8 +18,14 @@ enum lwp_page_kind {
 int lwp_page_build(const struct lwp_assets *assets, enum lwp_page_kind kind, const char *title, const json_t *data,
                    char **html, size_t *length, struct lwp_error *err);
 
-/* What a report page is given: {"view": "result", "name", "mode", "lwp", "analysis", "sources"}. Borrows all. */
-json_t *lwp_page_result_data(const char *name, enum lwp_page_kind kind, json_t *analysis, json_t *sources);
+/* What a report page is given: {"view": "result", "name", "mode", "lwp", "analysis", "sources", "left_out"}. Leaves out of
+ * `analysis` what would make the page too large. */
+json_t *lwp_page_result_data(const char *name, enum lwp_page_kind kind, json_t *analysis,
+                             enum lwp_source_policy policy);
+
+/* What a page of two runs is given: {"view": "diff", "mode", "lwp", "diff", "sides"}: of each side's data as much as its
+ * drawings take. */
+json_t *lwp_page_diff_data(json_t *diff, const json_t *before, const json_t *after);
 
 /* The file's title for a person: the command that was run, or `name`. */
 const char *lwp_page_title(const char *name, const json_t *analysis);

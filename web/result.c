@@ -32,41 +32,64 @@ bool lwp_result_is(const char *dir)
     return result_has(dir, "run.json") || result_has(dir, "analysis.json");
 }
 
-/* Runs argv[0] = /proc/self/exe; the last line of what it says on stderr goes to `said`. Returns its exit status or -1.
- */
-static int result_run(const char *const argv[], char *said, size_t said_bytes)
+/* Starts this program with other arguments and its output on `stream` (1 or 2) as *from. Returns its id or -1. */
+static pid_t result_start(const char *const argv[], int stream, FILE **from)
 {
-    int pipe_ends[2], status = -1;
-    pid_t pid;
-    *said = '\0';
+    int pipe_ends[2];
+    pid_t pid = -1;
     if (pipe2(pipe_ends, O_CLOEXEC))
         return -1;
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&actions, pipe_ends[1], STDERR_FILENO);
-    int failed = posix_spawn(&pid, "/proc/self/exe", &actions, NULL, (char *const *)(uintptr_t)argv, environ);
+    posix_spawn_file_actions_adddup2(&actions, pipe_ends[1], stream);
+    if (posix_spawn(&pid, "/proc/self/exe", &actions, NULL, (char *const *)(uintptr_t)argv, environ))
+        pid = -1;
     posix_spawn_file_actions_destroy(&actions);
     close(pipe_ends[1]);
-    if (!failed) {
-        FILE *from = fdopen(pipe_ends[0], "r");
-        char line[LWP_ERROR_TEXT];
-        while (from && fgets(line, sizeof line, from)) {
-            line[strcspn(line, "\n")] = '\0';
-            if (*line)
-                snprintf(said, said_bytes, "%s", strncmp(line, "lwp: ", 5) == 0 ? line + 5 : line);
-        }
-        while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-            ;
-        status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-        if (from)
-            fclose(from);
-        else
-            close(pipe_ends[0]);
-    } else {
+    *from = fdopen(pipe_ends[0], "r");
+    if (!*from)
         close(pipe_ends[0]);
+    return pid;
+}
+
+/* Its exit status or -1. */
+static int result_end(pid_t pid, FILE *from)
+{
+    int status = -1;
+    if (from)
+        fclose(from);
+    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    return pid > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* The last line of what it says on stderr goes to `said`. Returns its exit status or -1. */
+static int result_run(const char *const argv[], char *said, size_t said_bytes)
+{
+    FILE *from;
+    pid_t pid = result_start(argv, STDERR_FILENO, &from);
+    char line[LWP_ERROR_TEXT];
+    *said = '\0';
+    while (from && fgets(line, sizeof line, from)) {
+        line[strcspn(line, "\n")] = '\0';
+        if (*line)
+            snprintf(said, said_bytes, "%s", strncmp(line, "lwp: ", 5) == 0 ? line + 5 : line);
     }
-    return status;
+    return result_end(pid, from);
+}
+
+int lwp_result_diff(const char *before, const char *after, json_t **diff, struct lwp_error *err)
+{
+    FILE *from;
+    /* "--" keeps a folder named -x from being an option */
+    pid_t pid = result_start((const char *const[]){"lwp", "diff", "--json", "--", before, after, NULL}, STDOUT_FILENO, &from);
+    *diff = from ? json_loadf(from, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, NULL) : NULL;
+    if (result_end(pid, from) == 0 && *diff)
+        return 0;
+    json_decref(*diff);
+    *diff = NULL;
+    return lwp_error_set(err, LWP_ERR_MISSING, "%s and %s could not be compared", before, after);
 }
 
 int lwp_result_prepare(const char *dir, struct lwp_error *err)
@@ -95,29 +118,48 @@ int lwp_result_prepare(const char *dir, struct lwp_error *err)
     return lwp_error_set(err, LWP_ERR_MISSING, "%s", *said ? said : "'lwp analyze' failed");
 }
 
+/* The file as text, the caller's to free. */
+static int result_text(const char *path, char **text, size_t *length, struct lwp_error *err)
+{
+    struct stat info;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), status = 0;
+    *length = 0;
+    if (fd < 0)
+        return lwp_error_errno(err, "cannot read %s", path);
+    if (fstat(fd, &info) || !S_ISREG(info.st_mode) || info.st_size > RESULT_BYTES_MAX) {
+        status = lwp_error_set(err, LWP_ERR_LIMIT, "%s is no plain file of at most 256 MiB", path);
+    } else if (!(*text = malloc((size_t)info.st_size + 1))) {
+        status = lwp_error_set(err, LWP_ERR_MEMORY, "no memory for %s", path);
+    } else {
+        ssize_t got;
+        while (*length < (size_t)info.st_size && (got = read(fd, *text + *length, (size_t)info.st_size - *length)) > 0)
+            *length += (size_t)got;
+    }
+    close(fd);
+    return status;
+}
+
 int lwp_result_load(const char *dir, json_t **analysis, struct lwp_error *err)
 {
     char path[PATH_MAX];
     struct stat info;
     *analysis = NULL;
-    if (snprintf(path, sizeof path, "%s/analysis.json", dir) >= (int)sizeof path)
+    bool folder = stat(dir, &info) || S_ISDIR(info.st_mode);
+    if (snprintf(path, sizeof path, "%s%s", dir, folder ? "/analysis.json" : "") >= (int)sizeof path)
         return lwp_error_set(err, LWP_ERR_LIMIT, "the path of the result is too long");
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
-        return lwp_error_errno(err, "cannot read %s", path);
-    if (fstat(fd, &info) || !S_ISREG(info.st_mode) || info.st_size > RESULT_BYTES_MAX) {
-        close(fd);
-        return lwp_error_set(err, LWP_ERR_LIMIT, "%s is no plain file of at most 256 MiB", path);
-    }
     json_error_t where;
-    json_t *root = json_loadfd(fd, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &where);
-    close(fd);
+    char *text = NULL;
+    size_t length;
+    int status = result_text(path, &text, &length, err);
+    if (status)
+        return status;
+    json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &where);
+    free(text);
     if (!root)
         return lwp_error_set(err, LWP_ERR_FORMAT, "%s is damaged (line %d: %s); 'lwp analyze --force %s' makes it anew",
                              path, where.line, where.text, dir);
     const char *schema = json_string_value(json_object_get(root, "schema"));
     const char *version = json_string_value(json_object_get(root, "version"));
-    int status = 0;
     if (!schema || strcmp(schema, "lwp-analysis") != 0 || !version)
         status = lwp_error_set(err, LWP_ERR_FORMAT, "%s is no analysis of lwp", path);
     else if (strncmp(version, "1.", 2) != 0)

@@ -14,8 +14,11 @@ bool lwp_result_is(const char *dir);
  * answer is there, that one serves: a warning is printed. */
 int lwp_result_prepare(const char *dir, struct lwp_error *err);
 
-/* Reads DIR/analysis.json; *analysis is the caller's to decref. */
+/* Reads DIR/analysis.json, or the file `dir`; *analysis is the caller's to decref. */
 int lwp_result_load(const char *dir, json_t **analysis, struct lwp_error *err);
+
+/* What 'lwp diff' says of two results; *diff is the caller's to decref. */
+int lwp_result_diff(const char *before, const char *after, json_t **diff, struct lwp_error *err);
 
 /* The last part of the path, without slashes; "." and ".." by their real name. The caller frees it. */
 char *lwp_result_name(const char *dir);

@@ -157,7 +157,7 @@ static bool site_is_current(const struct lwp_site *site, struct site_result *res
 /* Brings `page` and `json` up to date. */
 static int site_refresh(struct lwp_site *site, struct site_result *result, struct lwp_error *err)
 {
-    json_t *analysis = NULL, *sources = NULL, *data = NULL;
+    json_t *analysis = NULL, *data = NULL;
     int status = 0;
     if (!result->prepared)
         status = lwp_result_prepare(result->dir, err);
@@ -176,17 +176,13 @@ static int site_refresh(struct lwp_site *site, struct site_result *result, struc
     }
     if ((status = lwp_result_load(result->dir, &analysis, err)))
         return status;
-    sources = lwp_source_collect(analysis, LWP_SOURCE_ALL);
-    data = sources ? lwp_page_result_data(result->name, LWP_PAGE_SERVED, analysis, sources) : NULL;
-    if (!data)
+    status = site_json_text(analysis, &result->json, &result->json_length, err); /* all of it, other than the page */
+    if (!status && !(data = lwp_page_result_data(result->name, LWP_PAGE_SERVED, analysis, LWP_SOURCE_ALL)))
         status = lwp_error_set(err, LWP_ERR_MEMORY, "no memory for the page");
-    if (!status)
-        status = site_json_text(analysis, &result->json, &result->json_length, err);
     if (!status)
         status = lwp_page_build(&site->assets, LWP_PAGE_SERVED, lwp_page_title(result->name, analysis), data,
                                 &result->page, &result->page_length, err);
     json_decref(data);
-    json_decref(sources);
     json_decref(analysis);
     return status;
 }

@@ -20,7 +20,7 @@ VIEWS = {
     "loop/1": ["all[i].z += step; /* <b>not bold</b> */", "Data it uses", "x, y, z"],
     "loop/3": ["Inside of", "compile with -g"],
     "loop/4": ["gone.c: not found on this machine"],
-    "loop/5": ["/etc/passwd: not called like a source file"],
+    "loop/5": ["passwd: not called like a source file"],
     "redundancies": ["Not measured in this run"],
     "threads": ["Not measured in this run"],
     "run": ["./particles --count 1000000 'it'\\''s one'", "timer", "2,040, of them 1,987 with an address", "1.42 %", "L3: 32.0 MiB", "/srv/app/particles", "00ff00ff", "status 0", "build-7"],
@@ -233,7 +233,7 @@ def other_results(browser):
     took = browser.driver.execute_script("const start = performance.now(); location.hash = ''; draw(); location.hash = 'objects'; draw(); return performance.now() - start")
     check(took < 2000, f"5,000 objects take {took:.0f} ms")
     rows = lambda: len(browser.driver.find_elements(By.CSS_SELECTOR, "tbody tr"))
-    check(rows() == 200, f"{rows()} rows of 5,000 are drawn at first")
+    check(rows() == 100, f"{rows()} rows of 5,000 are drawn at first")
     browser.driver.find_element(By.CSS_SELECTOR, "input[type=search]").send_keys("object 4321")
     check(rows() == 1, f"the filter leaves {rows()} rows")
     browser.is_quiet("other results", f"file://{TMP}/")
@@ -252,7 +252,8 @@ def main():
         from_file = visit(browser, "exported", f"file://{file}", f"file://{file}")
         from_server = visit(browser, "served", url, url)
         for view in VIEWS:
-            check(from_file[view] == from_server[view], f"#{view} differs between the exported and the served page")
+            # a shared file has no path from the machine it was made on
+            check(from_file[view] == from_server[view].replace("/etc/passwd", "passwd"), f"#{view} differs between the exported and the served page")
         interaction(browser, f"file://{file}", analysis)
         interaction(browser, url, analysis)
         schemes(browser, f"file://{file}")

@@ -111,5 +111,5 @@ expect 1 "cannot read" "$TMP/cut.json" "$TMP/tree"
 expect 1 "is no analysis" "$TMP/tree" "$TMP/foreign.json"
 expect 1 "$TMP/empty" "$TMP/tree" "$TMP/empty"
 expect 2 "lwp diff BEFORE AFTER" "$TMP/tree"
-expect 2 "" --html "$TMP/tree" "$TMP/tree_fixed"
+expect 2 "" --htm "$TMP/tree" "$TMP/tree_fixed"
 [ $failures = 0 ]

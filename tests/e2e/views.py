@@ -122,6 +122,32 @@ def hostile(browser):
     browser.is_quiet("hostile", f"file://{TMP}/")
 
 
+def two_runs(browser, script):
+    """Before and after: of a result and of one in which its first structure has become smaller and faster."""
+    def after(analysis):
+        analysis["run"].update(cpu_s=2.1, wall_s=2.2)
+        analysis["objects"][0].update(share=0.2, share_ci=[0.18, 0.22], element_bytes=8, type="struct particle_mass", fields=[])
+        analysis["findings"] = analysis["findings"][1:]
+    files = [str(result(name, change)[0] / "analysis.json") for name, change in (("before", None), ("after", after))]
+    page = TMP / "two.html"
+    with open(page, "wb") as to:
+        subprocess.run([os.environ["LWP"], "diff", "--html", *files], check=True, stdout=to)
+    for view, words in {"diff": ["Before and after", "4.20 s → 2.10 s", "2.00× as fast", "struct particle", "Gone", "Still there"], "structure/0": ["How it lies in memory", "Before", "After", "In numbers", "mass"],
+                        "structure/99": ["There is no such structure"]}.items():
+        browser.open(f"file://{page}#{view}")
+        text = browser.text()
+        for word in words:
+            check(word in text, f"#{view}: '{word}' is not there: {text[:900]}")
+        check("cannot be drawn" not in text, f"#{view}: {text[:200]}")
+        if script:
+            accessible(browser, script, f"#{view}", RULES)
+        browser.shot(f"two-{view.replace('/', '-')}")
+        browser.size(400, 800)
+        check(browser.driver.execute_script("return document.documentElement.scrollWidth <= innerWidth"), f"#{view} is wider than a phone")
+        browser.size(1280)
+    browser.is_quiet("two runs", f"file://{page}")
+
+
 def main():
     script = axe()
     file = export(result("everything", everything)[0], "--source=all")
@@ -134,6 +160,8 @@ def main():
         by_hand(browser, f"file://{file}")
         browser.is_quiet("views", f"file://{file}")
         many_threads(browser)
+        browser.is_quiet("many threads", f"file://{TMP}/")
+        two_runs(browser, script)
         hostile(browser)
     finally:
         browser.driver.quit()

@@ -1,0 +1,145 @@
+/* Two runs side by side: what became faster, what the advice had promised, and how each structure lies in memory now. */
+
+const diff = page.diff || {};
+const VERDICTS = { /* of a promise: words, mark, look */
+  arrived: ['gain as promised', '✓', 'good'], more: ['more than promised', '✓', 'good'], less: ['less than promised', '◑', 'medium'], none: ['no gain', '✗', 'high'], slower: ['slower', '✗', 'high'],
+  nothing_promised: ['nothing was promised', '–', 'low'], not_followed: ['advice not followed', '–', 'low'], cannot_tell: ['cannot be told', '?', 'low'],
+};
+const STATUS = {same: 'same layout', changed: 'changed', split: 'split', regrouped: 'put together', gone: 'gone', new: 'new'};
+
+function verdict(name) {
+  const known = VERDICTS[name];
+  return known ? el(`span.verdict.${known[2]}`, null, el('span', {'aria-hidden': 'true'}, known[1] + ' '), known[0]) : null;
+}
+
+const ratio = n => isNumber(n) ? n.toFixed(2) + '×' : 'unknown';
+const ratioRange = ci => isRange(ci) ? `95 % interval ${ci[0].toFixed(2)}×–${ci[1].toFixed(2)}×` : null;
+const sideName = which => (diff[which] || {}).result || which;
+
+/* Both sides of a number, one bar below the other. */
+function twoBars(before, after, shown) {
+  const most = Math.max(before || 0, after || 0, 1e-12);
+  const bar = (value, name) => el('span.share', null, el('span.soft.side-name', null, name), el('span.track', {'aria-hidden': 'true'}, el('span.fill', {style: {width: `${100 * (value || 0) / most}%`}})), el('span.value', null, isNumber(value) ? shown(value) : '–'));
+  return el('span.two-bars', null, bar(before, 'before'), bar(after, 'after'));
+}
+
+/* What was promised as a range, what came as a mark on the same scale. */
+function promiseBar(promised, came) {
+  if (!isRange(promised) || !isNumber(came)) return null;
+  const least = Math.min(1, came), most = Math.max(2, promised[1], came), place = x => 100 * (x - least) / (most - least);
+  return el('div.gain-bar', {role: 'img', 'aria-label': `promised ${times(promised)}, came ${ratio(came)}`}, el('span.gain-track', null,
+    el('span.gain-range', {style: {left: place(promised[0]) + '%', width: Math.max(1, place(promised[1]) - place(promised[0])) + '%'}}), el('span.gain-came', {style: {left: place(came) + '%'}})),
+    el('span.gain-scale', null, el('span', null, ratio(least)), el('span', null, 'bar: promised, line: came'), el('span', null, ratio(most))));
+}
+
+function structureName(structure) {
+  return clip(structure.type || structure.name || 'unnamed', 60);
+}
+
+/* The part as it lies in memory: of the side's object of that name and type. */
+function drawPart(which, part) {
+  const object = list((page.sides || {})[which]).find(o => o.name === part.name && o.type === part.type), size = part.element_bytes;
+  const fields = object && list(object.fields).length ? object.fields : isNumber(size) ? [{offset: 0, bytes: size, name: part.name || 'element', share: part.share, loop_share: part.share, samples: object ? object.samples : null}] : [];
+  return el('div.group', null, el('div.group-head', null, el('strong', null, clip(part.type || part.name || 'unnamed', 60)), ' ', part.type && part.name && clip(part.name, 40),
+    el('span.soft', null, ` ${isNumber(size) ? `${bytes(size)} an element, ` : ''}${percent(part.share)} of the time`)),
+    isNumber(size) && size > 0 && fields.length ? drawElement({fields}, size, 64, null) : el('p.soft', null, 'Its layout is unknown.'));
+}
+
+function structureFacts(structure) {
+  const before = structure.before || {}, after = structure.after || {};
+  return table('Before and after', [
+    {title: 'Number', cell: r => r[0]}, {title: 'Before', cell: r => r[1], number: true}, {title: 'After', cell: r => r[2], number: true},
+  ], [
+    ['Share of the time', percent(before.share), percent(after.share)], ['95 % interval', interval(before.share_ci) || '–', interval(after.share_ci) || '–'], ['Samples', count(before.samples), count(after.samples)],
+    ['Waiting for it', seconds(before.waiting_s), seconds(after.waiting_s)], ['Its loops, with their computing', seconds(before.loops_s), seconds(after.loops_s)],
+    ['Cache lines an element', ...[before, after].map(side => isNumber(side.lines_per_element) ? side.lines_per_element.toFixed(2) : 'unknown')], ['Bytes', bytes(before.bytes), bytes(after.bytes)],
+  ], {plain: true});
+}
+
+function viewDiffStructure(index) {
+  const structure = at(diff.structures, index);
+  if (!structure) return missingView('There is no such structure in this comparison.');
+  return [
+    el('p.crumbs', null, el('a', {href: '#diff'}, 'Before and after'), ' › structure'),
+    el('h1', null, structureName(structure), ' ', el('span.tag', null, STATUS[structure.status] || 'unknown'), ' ', verdict(structure.verdict)),
+    structure.sentence && el('p.lead', null, prose(structure.sentence)),
+    promiseBar(structure.promised, structure.arrived),
+    isRange(structure.promised) && el('p', null, `Promised ${times(structure.promised)}; the time its loops lost alone makes ${ratio(structure.arrived)}${ratioRange(structure.arrived_ci) ? ` (${ratioRange(structure.arrived_ci)})` : ''}.`),
+    el('section', null, el('h2', null, 'How it lies in memory'), el('div.panel', null,
+      el('h3', null, 'Before'), list(structure.whole).length ? list(structure.whole).map(part => drawPart('before', part)) : el('p.soft', null, 'It was not there.'),
+      el('h3', null, 'After'), list(structure.parts).length ? list(structure.parts).slice(0, 24).map(part => drawPart('after', part)) : el('p.soft', null, 'It is not there any more, or was not seen.'))),
+    el('section', null, el('h2', null, 'In numbers'), structureFacts(structure)),
+    list(structure.loops).length > 0 && el('section', null, el('h2', null, 'Its loops'), table('Loops before and after', [
+      {title: 'Loop', cell: l => el('strong', null, clip(l.function || 'unknown function', 60)), key: l => l.function || '', text: l => l.function || ''},
+      {title: 'Time', cell: l => twoBars((l.before || {}).seconds, (l.after || {}).seconds, seconds), key: l => (l.before || {}).seconds, number: true},
+      {title: 'Cache lines an element', cell: l => [l.before, l.after].map(side => side && isNumber(side.lines_per_element) ? side.lines_per_element.toFixed(2) : '–').join(' → '), number: true},
+      {title: 'Lines', cell: l => [l.before, l.after].map(side => side && side.file ? baseName(side.file) + linesOf(side) : '–').join(' → '), wide: true},
+    ], structure.loops)),
+  ];
+}
+
+function findingLists() {
+  const findings = diff.findings || {};
+  return [['gone', 'Gone', 'what lwp advised before and does not any more'], ['new', 'New', 'what it advises now for the first time'], ['unchanged', 'Still there', 'what it advises in both runs']].map(([key, title, what]) =>
+    el('section', null, el('h2', null, `${title} `, el('span.soft', null, `${plural(list(findings[key]).length, 'finding', 'findings')}: ${what}`)),
+      list(findings[key]).length > 0 && el('ul.notes', null, list(findings[key]).map(f => el('li', null, prose(f.title), isRange(f.expected_speedup) && el('span.soft', null, ` ${times(f.expected_speedup)}`))))));
+}
+
+function diffRedundancies() {
+  const rows = Object.entries(diff.redundancies || {}).filter(([, r]) => r);
+  return rows.length > 0 && el('section', null, el('h2', null, 'Redundant accesses'), table('Redundant accesses', [
+    {title: 'Kind', cell: ([kind]) => (REDUNDANT[kind] || [kind])[0]},
+    ...['before', 'after'].map(side => ({title: side === 'before' ? 'Before' : 'After', cell: ([, r]) => r[side] ? [shareBar(r[side].share, r[side].share_ci), el('div.soft', null, interval(r[side].share_ci))] : el('span.unknown', null, 'not measured'), number: true})),
+    {title: 'Verdict', cell: ([, r]) => ({less: '✓ less', more: '✗ more', within: 'no difference beyond the intervals'})[r.verdict] || unknown()},
+  ], rows, {plain: true}));
+}
+
+function diffCommunication() {
+  const rows = list(diff.communication);
+  return rows.length > 0 && el('section', null, el('h2', null, 'Communication'), table('Communication', [
+    {title: 'Region', cell: r => clip(r.name || 'unknown', 80), key: r => r.name || '', text: r => r.name || ''},
+    {title: 'Communicated', cell: r => twoBars(r.before.communicated, r.after.communicated, shortCount), key: r => r.before.communicated, number: true},
+    {title: 'Distance of 90 %', cell: r => twoBars(r.before.p90, r.after.p90, shortCount), key: r => r.growth, number: true},
+    {title: 'Like steps until caches are too small', cell: r => isNumber(r.steps_left) ? r.steps_left.toFixed(1) : '–', key: r => r.steps_left, number: true},
+  ], rows));
+}
+
+function diffAgreement() {
+  const agreement = diff.agreement;
+  return agreement && el('section', null, el('h2', null, 'How far sampling and the exact engine agree'),
+    el('p', null, isNumber(agreement.weight_apart) ? `${percent(agreement.weight_apart)} of the time is on other structures.` : unknown()), table('Agreement', [
+      {title: 'Structure', cell: r => clip(r.type || r.name || 'unnamed', 60)}, {title: 'Sampled', cell: r => [percent(r.sampled), el('div.soft', null, interval(r.sampled_ci))], number: true}, {title: 'Exact', cell: r => percent(r.exact), number: true},
+      {title: 'In the interval', cell: r => r.within === null ? unknown() : r.within ? '✓ yes' : '✗ no'}, {title: 'Advice', cell: r => ({same: 'the same', other: 'another', only_sampled: 'only sampled', only_exact: 'only exact', none: 'none'})[r.advice] || unknown()},
+    ], list(agreement.structures), {plain: true}));
+}
+
+function viewDiff() {
+  const program = diff.program || {}, before = diff.before || {}, after = diff.after || {};
+  const rows = list(diff.structures).map((structure, index) => ({structure, index, before: structure.before || {}, after: structure.after || {}}));
+  const run = side => [`${clip(sideName(side === before ? 'before' : 'after'), 80)}`, el('div.soft', null, `${side.engine || 'unknown'} engine · ${plural(side.samples, 'sample', 'samples')} · ${plural(side.runs, 'run', 'runs')}`)];
+  return [
+    el('h1', null, 'Before and after ', verdict(program.verdict)),
+    el('p.lead', null, prose(program.sentence ? program.sentence[0].toUpperCase() + program.sentence.slice(1) + '.' : '')),
+    promiseBar(program.promised, program.cpu_ratio),
+    list(diff.doubts).map(doubt => el('p.note.warning', null, el('strong', null, doubt.serious ? 'Cannot be compared: ' : 'With care: '), prose(doubt.text))),
+    tiles([
+      ['CPU time', `${seconds(before.cpu_s)} → ${seconds(after.cpu_s)}`, `${ratio(program.cpu_ratio)} as fast`, ratioRange(program.cpu_ratio_ci) || 'one run on a side: how much it varies is unknown'],
+      ['Promised', isRange(program.promised) ? times(program.promised) : 'nothing', plural(list(program.followed).length, 'piece of advice followed', 'pieces of advice followed')],
+      ['Run time', `${seconds(before.wall_s)} → ${seconds(after.wall_s)}`, ratio(program.wall_ratio), ratioRange(program.wall_ratio_ci)],
+      ['Loops that did not change', program.control ? `${seconds(program.control.before_s)} → ${seconds(program.control.after_s)}` : 'unknown', program.control ? `${ratioRange(program.control.ratio_ci)}: 1× means that the machine was the same` : 'too few samples on them'],
+    ]),
+    el('section', null, el('h2', null, 'Structures'), rows.length ? table('Structures', [
+      {title: 'Structure', cell: r => el('span.named', null, el('a', {href: '#structure/' + r.index}, structureName(r.structure)), el('span.soft.below', null, r.structure.type && clip(r.structure.name || '', 40))), key: r => structureName(r.structure), text: r => `${r.structure.name} ${r.structure.type}`},
+      {title: 'Layout', cell: r => el('span.tag', null, STATUS[r.structure.status] || 'unknown'), key: r => r.structure.status},
+      {title: 'Waiting for it', cell: r => isNumber(r.before.waiting_s) || isNumber(r.after.waiting_s) ? twoBars(r.before.waiting_s, r.after.waiting_s, seconds) : twoBars(r.before.share, r.after.share, percent), key: r => r.before.waiting_s || r.before.share, number: true},
+      {title: 'Samples', cell: r => `${count(r.before.samples ?? 0)} → ${count(r.after.samples ?? 0)}`, key: r => r.before.samples, number: true},
+      {title: 'Promised', cell: r => isRange(r.structure.promised) ? times(r.structure.promised) : '–', key: r => isRange(r.structure.promised) ? r.structure.promised[1] : 0, number: true},
+      {title: 'Came', cell: r => isRange(r.structure.promised) ? [ratio(r.structure.arrived), el('div.soft', null, ratioRange(r.structure.arrived_ci))] : '–', key: r => r.structure.arrived, number: true},
+      {title: 'Verdict', cell: r => verdict(r.structure.verdict) || '', key: r => r.structure.verdict || ''},
+    ], rows) : el('p.soft', null, 'No structure was seen in either run.')),
+    findingLists(), diffRedundancies(), diffCommunication(), diffAgreement(),
+    list(diff.notes).length > 0 && el('section', null, el('h2', null, 'Notes'), el('ul.notes', null, diff.notes.map(text => el('li', null, prose(text))))),
+    el('section', null, el('h2', null, 'The two runs'), facts([['Before', run(before)], ['After', run(after)], ['Command', list(after.command).map(word => shellWord(String(word))).join(' ')], ['Host', before.host === after.host ? after.host || unknown() : `${before.host} → ${after.host}`],
+      ['Processor', before.cpu === after.cpu ? after.cpu || unknown() : `${before.cpu} → ${after.cpu}`]], 'dl.list')),
+  ];
+}
