@@ -55,7 +55,7 @@ const LEFT_OUT = {objects: ['data object', 'data objects', 'without fields, loop
 function leftOut(...what) {
   const items = list(page.left_out).filter(item => what.includes(item.what) && LEFT_OUT[item.what]);
   return items.length > 0 && el('p.note', null, 'To keep this page small: ', items.map(item => { const [one, many, how] = LEFT_OUT[item.what]; return `${plural(item.count, one, many)} below ${item.share >= 0.0005 ? percent(item.share) : (item.share * 100).toPrecision(2) + '\u00a0%'} ${how}. `; }),
-    page.mode === 'served' && el('a', {href: page.json || '/analysis.json'}, 'All of it as JSON.'));
+    page.mode === 'served' && el('a', {href: location.pathname === '/' ? '/analysis.json' : location.pathname + '.json'}, 'All of it as JSON.'));
 }
 
 const engineName = () => `${data.run.engine || 'unknown'} engine`;

@@ -80,6 +80,22 @@ window.addEventListener('keydown', event => {
   event.preventDefault();
   filter.focus();
 });
+/* A served page looks whether its result has changed and then loads itself again; the place in it stays. */
+const LOOK_MS = 2000;
+
+async function follow(known) {
+  let tag = known;
+  try {
+    if (!document.hidden) tag = (await fetch(location.pathname, {method: 'HEAD', cache: 'no-store'})).headers.get('ETag') || known;
+  } catch (problem) {
+    document.getElementById('footer').append(el('p.warning', null, 'lwp serve has ended: this page will not change any more.'));
+    return;
+  }
+  if (known && tag !== known) location.reload();
+  else setTimeout(follow, LOOK_MS, tag);
+}
+
+if (page.mode === 'served') follow(null);
 window.addEventListener('hashchange', draw);
 drawFrame();
 draw();

@@ -57,20 +57,42 @@ static bool serve_host_is_local(const char *host)
     return false;
 }
 
+/* Whether the request's header has the word; none is part of another here. */
+static bool serve_header_has(struct MHD_Connection *connection, const char *header, const char *word)
+{
+    const char *value = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, header);
+    return value && word && strstr(value, word);
+}
+
 static enum MHD_Result serve_send(struct MHD_Connection *connection, struct lwp_answer answer)
 {
+    bool packed = answer.packed && serve_header_has(connection, MHD_HTTP_HEADER_ACCEPT_ENCODING, "zstd");
+    if (packed) {
+        answer.body = answer.packed;
+        answer.length = answer.packed_length;
+    }
+    if (serve_header_has(connection, MHD_HTTP_HEADER_IF_NONE_MATCH, answer.tag)) {
+        answer.status = MHD_HTTP_NOT_MODIFIED;
+        answer.length = 0;
+    }
     struct MHD_Response *response =
         MHD_create_response_from_buffer(answer.length, (void *)(uintptr_t)answer.body, MHD_RESPMEM_MUST_COPY);
     if (!response)
         return MHD_NO;
+    if (packed)
+        MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_ENCODING, "zstd");
+    if (answer.packed)
+        MHD_add_response_header(response, MHD_HTTP_HEADER_VARY, MHD_HTTP_HEADER_ACCEPT_ENCODING);
+    if (answer.tag)
+        MHD_add_response_header(response, MHD_HTTP_HEADER_ETAG, answer.tag);
     MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, answer.type);
     MHD_add_response_header(response, "Content-Security-Policy",
-                            "default-src 'none'; style-src 'self'; script-src 'self'; img-src data:; base-uri 'none'; "
-                            "form-action 'none'; frame-ancestors 'none'");
+                            "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:; "
+                            "base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
     MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
     MHD_add_response_header(response, "Referrer-Policy", "no-referrer");
     MHD_add_response_header(response, "Cross-Origin-Resource-Policy", "same-origin");
-    MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
+    MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-cache");
     if (answer.status == MHD_HTTP_METHOD_NOT_ALLOWED)
         MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
     enum MHD_Result result = MHD_queue_response(connection, answer.status, response);
@@ -80,7 +102,7 @@ static enum MHD_Result serve_send(struct MHD_Connection *connection, struct lwp_
 
 static struct lwp_answer serve_text(unsigned status, const char *text)
 {
-    return (struct lwp_answer){status, "text/plain; charset=utf-8", text, strlen(text)};
+    return (struct lwp_answer){.status = status, .type = "text/plain; charset=utf-8", .body = text, .length = strlen(text)};
 }
 
 static enum MHD_Result serve_request(void *context, struct MHD_Connection *connection, const char *url,
@@ -231,7 +253,7 @@ const struct lwp_command lwp_cmd_serve = {
     .details =
         "DIR is what 'lwp collect' has written, or a folder that holds several of them: then the first page lists "
         "them.\n"
-        "The URL is printed on stdout. The page changes when DIR/analysis.json does. From another machine, forward\n"
+        "The URL is printed on stdout. An open page loads itself again when its result has changed. From another machine, forward\n"
         "the port: ssh -L 8080:localhost:8080 HOST.\n\n"
         "Exit status: 0 ended by Ctrl-C or SIGTERM, 1 DIR could not be read or the port not used, 2 wrong usage.",
     .options = serve_options,

@@ -7,7 +7,7 @@
 #include "base/utf8.h"
 #include "web/page.h"
 #include "web/result.h"
-#include "web/source.h"
+#include "web/sha256.h"
 
 #include "config.h"
 
@@ -17,25 +17,81 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <zstd.h>
 
-/* One result; `text` and `json` hold what was last sent. */
+enum { SITE_TAG_BYTES = 50, SITE_PACKED_LEAST = 1024 };
+
+/* What is sent, and made only when it changes. */
+struct site_text {
+    char *body, *packed;
+    size_t length, packed_length;
+    char tag[SITE_TAG_BYTES];
+};
+
 struct site_result {
     char *dir, *name;
     bool prepared;
-    struct stat seen; /* analysis.json that the page was made of */
-    char *page, *json;
-    size_t page_length, json_length;
+    struct stat seen; /* analysis.json that page and json were made of */
+    struct site_text page, json;
+    json_t *summary; /* for the index; of analysis.json as it was at `summed` */
+    struct stat summed;
 };
 
 struct lwp_site {
     struct lwp_assets assets;
+    struct site_text style, script;
     char *templates; /* a folder to read anew for each page, or NULL */
+    char *folder;    /* of several results, or NULL */
     struct site_result *results;
     size_t count, capacity;
-    bool index;
-    char *buffer; /* the index or an error's text */
-    size_t buffer_length;
+    struct site_text buffer; /* the index or an error's text */
 };
+
+static void site_text_free(struct site_text *text)
+{
+    free(text->body);
+    free(text->packed);
+    *text = (struct site_text){0};
+}
+
+/* Takes `body`. */
+static void site_text_set(struct site_text *text, char *body, size_t length)
+{
+    char digest[45];
+    site_text_free(text);
+    text->body = body;
+    text->length = length;
+    lwp_sha256_base64(body, length, digest);
+    snprintf(text->tag, sizeof text->tag, "W/\"%s\"", digest);
+    size_t room = ZSTD_compressBound(length);
+    if (length < SITE_PACKED_LEAST || !(text->packed = malloc(room)))
+        return;
+    text->packed_length = ZSTD_compress(text->packed, room, body, length, 3);
+    if (ZSTD_isError(text->packed_length)) {
+        free(text->packed);
+        text->packed = NULL;
+    }
+}
+
+static struct lwp_answer site_answer(const struct site_text *text, const char *type)
+{
+    return (struct lwp_answer){200, type, text->body, text->length, text->packed, text->packed_length, text->tag};
+}
+
+static bool site_same_file(const struct stat *a, const struct stat *b)
+{
+    return a->st_ino == b->st_ino && a->st_size == b->st_size && a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
+           a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+/* Takes the templates in `fresh`. */
+static void site_take_assets(struct lwp_site *site, struct lwp_assets fresh)
+{
+    lwp_assets_free(&site->assets);
+    site->assets = fresh;
+    site_text_set(&site->style, strdup(fresh.style), strlen(fresh.style));
+    site_text_set(&site->script, strdup(fresh.script), strlen(fresh.script));
+}
 
 static int site_by_name(const void *a, const void *b)
 {
@@ -56,7 +112,10 @@ static int site_scan(struct lwp_site *site, const char *dir, struct lwp_error *e
     struct dirent *entry;
     while ((entry = readdir(folder))) {
         char path[PATH_MAX];
-        if (*entry->d_name != '.' && snprintf(path, sizeof path, "%s/%s", dir, entry->d_name) < (int)sizeof path &&
+        bool known = false;
+        for (size_t i = 0; i < site->count && !known; i++)
+            known = strcmp(site->results[i].name, entry->d_name) == 0;
+        if (!known && *entry->d_name != '.' && snprintf(path, sizeof path, "%s/%s", dir, entry->d_name) < (int)sizeof path &&
             lwp_result_is(path))
             site_add(site, path, strdup(entry->d_name));
     }
@@ -80,8 +139,9 @@ int lwp_site_new(struct lwp_site **made, const char *dir, const char *templates,
         status = lwp_error_errno(err, "cannot open %s", dir);
     else if (!S_ISDIR(info.st_mode))
         status = lwp_error_set(err, LWP_ERR_USAGE, "%s is a file; name the folder that 'lwp collect' has written", dir);
-    if (!status)
-        status = lwp_assets_load(&site->assets, templates, err);
+    struct lwp_assets assets;
+    if (!status && !(status = lwp_assets_load(&assets, templates, err)))
+        site_take_assets(site, assets);
     if (!status && templates)
         site->templates = strdup(templates);
     if (!status && lwp_result_is(dir)) {
@@ -89,7 +149,7 @@ int lwp_site_new(struct lwp_site **made, const char *dir, const char *templates,
         status = lwp_result_prepare(dir, err);
         site->results[0].prepared = true;
     } else if (!status) {
-        site->index = true;
+        site->folder = strdup(dir);
         status = site_scan(site, dir, err);
     }
     if (status)
@@ -106,12 +166,16 @@ void lwp_site_free(struct lwp_site *site)
     for (size_t i = 0; i < site->count; i++) {
         free(site->results[i].dir);
         free(site->results[i].name);
-        free(site->results[i].page);
-        free(site->results[i].json);
+        site_text_free(&site->results[i].page);
+        site_text_free(&site->results[i].json);
+        json_decref(site->results[i].summary);
     }
     free(site->results);
     free(site->templates);
-    free(site->buffer);
+    free(site->folder);
+    site_text_free(&site->buffer);
+    site_text_free(&site->style);
+    site_text_free(&site->script);
     lwp_assets_free(&site->assets);
     free(site);
 }
@@ -123,11 +187,13 @@ size_t lwp_site_results(const struct lwp_site *site)
 
 static struct lwp_answer site_say(struct lwp_site *site, unsigned status, const char *text)
 {
-    free(site->buffer);
-    site->buffer = NULL;
-    if (asprintf(&site->buffer, "%s\n", text) < 0)
-        return (struct lwp_answer){status, "text/plain; charset=utf-8", "", 0};
-    return (struct lwp_answer){status, "text/plain; charset=utf-8", site->buffer, strlen(site->buffer)};
+    static const char type[] = "text/plain; charset=utf-8";
+    site_text_free(&site->buffer);
+    if (asprintf(&site->buffer.body, "%s\n", text) < 0) {
+        site->buffer.body = NULL;
+        return (struct lwp_answer){.status = status, .type = type, .body = ""};
+    }
+    return (struct lwp_answer){.status = status, .type = type, .body = site->buffer.body, .length = strlen(site->buffer.body)};
 }
 
 static int site_json_text(const json_t *value, char **text, size_t *length, struct lwp_error *err)
@@ -147,9 +213,7 @@ static bool site_is_current(const struct lwp_site *site, struct site_result *res
     snprintf(path, sizeof path, "%s/analysis.json", result->dir);
     if (stat(path, &now))
         return false;
-    bool same = result->page && !site->templates && now.st_ino == result->seen.st_ino &&
-                now.st_size == result->seen.st_size && now.st_mtim.tv_sec == result->seen.st_mtim.tv_sec &&
-                now.st_mtim.tv_nsec == result->seen.st_mtim.tv_nsec;
+    bool same = result->page.body && !site->templates && site_same_file(&now, &result->seen);
     result->seen = now;
     return same;
 }
@@ -164,24 +228,28 @@ static int site_refresh(struct lwp_site *site, struct site_result *result, struc
     result->prepared = status == 0;
     if (status || site_is_current(site, result))
         return status;
-    free(result->page);
-    free(result->json);
-    result->page = result->json = NULL;
+    site_text_free(&result->page);
+    site_text_free(&result->json);
     if (site->templates) {
         struct lwp_assets fresh;
         if ((status = lwp_assets_load(&fresh, site->templates, err)))
             return status;
-        lwp_assets_free(&site->assets);
-        site->assets = fresh;
+        site_take_assets(site, fresh);
     }
     if ((status = lwp_result_load(result->dir, &analysis, err)))
         return status;
-    status = site_json_text(analysis, &result->json, &result->json_length, err); /* all of it, other than the page */
+    char *text = NULL;
+    size_t length;
+    status = site_json_text(analysis, &text, &length, err); /* all of it, other than the page */
+    if (!status)
+        site_text_set(&result->json, text, length);
     if (!status && !(data = lwp_page_result_data(result->name, LWP_PAGE_SERVED, analysis, LWP_SOURCE_ALL)))
         status = lwp_error_set(err, LWP_ERR_MEMORY, "no memory for the page");
     if (!status)
-        status = lwp_page_build(&site->assets, LWP_PAGE_SERVED, lwp_page_title(result->name, analysis), data,
-                                &result->page, &result->page_length, err);
+        status = lwp_page_build(&site->assets, LWP_PAGE_SERVED, lwp_page_title(result->name, analysis), data, &text,
+                                &length, err);
+    if (!status)
+        site_text_set(&result->page, text, length);
     json_decref(data);
     json_decref(analysis);
     return status;
@@ -192,17 +260,22 @@ static struct lwp_answer site_result(struct lwp_site *site, struct site_result *
     struct lwp_error err = {0};
     if (site_refresh(site, result, &err))
         return site_say(site, 500, err.text);
-    if (json)
-        return (struct lwp_answer){200, "application/json", result->json, result->json_length};
-    return (struct lwp_answer){200, "text/html; charset=utf-8", result->page, result->page_length};
+    return json ? site_answer(&result->json, "application/json") : site_answer(&result->page, "text/html; charset=utf-8");
 }
 
-/* What the index says of one result, without analysing it. */
-static json_t *site_summary(const struct site_result *result)
+/* What the index says of one result, without analysing it; borrowed. */
+static json_t *site_summary(struct site_result *result)
 {
+    char path[PATH_MAX];
+    struct stat now = {0};
+    snprintf(path, sizeof path, "%s/analysis.json", result->dir);
+    bool there = stat(path, &now) == 0;
+    if (result->summary && site_same_file(&now, &result->summed))
+        return result->summary;
     json_t *analysis = NULL, *summary;
     char *clean = lwp_utf8_clean(result->name);
-    lwp_result_load(result->dir, &analysis, NULL);
+    if (there)
+        lwp_result_load(result->dir, &analysis, NULL);
     const json_t *run = json_object_get(analysis, "run"),
                  *first = json_array_get(json_object_get(analysis, "findings"), 0);
     summary = json_pack(
@@ -213,6 +286,9 @@ static json_t *site_summary(const struct site_result *result)
         "expected_speedup", json_object_get(first, "expected_speedup"));
     json_decref(analysis);
     free(clean);
+    json_decref(result->summary);
+    result->summary = summary;
+    result->summed = now;
     return summary;
 }
 
@@ -220,33 +296,33 @@ static struct lwp_answer site_index(struct lwp_site *site)
 {
     struct lwp_error err = {0};
     json_t *results = json_array();
+    site_scan(site, site->folder, &err); /* some may have come since */
     for (size_t i = 0; i < site->count; i++)
-        json_array_append_new(results, site_summary(&site->results[i]));
+        json_array_append(results, site_summary(&site->results[i]));
     json_t *data =
         json_pack("{s:s, s:s, s:s, s:o}", "view", "index", "mode", "served", "lwp", LWP_VERSION, "results", results);
-    free(site->buffer);
-    site->buffer = NULL;
-    int status = data ? lwp_page_build(&site->assets, LWP_PAGE_SERVED, "results", data, &site->buffer,
-                                       &site->buffer_length, &err)
+    char *text = NULL;
+    size_t length;
+    int status = data ? lwp_page_build(&site->assets, LWP_PAGE_SERVED, "results", data, &text, &length, &err)
                       : lwp_error_set(&err, LWP_ERR_MEMORY, "no memory for the page");
     json_decref(data);
     if (status)
         return site_say(site, 500, err.text);
-    return (struct lwp_answer){200, "text/html; charset=utf-8", site->buffer, site->buffer_length};
+    site_text_set(&site->buffer, text, length);
+    return site_answer(&site->buffer, "text/html; charset=utf-8");
 }
 
 struct lwp_answer lwp_site_get(struct lwp_site *site, const char *path)
 {
     if (strcmp(path, "/report.css") == 0)
-        return (struct lwp_answer){200, "text/css; charset=utf-8", site->assets.style, strlen(site->assets.style)};
+        return site_answer(&site->style, "text/css; charset=utf-8");
     if (strcmp(path, "/report.js") == 0)
-        return (struct lwp_answer){200, "text/javascript; charset=utf-8", site->assets.script,
-                                   strlen(site->assets.script)};
+        return site_answer(&site->script, "text/javascript; charset=utf-8");
     if (strcmp(path, "/") == 0)
-        return site->index ? site_index(site) : site_result(site, &site->results[0], false);
-    if (!site->index && strcmp(path, "/analysis.json") == 0)
+        return site->folder ? site_index(site) : site_result(site, &site->results[0], false);
+    if (!site->folder && strcmp(path, "/analysis.json") == 0)
         return site_result(site, &site->results[0], true);
-    if (site->index && strncmp(path, "/r/", 3) == 0) {
+    if (site->folder && strncmp(path, "/r/", 3) == 0) {
         const char *name = path + 3;
         size_t length = strlen(name);
         for (size_t i = 0; i < site->count; i++) {

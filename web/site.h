@@ -19,6 +19,9 @@ struct lwp_answer {
     const char *type; /* the content's */
     const char *body; /* valid until the next call */
     size_t length;
+    const char *packed; /* the same by zstd, or NULL */
+    size_t packed_length;
+    const char *tag; /* of the content: W/"...", or NULL */
 };
 
 /* `path` as the browser asked, decoded. Only known paths have an answer; none is ever made into a file's path. */

@@ -37,7 +37,7 @@ def check(holds, what):
         print("FAIL:", what)
 def ask(path, method="GET", headers=None, body=None):
     c = http.client.HTTPConnection(host, int(port), timeout=20)
-    c.putrequest(method, path, skip_host=bool(headers and "Host" in headers))
+    c.putrequest(method, path, skip_host="Host" in (headers or {}), skip_accept_encoding="Accept-Encoding" in (headers or {}))
     for name, value in (headers or {}).items():
         c.putheader(name, value)
     if body:
@@ -63,6 +63,19 @@ check("<style" not in body and "onclick" not in body and body.count("<script") =
 check("struct particle_mass" in body and "sum += all[i].mass" in body, "the page lacks the result or the source")
 data = json.loads(ask("/r/b.json" if several else "/analysis.json")[1])
 check(data["schema"] == "lwp-analysis", "the JSON is another")
+
+# the same content is not sent twice; packed it is the same
+import subprocess
+for path in ("/", "/report.js"):
+    r, body = ask(path)
+    tag = r.getheader("ETag")
+    again, nothing = ask(path, headers={"If-None-Match": tag})
+    check(again.status == 304 and nothing == b"" and again.getheader("ETag") == tag, f"{path}: {again.status} for its own tag {tag}")
+    check(ask(path, headers={"If-None-Match": 'W/"other"'})[0].status == 200, f"{path}: not sent for another tag")
+    packed, bytes_ = ask(path, headers={"Accept-Encoding": "gzip, deflate, br, zstd"})
+    check(packed.getheader("Content-Encoding") == "zstd" and len(bytes_) < len(body) / 2, f"{path}: {packed.getheader('Content-Encoding')} {len(bytes_)} of {len(body)} bytes")
+    check(subprocess.run(["zstd", "-dcq"], input=bytes_, capture_output=True).stdout == body, f"{path}: packed it is another")
+    check(r.getheader("Content-Encoding") is None and r.getheader("Cache-Control") == "no-cache", f"{path}: {r.getheader('Cache-Control')}")
 
 for path in ["/nope", "/secret.txt", "/secret.txt%00", "/../secret.txt", "/..%2fsecret.txt", "/%2e%2e/secret.txt", "/r/../secret.txt", "/r/..", "/r/.", "/r/", "/r/b/../../../secret.txt", "/r/b/analysis.json",
              "/r/empty", "//etc/passwd", "/etc/passwd", "/r//etc/passwd", "/r/%2fetc%2fpasswd", "/report.js/", "/index.html", "/favicon.ico", "/" + "a" * 5000,
@@ -119,6 +132,9 @@ sample one
 
 start --port=0 several/
 asked several
+sample several/later
+python3 -c "import sys, urllib.request as u; sys.exit(b'later' not in u.urlopen(sys.argv[1]).read())" "$url" || fail "a result that comes later is not in the index"
+rm -r several/later
 stop TERM
 start -p 0 --bind ::1 one 2> /dev/null || true
 case $url in "http://[::1]:"*) ;; *) fail "the address is $url" ;; esac
@@ -156,6 +172,8 @@ one 1 "damaged" "$LWP" export damaged
 one 1 "version 2.0" "$LWP" export newer
 one 1 "no analysis of lwp" "$LWP" export foreign
 one 2 "source" "$LWP" export --source=some one
+one 2 "export --diff BEFORE AFTER" "$LWP" export --diff one
+one 1 "compared" sh -c "'$LWP' export --diff one nowhere 2>&1 | tail -n 1; exit 1"
 [ ! -e damaged.html ] && [ ! -e nothing.html ] || fail "a failed export leaves a file"
 
 one 0 "one.html" "$LWP" export one/
