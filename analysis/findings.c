@@ -239,13 +239,14 @@ static const char *finding_redundancy_title(struct lwp_profile *profile, const s
                                             const char *first, const char *second)
 {
     double percent = 100 * item->share.value;
+    const char *then = strcmp(first, second) ? lwp_arena_printf(profile->arena, "in %s", second) : "there";
     switch (item->kind) {
     case LWP_WATCHED_DEAD_STORE:
-        return lwp_arena_printf(profile->arena, "%.0f %% of all stores are made in %s and overwritten unread in %s", percent,
-                                first, second);
+        return lwp_arena_printf(profile->arena, "%.0f %% of all stores are made in %s and overwritten unread %s", percent,
+                                first, then);
     case LWP_WATCHED_COMPUTATION:
-        return lwp_arena_printf(profile->arena, "%.0f %% of all computations are made in %s and again in %s", percent, first,
-                                second);
+        return lwp_arena_printf(profile->arena, "%.0f %% of all computations are made in %s and again %s", percent, first,
+                                then);
     case LWP_WATCHED_REGISTER:
         return lwp_arena_printf(profile->arena, "%.0f %% of all bytes written to registers are in %s what is there already",
                                 percent, second);
