@@ -62,8 +62,8 @@ static uint32_t *settle_objects(struct lwp_profile *profile)
 /* What is numbered side by side: an object's place depends on its context's, a region's on neither. */
 enum { SETTLE_OBJECTS, SETTLE_REGIONS, SETTLE_ORDERS };
 
-/* What waits for all numbers, of which each piece is done for itself; then the tables. */
-enum { SETTLE_CONTEXT_INDEX, SETTLE_OBJECT_INDEX, SETTLE_WINDOWS, SETTLE_WATCHED, SETTLE_SHARED, SETTLE_TABLES };
+/* What waits for all numbers, of which each piece is done for itself, the longest first. */
+enum { SETTLE_WINDOWS, SETTLE_CONTEXT_INDEX, SETTLE_OBJECT_INDEX, SETTLE_WATCHED, SETTLE_SHARED, SETTLE_PIECES };
 
 struct settle {
     struct lwp_profile *profile;
@@ -115,9 +115,14 @@ static void settle_pieces(void *of, size_t piece, size_t last)
             shard->shared = (struct lwp_shared){0};
             lwp_shared_settle(&profile->shared, numbers->contexts, numbers->objects);
             break;
-        default:
-            lwp_settle_streams_number(settle->streams, numbers, piece - SETTLE_TABLES);
         }
+}
+
+static void settle_tables(void *of, size_t table, size_t last)
+{
+    const struct settle *settle = of;
+    for (; table < last; table++)
+        lwp_settle_streams_number(settle->streams, &settle->numbers, table);
 }
 
 void lwp_settle(struct lwp_profile *profile, struct lwp_shard *shard, struct lwp_stream_table *const *tables,
@@ -130,13 +135,13 @@ void lwp_settle(struct lwp_profile *profile, struct lwp_shard *shard, struct lwp
                             .table_count = table_count,
                             .streams = lwp_settle_streams_new(profile, tables, table_count, shard->total.weight)};
     lwp_parallel(jobs, SETTLE_ORDERS, 1, settle_orders, &settle);
-    lwp_parallel(jobs, SETTLE_TABLES + table_count, 1, settle_pieces, &settle);
+    lwp_parallel(jobs, table_count, 1, settle_tables, &settle);
     profile->locality = shard->locality;
     shard->locality = (struct lwp_locality_counts){0};
     lwp_locality_counts_settle(&profile->locality, settle.numbers.objects, settle.numbers.regions);
     profile->flows = shard->flows;
     shard->flows = (struct lwp_flows){0};
-    lwp_settle_streams_finish(settle.streams);
+    lwp_settle_streams_finish(settle.streams, SETTLE_PIECES, settle_pieces, &settle);
     free(settle.numbers.contexts);
     free(settle.numbers.objects);
     free(settle.numbers.regions);

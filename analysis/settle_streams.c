@@ -249,13 +249,24 @@ static void settle_sort_parts(void *parts, size_t first, size_t last)
         settle_sort((struct settle_part *)parts + first);
 }
 
-static void settle_join_parts(void *parts, size_t first, size_t last)
+struct settle_joining {
+    struct settle_part *parts;
+    size_t beside_count; /* of what is done before them */
+    void (*beside)(void *of, size_t first, size_t last);
+    void *of;
+};
+
+static void settle_join_parts(void *of, size_t first, size_t last)
 {
+    const struct settle_joining *joining = of;
     for (; first < last; first++)
-        settle_join((struct settle_part *)parts + first);
+        if (first < joining->beside_count)
+            joining->beside(joining->of, first, first + 1);
+        else
+            settle_join(&joining->parts[first - joining->beside_count]);
 }
 
-static void settle_join_all(struct lwp_settle_streams *settle)
+static void settle_join_all(struct lwp_settle_streams *settle, struct settle_joining *joining)
 {
     enum { PARTS_PER_TABLE = 8 };
     struct lwp_profile *profile = settle->profile;
@@ -277,7 +288,8 @@ static void settle_join_all(struct lwp_settle_streams *settle)
     }
     profile->stream_room = profile->stream_count;
     profile->streams = lwp_pages_alloc(profile->stream_room * sizeof *profile->streams);
-    lwp_parallel((unsigned)settle->table_count, count, 1, settle_join_parts, parts);
+    joining->parts = parts;
+    lwp_parallel((unsigned)settle->table_count, joining->beside_count + count, 1, settle_join_parts, joining);
     for (size_t i = 0; i < settle->table_count; i++)
         lwp_stream_table_free(settle->tables[i]);
     free(parts);
@@ -293,12 +305,13 @@ struct lwp_settle_streams *lwp_settle_streams_new(struct lwp_profile *profile, s
     return settle;
 }
 
-void lwp_settle_streams_finish(struct lwp_settle_streams *settle)
+void lwp_settle_streams_finish(struct lwp_settle_streams *settle, size_t count,
+                               void (*beside)(void *of, size_t first, size_t last), void *of)
 {
     settle_places(settle);
     lwp_parallel((unsigned)settle->table_count, settle->table_count, 1, settle_keys, settle);
     settle->unowned = settle_unowned(settle);
-    settle_join_all(settle);
+    settle_join_all(settle, &(struct settle_joining){.beside_count = count, .beside = beside, .of = of});
     lwp_pages_free(settle->keys, settle->key_count * sizeof *settle->keys);
     free(settle->ends);
     free(settle->places);

@@ -19,7 +19,9 @@ struct lwp_settle_streams *lwp_settle_streams_new(struct lwp_profile *profile, s
 void lwp_settle_streams_number(struct lwp_settle_streams *settle, const struct lwp_settle_numbers *numbers,
                                size_t table);
 
-/* When all have theirs: makes the profile's streams and the sums of its objects, frees the tables and `settle`. */
-void lwp_settle_streams_finish(struct lwp_settle_streams *settle);
+/* When all have theirs: makes the profile's streams and the sums of its objects, frees the tables and `settle`. Beside
+ * it beside(of, i, i + 1) is called for each i below `count`: what is not about streams, the longest first. */
+void lwp_settle_streams_finish(struct lwp_settle_streams *settle, size_t count,
+                               void (*beside)(void *of, size_t first, size_t last), void *of);
 
 #endif
