@@ -67,12 +67,10 @@ uint32_t lwp_contexts_shared(const struct lwp_profile *profile, uint32_t a, uint
     return lwp_contexts_common(profile, a, b);
 }
 
-/* Of one depth. */
+/* Of one parent. */
 static int context_compare(const void *a, const void *b)
 {
     const struct context_sorted *x = a, *y = b;
-    if (x->node.parent != y->node.parent) /* the new number */
-        return x->node.parent < y->node.parent ? -1 : 1;
     if (x->node.module != y->node.module)
         return x->node.module < y->node.module ? -1 : 1;
     if (x->node.address != y->node.address)
@@ -80,54 +78,51 @@ static int context_compare(const void *a, const void *b)
     return x->node.is_function - y->node.is_function;
 }
 
-static void contexts_by_depth(const struct lwp_profile *profile, struct context_sorted *sorted)
+/* All but the root, those of one parent together; ends[]: where each parent's end. */
+static struct context_sorted *contexts_by_parent(const struct lwp_profile *profile, uint32_t *ends)
 {
-    size_t before = 0;
-    uint32_t deepest = 0;
-    for (size_t i = 0; i < profile->context_count; i++)
-        if (profile->contexts[i].depth > deepest)
-            deepest = profile->contexts[i].depth;
-    size_t *ends = calloc((size_t)deepest + 1, sizeof *ends);
-    if (!ends)
-        abort();
-    for (size_t i = 0; i < profile->context_count; i++)
-        ends[profile->contexts[i].depth]++;
-    for (uint32_t depth = 0; depth <= deepest; depth++) {
-        size_t here = ends[depth];
-        ends[depth] = before;
+    struct context_sorted *children = lwp_zeroed(profile->context_count, sizeof *children);
+    uint32_t before = 0;
+    for (size_t i = 1; i < profile->context_count; i++)
+        ends[profile->contexts[i].parent]++;
+    for (size_t i = 0; i < profile->context_count; i++) {
+        uint32_t here = ends[i];
+        ends[i] = before;
         before += here;
     }
-    for (size_t i = 0; i < profile->context_count; i++)
-        sorted[ends[profile->contexts[i].depth]++] =
+    for (size_t i = 1; i < profile->context_count; i++)
+        children[ends[profile->contexts[i].parent]++] =
             (struct context_sorted){.node = profile->contexts[i], .old = (uint32_t)i};
-    free(ends);
+    return children;
 }
 
 void lwp_contexts_sort(struct lwp_profile *profile, uint32_t *numbers)
 {
-    size_t count = profile->context_count;
-    struct context_sorted *sorted = malloc(count * sizeof *sorted);
-    if (!sorted)
-        abort();
-    /* One depth after the other: those above have their new numbers when their children are ordered. */
-    contexts_by_depth(profile, sorted);
+    size_t count = profile->context_count, made = 1;
+    uint32_t *ends = lwp_zeroed(count, sizeof *ends), *olds = lwp_zeroed(count, sizeof *olds);
+    struct context_sorted *children = contexts_by_parent(profile, ends);
     numbers[0] = 0;
-    for (size_t first = 1, last; first < count; first = last) {
-        for (last = first; last < count && sorted[last].node.depth == sorted[first].node.depth; last++)
-            sorted[last].node.parent = numbers[sorted[last].node.parent];
-        qsort(sorted + first, last - first, sizeof *sorted, context_compare);
-        for (size_t i = first; i < last; i++)
-            numbers[sorted[i].old] = (uint32_t)i;
+    for (size_t parent = 0; parent < made; parent++) { /* level by level: all are copied, so their places are free */
+        uint32_t old = olds[parent], first = old ? ends[old - 1] : 0, end = ends[old];
+        if (end - first > 1)
+            qsort(children + first, end - first, sizeof *children, context_compare);
+        for (; first < end; first++, made++) {
+            profile->contexts[made] = children[first].node;
+            profile->contexts[made].parent = (uint32_t)parent;
+            olds[made] = children[first].old;
+            numbers[olds[made]] = (uint32_t)made;
+        }
     }
-    for (size_t i = 0; i < count; i++)
-        profile->contexts[i] = sorted[i].node;
-    free(sorted);
+    free(children);
+    free(ends);
+    free(olds);
 }
 
 void lwp_contexts_index(struct lwp_profile *profile)
 {
     lwp_map_free(profile->context_index);
     profile->context_index = lwp_map_new();
+    lwp_map_reserve(profile->context_index, profile->context_count);
     for (size_t i = 1; i < profile->context_count; i++) {
         uint64_t key = context_key(&profile->contexts[i]);
         while (*lwp_map_at(profile->context_index, key) != LWP_MAP_NONE)

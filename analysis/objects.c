@@ -186,6 +186,7 @@ void lwp_objects_index(struct lwp_profile *profile)
 {
     lwp_map_free(profile->object_index);
     profile->object_index = lwp_map_new();
+    lwp_map_reserve(profile->object_index, profile->object_count);
     for (size_t i = 0; i < profile->object_count; i++)
         *lwp_map_at(profile->object_index, profile->objects[i].key) = (uint32_t)i;
 }

@@ -80,6 +80,16 @@ static void resolver_unlock(struct lwp_resolver *self)
     pthread_mutex_unlock(&self->profile->lock);
 }
 
+void lwp_resolver_expect(struct lwp_resolver *self, size_t calls, size_t objects)
+{
+    lwp_table_reserve(&self->calls, calls);
+    lwp_table_reserve(&self->allocated, objects);
+    resolver_lock(self);
+    lwp_map_reserve(self->profile->context_index, calls);
+    lwp_map_reserve(self->profile->object_index, objects);
+    resolver_unlock(self);
+}
+
 const struct lwp_spot *lwp_resolver_spot(struct lwp_resolver *self, uint64_t ip, uint64_t time)
 {
     uint32_t *at = lwp_table_at(&self->where_index, ip);

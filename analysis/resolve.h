@@ -14,6 +14,9 @@ void lwp_resolver_free(struct lwp_resolver *resolver);
 /* What is asked from now on belongs to this process. */
 void lwp_resolver_enter(struct lwp_resolver *resolver, struct lwp_space *space);
 
+/* About so many calls and allocated objects are asked for next. */
+void lwp_resolver_expect(struct lwp_resolver *resolver, size_t calls, size_t objects);
+
 /* The instruction at an address of the process; time 0: whenever. */
 const struct lwp_spot *lwp_resolver_spot(struct lwp_resolver *resolver, uint64_t ip, uint64_t time);
 

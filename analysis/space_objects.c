@@ -78,6 +78,9 @@ static void objects_count_event(const struct lwp_space *space, uint32_t event, s
 static void objects_find(struct lwp_space *space, struct lwp_resolver *resolver)
 {
     struct objects_lives lives = {0};
+    size_t allocated = space->block_count < space->context_count ? space->block_count : space->context_count;
+    lwp_resolver_expect(resolver, space->context_count, allocated + space->pool_count);
+    lwp_table_reserve(&lives.index, allocated + space->pool_count);
     for (size_t i = 1; i < space->context_count; i++) {
         struct space_context *context = &space->contexts[i];
         if (context->ip) /* a return address: the call is before it */

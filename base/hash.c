@@ -49,9 +49,8 @@ static struct map_slot *map_find(struct map_slot *slots, size_t capacity, uint64
     return &slots[i];
 }
 
-static void map_double(struct lwp_map *map)
+static void map_resize(struct lwp_map *map, size_t capacity)
 {
-    size_t capacity = map->capacity * 2;
     struct map_slot *slots = lwp_pages_alloc(capacity * sizeof *slots);
     for (size_t i = 0; i < map->capacity; i++)
         if (map->slots[i].used)
@@ -61,10 +60,19 @@ static void map_double(struct lwp_map *map)
     map->capacity = capacity;
 }
 
+void lwp_map_reserve(struct lwp_map *map, size_t more)
+{
+    size_t capacity = map->capacity;
+    while (capacity < 2 * (map->count + more))
+        capacity *= 2;
+    if (capacity > map->capacity)
+        map_resize(map, capacity);
+}
+
 uint32_t *lwp_map_at(struct lwp_map *map, uint64_t key)
 {
     if (map->count * 2 >= map->capacity)
-        map_double(map);
+        map_resize(map, map->capacity * 2);
     struct map_slot *slot = map_find(map->slots, map->capacity, key);
     if (!slot->used) {
         *slot = (struct map_slot){.key = key, .value = LWP_MAP_NONE, .used = true};

@@ -13,6 +13,9 @@ enum { LWP_MAP_NONE = UINT32_MAX };
 struct lwp_map *lwp_map_new(void);
 void lwp_map_free(struct lwp_map *map); /* NULL is fine */
 
+/* Room for so many more at once. */
+void lwp_map_reserve(struct lwp_map *map, size_t more);
+
 /* The value's place for `key`, created holding LWP_MAP_NONE when absent; valid until the next call. */
 uint32_t *lwp_map_at(struct lwp_map *map, uint64_t key);
 

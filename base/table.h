@@ -37,6 +37,9 @@ static inline struct lwp_table_slot *lwp_table_slot(const struct lwp_table *tabl
 }
 
 void lwp_table_grow(struct lwp_table *table);
+
+/* Room for so many more at once: growing by doubling moves each three times. */
+void lwp_table_reserve(struct lwp_table *table, size_t more);
 void lwp_table_free(struct lwp_table *table);
 
 /* For a key that is asked for soon. */
