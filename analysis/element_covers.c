@@ -52,12 +52,28 @@ static struct element_cover *cover_of(struct lwp_element_covers *covers, uint32_
     return cover;
 }
 
-/* What the samples saw, and what the loop's code does beside it. */
-void lwp_element_covers_find(const struct lwp_profile *profile, const struct lwp_element_streams *streams,
-                             uint64_t stride, struct lwp_element_covers *covers)
+/* What a stream's instruction touches, and what the loop's code does beside it. */
+static void cover_stream(const struct lwp_profile *profile, const struct lwp_stream *stream, uint64_t stride,
+                         uint64_t residue, struct element_cover *cover)
 {
     enum { SIBLINGS = 64 };
     struct lwp_sibling siblings[SIBLINGS];
+    cover_add(cover, stride, residue, stream->bytes, lwp_element_packed(profile, stream));
+    const struct lwp_place *place =
+        stream->module == LWP_NONE ? NULL : lwp_code_place(profile->code, stream->module, stream->address);
+    size_t count = place ? lwp_code_siblings(profile->code, stream->module, stream->address, siblings, SIBLINGS) : 0;
+    for (size_t k = 0; k < count && k < SIBLINGS; k++) {
+        int64_t size = (int64_t)stride;
+        int64_t at = (((int64_t)residue + siblings[k].delta) % size + size) % size;
+        if (siblings[k].loop == place->loop && siblings[k].bytes)
+            cover_add(cover, stride, (uint64_t)at, siblings[k].bytes,
+                      lwp_code_operand(profile->code, stream->module, siblings[k].address).packed);
+    }
+}
+
+void lwp_element_covers_find(struct lwp_profile *profile, const struct lwp_element_streams *streams, uint64_t stride,
+                             struct lwp_element_covers *covers)
+{
     *covers = (struct lwp_element_covers){.stride = stride};
     covers->items = calloc(LOOPS_COVERED, sizeof *covers->items);
     for (size_t i = 0; i < streams->count && covers->items; i++) {
@@ -70,18 +86,9 @@ void lwp_element_covers_find(const struct lwp_profile *profile, const struct lwp
         if (!cover)
             continue;
         cover->accesses += stream->accesses;
-        cover_add(cover, covers->stride, residue, stream->bytes, lwp_element_packed(profile, stream));
-        const struct lwp_place *place =
-            stream->module == LWP_NONE ? NULL : lwp_code_place(profile->code, stream->module, stream->address);
-        size_t count =
-            place ? lwp_code_siblings(profile->code, stream->module, stream->address, siblings, SIBLINGS) : 0;
-        for (size_t k = 0; k < count && k < SIBLINGS; k++) {
-            int64_t size = (int64_t)covers->stride;
-            int64_t at = (((int64_t)residue + siblings[k].delta) % size + size) % size;
-            if (siblings[k].loop == place->loop && siblings[k].bytes)
-                cover_add(cover, covers->stride, (uint64_t)at, siblings[k].bytes,
-                          lwp_code_operand(profile->code, stream->module, siblings[k].address).packed);
-        }
+        pthread_mutex_lock(&profile->lock);
+        cover_stream(profile, stream, covers->stride, residue, cover);
+        pthread_mutex_unlock(&profile->lock);
     }
 }
 

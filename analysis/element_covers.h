@@ -15,8 +15,8 @@ struct lwp_element_covers {
 };
 
 /* From the streams that step by `stride` or a multiple of it, and the code beside them. */
-void lwp_element_covers_find(const struct lwp_profile *profile, const struct lwp_element_streams *streams,
-                             uint64_t stride, struct lwp_element_covers *covers);
+void lwp_element_covers_find(struct lwp_profile *profile, const struct lwp_element_streams *streams, uint64_t stride,
+                             struct lwp_element_covers *covers);
 void lwp_element_covers_free(struct lwp_element_covers *covers);
 
 /* Whether every loop may be one over elements of `size`. */

@@ -188,8 +188,7 @@ static bool size_word_by_word(const struct lwp_element_evidence *evidence, const
     return false;
 }
 
-void lwp_element_evidence_find(const struct lwp_profile *profile, uint32_t object,
-                               struct lwp_element_evidence *evidence)
+void lwp_element_evidence_find(struct lwp_profile *profile, uint32_t object, struct lwp_element_evidence *evidence)
 {
     struct lwp_element_streams *streams = calloc(1, sizeof *streams);
     uint64_t bytewise = 0, all = 0;

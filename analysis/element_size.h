@@ -6,7 +6,7 @@
 #include "analysis/profile.h"
 
 struct lwp_element_evidence {
-    const struct lwp_profile *profile;
+    struct lwp_profile *profile;
     uint32_t object;
     uint64_t stride;                  /* what nearly all accesses step by, or a multiple of it; 0: nothing in common */
     double probability;               /* that it is no multiple of what they step by */
@@ -16,9 +16,9 @@ struct lwp_element_evidence {
     struct lwp_element_covers covers; /* own */
 };
 
-/* After the streams have their strides. */
-void lwp_element_evidence_find(const struct lwp_profile *profile, uint32_t object,
-                               struct lwp_element_evidence *evidence);
+/* After the streams have their strides. Several objects may be asked about at once: code is looked at under the
+ * profile's lock. */
+void lwp_element_evidence_find(struct lwp_profile *profile, uint32_t object, struct lwp_element_evidence *evidence);
 void lwp_element_evidence_free(struct lwp_element_evidence *evidence);
 
 /* Whether elements of this size (of a type that may be it) can give these addresses. */

@@ -11,12 +11,19 @@ enum { NESTED_MAX = 1024 };
 
 static const double keeps_to = 0.8, left_out_chance = 1e-9;
 
+/* lgamma() tells its sign to all threads. */
+static double walk_lgamma(double x)
+{
+    int sign;
+    return lgamma_r(x, &sign);
+}
+
 /* P(at most `hits` of `count` fall into a share of the places). */
 static double walk_few(double count, double hits, double share)
 {
     double sum = 0;
     for (double k = 0; k <= hits; k++)
-        sum += exp(lgamma(count + 1) - lgamma(k + 1) - lgamma(count - k + 1) + k * log(share) +
+        sum += exp(walk_lgamma(count + 1) - walk_lgamma(k + 1) - walk_lgamma(count - k + 1) + k * log(share) +
                    (count - k) * log1p(-share));
     return sum;
 }

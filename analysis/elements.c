@@ -260,12 +260,31 @@ static void element_decide(struct lwp_profile *profile, uint32_t index, const st
     }
 }
 
-static void element_of_object(struct lwp_profile *profile, uint32_t index)
+enum { OBJECTS_AT_ONCE = 64 };
+
+/* What addresses say is found side by side, what it means is decided one after the other. */
+struct element_round {
+    struct lwp_profile *profile;
+    uint32_t objects[OBJECTS_AT_ONCE];
+    struct lwp_element_evidence evidence[OBJECTS_AT_ONCE];
+    size_t count;
+};
+
+static void element_evidence(void *of, size_t first, size_t last)
 {
-    struct lwp_element_evidence evidence;
-    lwp_element_evidence_find(profile, index, &evidence);
-    element_decide(profile, index, &evidence);
-    lwp_element_evidence_free(&evidence);
+    struct element_round *round = of;
+    for (; first < last; first++)
+        lwp_element_evidence_find(round->profile, round->objects[first], &round->evidence[first]);
+}
+
+static void element_round(struct element_round *round)
+{
+    lwp_parallel(round->profile->jobs, round->count, 1, element_evidence, round);
+    for (size_t i = 0; i < round->count; i++) {
+        element_decide(round->profile, round->objects[i], &round->evidence[i]);
+        lwp_element_evidence_free(&round->evidence[i]);
+    }
+    round->count = 0;
 }
 
 static void element_strides(void *of, size_t first, size_t last)
@@ -285,6 +304,7 @@ void lwp_elements_find(struct lwp_profile *profile)
     lwp_parallel(profile->jobs, profile->stream_count, STREAMS_AT_ONCE, element_strides, profile);
     for (size_t i = 0; i < profile->object_count; i++)
         accesses += profile->objects[i].accesses;
+    struct element_round round = {.profile = profile};
     for (size_t i = 0; i < profile->object_count; i++) {
         const struct lwp_object *object = &profile->objects[i];
         if (object->kind == LWP_OBJECT_UNKNOWN || !object->accessed)
@@ -292,8 +312,11 @@ void lwp_elements_find(struct lwp_profile *profile)
         if (object->weight.weight < lwp_object_worth * profile->total.weight &&
             (double)object->accesses < lwp_object_worth * (double)accesses)
             continue;
-        element_of_object(profile, (uint32_t)i);
+        round.objects[round.count++] = (uint32_t)i;
+        if (round.count == OBJECTS_AT_ONCE)
+            element_round(&round);
     }
+    element_round(&round);
 }
 
 void lwp_elements_notes(struct lwp_profile *profile)
