@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { STATUS_FAILED = 1, STATUS_USAGE = 2, STATUS_CANNOT_TELL = 3 };
+enum { STATUS_FAILED = 1, STATUS_CANNOT_TELL = 2 };
 
 static const struct lwp_option check_options[] = {
     {.name = "budget", .letter = 'b', .kind = LWP_OPT_TEXT, .argument = "FILE", .help = "limits, as JSON: docs/ci.md"},
@@ -112,22 +112,22 @@ static int check_run(int argc, char **argv, const struct lwp_command *self)
     struct lwp_budget budget;
     enum lwp_check_verdict verdict = LWP_CHECK_CANNOT_TELL;
     int status = 0;
-    if (!lwp_command_begin(&options, self, argc, argv, STATUS_USAGE, &status))
+    if (!lwp_command_begin(&options, self, argc, argv, STATUS_CANNOT_TELL, &status))
         return status;
     if (argc - options.operands != 1) {
         lwp_log(LWP_LOG_ERROR, "check: name the one folder that 'lwp collect' has written: lwp check DIR");
-        return STATUS_USAGE;
+        return STATUS_CANNOT_TELL;
     }
     if (lwp_options_flag(&options, "write-baseline") && !lwp_options_text(&options, "baseline")) {
         lwp_log(LWP_LOG_ERROR, "check: --write-baseline needs to know which: --baseline FILE");
-        return STATUS_USAGE;
+        return STATUS_CANNOT_TELL;
     }
     status = check_budget(&options, &budget, &err);
     if (!status)
         status = check_result(argv[options.operands], &options, &budget, &verdict, &err);
     if (status) {
         lwp_log(LWP_LOG_ERROR, "%s", err.text);
-        return status == LWP_ERR_USAGE ? STATUS_USAGE : STATUS_CANNOT_TELL;
+        return STATUS_CANNOT_TELL;
     }
     if (fflush(stdout) || ferror(stdout)) {
         lwp_log(LWP_LOG_ERROR, "cannot write to standard output");
@@ -147,8 +147,8 @@ const struct lwp_command lwp_cmd_check = {
         "With a baseline, findings are new, known or gone. A new one is held against the budget; a known one fails\n"
         "when it has surely become worse than was accepted. Findings are told apart by the names of types, variables\n"
         "and functions, so lines may move. The baseline is a small file made to be committed; an analysis.json does, too.\n\n"
-        "Exit status: 0 within the budgets, 1 not, 2 wrong usage, 3 cannot tell: DIR or a file could not be read, or too\n"
-        "little was measured.",
+        "Exit status: 0 within the budgets, 1 not, 2 cannot tell: DIR or a file could not be read, too little was\n"
+        "measured, or wrong usage.",
     .options = check_options,
     .run = check_run,
 };
