@@ -2,25 +2,7 @@
  * (dependences) a trace cannot tell: the advice says so. */
 #include "analysis/locality_kinds.h"
 
-#include <math.h>
 #include <string.h>
-
-double lwp_advice_line(const struct lwp_profile *profile)
-{
-    return (double)((uint64_t)1 << profile->machines[LWP_MACHINE_HERE].caches.line_shift);
-}
-
-double lwp_advice_lines(const struct lwp_profile *profile, double stride)
-{
-    return fmin(1, fabs(stride) / lwp_advice_line(profile));
-}
-
-const char *lwp_advice_place(struct lwp_profile *profile, const struct lwp_region *region)
-{
-    const char *lines = lwp_regions_lines(profile, region);
-    return lines ? lwp_arena_printf(profile->arena, "at %s", lines)
-                 : lwp_arena_printf(profile->arena, "in %s", region->function ? region->function : "code without a name");
-}
 
 static bool (*const advice_kinds[])(const struct lwp_advice *, size_t, struct lwp_locality_tip *) = {
     lwp_advise_interchange, lwp_advise_padding, lwp_advise_fission, lwp_advise_fusion, lwp_advise_blocking, lwp_advise_pages,
