@@ -88,7 +88,7 @@ static void reference_access(struct reference *r, unsigned thread, unsigned at, 
 static void shadow_access(struct lwp_comm_shadow *shadow, struct cells *cells, uint64_t address, unsigned bytes, bool store)
 {
     struct lwp_comm_event events[LWP_COMM_EVENTS];
-    if (lwp_comm_nothing(shadow, address, bytes, store))
+    if (lwp_comm_nothing(shadow, address, lwp_comm_way_of(bytes, store)))
         return;
     if (store) {
         lwp_comm_store_slowly(shadow, address, bytes);
