@@ -2,6 +2,7 @@
 """Every view of a result that has everything, from its deep link: what it must say, by keyboard, in the order of its numbers,
 on paper and on a phone; hostile text in it stays text; axe-core finds nothing against WCAG 2.1 A and AA, in light and dark."""
 import base64, json, os, re, subprocess, sys
+sys.dont_write_bytecode = True  # the source tree stays as it is
 sys.path.insert(0, os.environ["SRC"] + "/tests/web")
 from chromium import SHOTS, TMP, Browser, By, check, export, problems, result
 from results import ALL_VIEWS, HOSTILE, count_communication, everything, make_hostile, trace_locality

@@ -2,6 +2,7 @@
 """A result of 5,000 objects, 2,000 redundant pairs and 64 x 64 matrices of 200 regions: how long its export takes and how
 large it is, how long Chromium takes to draw the first view and each other one."""
 import os, subprocess, sys
+sys.dont_write_bytecode = True  # the source tree stays as it is
 sys.path.insert(0, os.environ["SRC"] + "/tests/web")
 from chromium import LWP, SRC, TMP, Browser, check, problems
 
