@@ -143,6 +143,8 @@ int lwp_options_parse(struct lwp_options *options, const struct lwp_command *com
         }
         if (row->kind == LWP_OPT_FLAG) {
             value = "1";
+        } else if (!value && row->alone) {
+            value = row->alone;
         } else if (!value) {
             if (i + 1 >= argc) {
                 status = lwp_error_set(err, LWP_ERR_USAGE, "%s: --%s needs %s after it", command->name, row->name,
@@ -209,7 +211,7 @@ void lwp_command_help(const struct lwp_command *command)
         int used = row->letter ? snprintf(left, sizeof left, "  -%c, --%s", row->letter, row->name)
                                : snprintf(left, sizeof left, "      --%s", row->name);
         if (row->kind != LWP_OPT_FLAG && used > 0 && (size_t)used < sizeof left)
-            snprintf(left + used, sizeof left - (size_t)used, " %s", row->argument);
+            snprintf(left + used, sizeof left - (size_t)used, row->alone ? "[=%s]" : " %s", row->argument);
         printf("%-30s %s", left, row->help);
         if (row->kind == LWP_OPT_CHOICE)
             printf(" (%s)", row->choices);

@@ -22,6 +22,7 @@ struct lwp_option {
     double min, max;      /* LWP_OPT_NUMBER */
     const char *choices;  /* LWP_OPT_CHOICE */
     const char *initial;  /* default as text, or NULL */
+    const char *alone;    /* value when it stands without "=ARGUMENT", or NULL: the argument must follow */
     const char *help;
 };
 

@@ -56,7 +56,7 @@ static void manual_option(const struct lwp_option *row)
         printf("Fl %c , ", row->letter);
     printf("Fl \\-%s", row->name);
     if (row->kind != LWP_OPT_FLAG)
-        printf(" Ar %s", row->argument);
+        printf(row->alone ? " Ns Op Ns = Ns Ar %s" : " Ar %s", row->argument);
     putchar('\n');
     manual_text(row->help);
     if (row->kind == LWP_OPT_CHOICE) {

@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 static const struct lwp_option doctor_options[] = {
-    {"json", 0, LWP_OPT_FLAG, NULL, 0, 0, NULL, NULL, "print the checks as JSON"},
+    {.name = "json", .kind = LWP_OPT_FLAG, .help = "print the checks as JSON"},
     {0},
 };
 
