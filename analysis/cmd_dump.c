@@ -1,4 +1,5 @@
 /* lwp dump: the records of sample files as text, one a line, for people and tests. */
+#include "analysis/progress.h"
 #include "base/command.h"
 #include "base/log.h"
 #include "format/reader.h"
@@ -6,7 +7,13 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-static const struct lwp_option dump_options[] = {{0}};
+static const struct lwp_option dump_options[] = {
+    {.name = "progress",
+     .kind = LWP_OPT_TEXT,
+     .argument = "DIR",
+     .help = "what a result folder has so far, while it is written too, as JSON: processes, threads, samples, bytes"},
+    {0},
+};
 
 /* Names come from the profiled program: what a terminal would act on is shown as '?'. */
 static void dump_text(const char *text, size_t bytes)
@@ -283,6 +290,19 @@ static int dump_sample(void *to, const struct lwps_sample *record)
     return 0;
 }
 
+static int dump_progress(const char *dir)
+{
+    struct lwp_error err;
+    json_t *progress;
+    int status = lwp_progress_read(dir, &progress, &err);
+    if (!status && (json_dumpf(progress, stdout, 0) || putchar('\n') == EOF))
+        status = lwp_error_errno(&err, "cannot write");
+    if (status)
+        lwp_log(LWP_LOG_ERROR, "%s", err.text);
+    json_decref(progress);
+    return status ? 1 : 0;
+}
+
 static int dump_run(int argc, char **argv, const struct lwp_command *self)
 {
     static const struct lwps_visitor visitor = {
@@ -297,8 +317,10 @@ static int dump_run(int argc, char **argv, const struct lwp_command *self)
     int status;
     if (!lwp_command_begin(&options, self, argc, argv, 2, &status))
         return status;
-    if (options.operands == argc) {
-        lwp_log(LWP_LOG_ERROR, "dump: name a sample file, for example DIR/p1234/process.lwps");
+    if (lwp_options_given(&options, "progress") && options.operands == argc)
+        return dump_progress(lwp_options_text(&options, "progress"));
+    if (options.operands == argc || lwp_options_given(&options, "progress")) {
+        lwp_log(LWP_LOG_ERROR, "dump: name a sample file, for example DIR/p1234/process.lwps, or --progress DIR");
         return 2;
     }
     status = 0;

@@ -6,7 +6,7 @@ function viewIndex() {
   return [el('h1', null, 'Results'), el('p.lead', null, `${plural(list(page.results).length, 'result', 'results')} in this folder.`),
     table('Results', [
       {title: 'Result', cell: r => el('a', {href: '/r/' + encodeURIComponent(r.name)}, r.name), key: r => r.name, text: r => r.name},
-      {title: 'Command', cell: r => r.command ? el('code', null, clip(list(r.command).join(' '), 100)) : unknown(r.analysed ? 'unknown' : 'not analysed yet'), key: r => list(r.command).join(' '), text: r => list(r.command).join(' ')},
+      {title: 'Command', cell: r => r.running ? el('span.running', null, 'running') : r.command ? el('code', null, clip(list(r.command).join(' '), 100)) : unknown(r.analysed ? 'unknown' : 'not analysed yet'), key: r => list(r.command).join(' '), text: r => list(r.command).join(' ')},
       {title: 'Started', cell: r => r.started ? String(r.started).replace('T', ' ').replace(/\.\d+Z$/, ' UTC') : unknown(), key: r => String(r.started || '')},
       {title: 'Samples', cell: r => r.analysed ? count(r.samples) : '', key: r => r.samples, number: true},
       {title: 'First finding', wide: true, cell: r => r.title ? [prose(r.title), r.findings > 1 && el('span.soft', null, ` and ${r.findings - 1} more`)] : r.analysed ? 'none' : ''},
@@ -38,7 +38,9 @@ const RESULT_VIEWS = {
   run: {title: 'Run', draw: viewRun, menu: () => null},
 };
 
-const VIEWS = page.view === 'diff' ? DIFF_VIEWS : RESULT_VIEWS;
+const RUNNING_VIEWS = {running: {title: 'Progress', draw: viewRunning, menu: () => null}};
+
+const VIEWS = page.view === 'diff' ? DIFF_VIEWS : page.view === 'running' ? RUNNING_VIEWS : RESULT_VIEWS;
 
 function drawMenu(current) {
   document.getElementById('nav').replaceChildren(...Object.entries(VIEWS).filter(([, view]) => view.title).map(([name, view]) =>

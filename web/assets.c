@@ -28,6 +28,7 @@ ASSET(asset_code, "code.js");
 ASSET(asset_run, "run.js");
 ASSET(asset_findings, "findings.js");
 ASSET(asset_diff, "diff.js");
+ASSET(asset_live, "live.js");
 ASSET(asset_report, "report.js");
 
 enum asset_part { ASSET_HTML, ASSET_STYLE, ASSET_SCRIPT, ASSET_PARTS };
@@ -53,6 +54,7 @@ static const struct {
     {ASSET_SCRIPT, "run.js", asset_run},
     {ASSET_SCRIPT, "findings.js", asset_findings},
     {ASSET_SCRIPT, "diff.js", asset_diff},
+    {ASSET_SCRIPT, "live.js", asset_live},
     {ASSET_SCRIPT, "report.js", asset_report},
 };
 

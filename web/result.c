@@ -79,17 +79,29 @@ static int result_run(const char *const argv[], char *said, size_t said_bytes)
     return result_end(pid, from);
 }
 
-int lwp_result_diff(const char *before, const char *after, json_t **diff, struct lwp_error *err)
+/* What it prints as JSON, or NULL. */
+static json_t *result_ask(const char *const argv[])
 {
     FILE *from;
+    pid_t pid = result_start(argv, STDOUT_FILENO, &from);
+    json_t *said = from ? json_loadf(from, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, NULL) : NULL;
+    if (result_end(pid, from) == 0 && said)
+        return said;
+    json_decref(said);
+    return NULL;
+}
+
+int lwp_result_diff(const char *before, const char *after, json_t **diff, struct lwp_error *err)
+{
     /* "--" keeps a folder named -x from being an option */
-    pid_t pid = result_start((const char *const[]){"lwp", "diff", "--json", "--", before, after, NULL}, STDOUT_FILENO, &from);
-    *diff = from ? json_loadf(from, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, NULL) : NULL;
-    if (result_end(pid, from) == 0 && *diff)
-        return 0;
-    json_decref(*diff);
-    *diff = NULL;
-    return lwp_error_set(err, LWP_ERR_MISSING, "%s and %s could not be compared", before, after);
+    *diff = result_ask((const char *const[]){"lwp", "diff", "--json", "--", before, after, NULL});
+    return *diff ? 0 : lwp_error_set(err, LWP_ERR_MISSING, "%s and %s could not be compared", before, after);
+}
+
+int lwp_result_counts(const char *dir, json_t **counts, struct lwp_error *err)
+{
+    *counts = result_ask((const char *const[]){"lwp", "dump", "--progress", dir, NULL});
+    return *counts ? 0 : lwp_error_set(err, LWP_ERR_MISSING, "what is in %s could not be counted", dir);
 }
 
 int lwp_result_prepare(const char *dir, struct lwp_error *err)

@@ -17,6 +17,9 @@ int lwp_result_prepare(const char *dir, struct lwp_error *err);
 /* Reads DIR/analysis.json, or the file `dir`; *analysis is the caller's to decref. */
 int lwp_result_load(const char *dir, json_t **analysis, struct lwp_error *err);
 
+/* What is in `dir` so far, counted by 'lwp dump' as a process of its own; *counts is the caller's to decref. */
+int lwp_result_counts(const char *dir, json_t **counts, struct lwp_error *err);
+
 /* What 'lwp diff' says of two results; *diff is the caller's to decref. */
 int lwp_result_diff(const char *before, const char *after, json_t **diff, struct lwp_error *err);
 

@@ -1,10 +1,12 @@
 /* Routes: / (the report, or the index when there are several results), /r/NAME (one of several), /analysis.json and
- * /r/NAME.json, /report.css, /report.js. A result's page is kept and made anew when its analysis.json has changed;
- * one that was never analysed is analysed when it is first asked for. */
+ * /r/NAME.json, /progress and /progress/NAME (of a result that is being written), /report.css, /report.js. A result's page is
+ * kept and made anew when its analysis.json has changed; one that was never analysed is analysed when it is first asked
+ * for, but not while it is written: then its page tells how far it is. */
 #include "web/site.h"
 
 #include "base/arena.h"
 #include "base/utf8.h"
+#include "web/live.h"
 #include "web/page.h"
 #include "web/result.h"
 #include "web/sha256.h"
@@ -35,6 +37,7 @@ struct site_result {
     struct site_text page, json;
     json_t *summary; /* for the index; of analysis.json as it was at `summed` */
     struct stat summed;
+    struct lwp_live live;
 };
 
 struct lwp_site {
@@ -146,8 +149,9 @@ int lwp_site_new(struct lwp_site **made, const char *dir, const char *templates,
         site->templates = strdup(templates);
     if (!status && lwp_result_is(dir)) {
         site_add(site, dir, lwp_result_name(dir));
-        status = lwp_result_prepare(dir, err);
-        site->results[0].prepared = true;
+        site->results[0].prepared = !lwp_live_is(dir);
+        if (site->results[0].prepared)
+            status = lwp_result_prepare(dir, err);
     } else if (!status) {
         site->folder = strdup(dir);
         status = site_scan(site, dir, err);
@@ -169,6 +173,7 @@ void lwp_site_free(struct lwp_site *site)
         site_text_free(&site->results[i].page);
         site_text_free(&site->results[i].json);
         json_decref(site->results[i].summary);
+        lwp_live_free(&site->results[i].live);
     }
     free(site->results);
     free(site->templates);
@@ -255,9 +260,43 @@ static int site_refresh(struct lwp_site *site, struct site_result *result, struc
     return status;
 }
 
+/* The page of a result that is being written. The same until it has ended, so that its tag tells the end. */
+static struct lwp_answer site_live(struct lwp_site *site, struct site_result *result)
+{
+    struct lwp_error err = {0};
+    char *path = NULL, *text = NULL;
+    size_t length;
+    if (asprintf(&path, "/progress%s%s", site->folder ? "/" : "", site->folder ? result->name : "") < 0)
+        return site_say(site, 500, "no memory");
+    json_t *data = lwp_live_page(result->name, result->dir, path);
+    int status = lwp_page_build(&site->assets, LWP_PAGE_SERVED, lwp_page_title(result->name, json_object_get(data, "analysis")),
+                                data, &text, &length, &err);
+    json_decref(data);
+    free(path);
+    if (status)
+        return site_say(site, 500, err.text);
+    site_text_set(&site->buffer, text, length);
+    return site_answer(&site->buffer, "text/html; charset=utf-8");
+}
+
+static struct lwp_answer site_progress(struct lwp_site *site, struct site_result *result)
+{
+    json_t *progress = lwp_live_json(&result->live, result->dir);
+    char *text = json_dumps(progress, 0);
+    json_decref(progress);
+    if (!text)
+        return site_say(site, 500, "no memory");
+    site_text_set(&site->buffer, text, strlen(text));
+    return site_answer(&site->buffer, "application/json");
+}
+
 static struct lwp_answer site_result(struct lwp_site *site, struct site_result *result, bool json)
 {
     struct lwp_error err = {0};
+    if (lwp_live_is(result->dir)) {
+        result->prepared = false;
+        return json ? site_say(site, 503, "The run is not over; its analysis comes at the end.") : site_live(site, result);
+    }
     if (site_refresh(site, result, &err))
         return site_say(site, 500, err.text);
     return json ? site_answer(&result->json, "application/json") : site_answer(&result->page, "text/html; charset=utf-8");
@@ -270,6 +309,7 @@ static json_t *site_summary(struct site_result *result)
     struct stat now = {0};
     snprintf(path, sizeof path, "%s/analysis.json", result->dir);
     bool there = stat(path, &now) == 0;
+    json_object_set_new(result->summary, "running", json_boolean(lwp_live_is(result->dir)));
     if (result->summary && site_same_file(&now, &result->summed))
         return result->summary;
     json_t *analysis = NULL, *summary;
@@ -279,8 +319,8 @@ static json_t *site_summary(struct site_result *result)
     const json_t *run = json_object_get(analysis, "run"),
                  *first = json_array_get(json_object_get(analysis, "findings"), 0);
     summary = json_pack(
-        "{s:s, s:b, s:O?, s:O?, s:O?, s:O?, s:I, s:O?, s:O?}", "name", clean ? clean : "", "analysed", analysis != NULL,
-        "command", json_object_get(run, "command"), "started", json_object_get(run, "started"), "engine",
+        "{s:s, s:b, s:b, s:O?, s:O?, s:O?, s:O?, s:I, s:O?, s:O?}", "name", clean ? clean : "", "analysed", analysis != NULL,
+        "running", lwp_live_is(result->dir), "command", json_object_get(run, "command"), "started", json_object_get(run, "started"), "engine",
         json_object_get(run, "engine"), "samples", json_object_get(run, "samples"), "findings",
         (json_int_t)json_array_size(json_object_get(analysis, "findings")), "title", json_object_get(first, "title"),
         "expected_speedup", json_object_get(first, "expected_speedup"));
@@ -312,6 +352,30 @@ static struct lwp_answer site_index(struct lwp_site *site)
     return site_answer(&site->buffer, "text/html; charset=utf-8");
 }
 
+static struct site_result *site_find(struct lwp_site *site, const char *name)
+{
+    for (size_t i = 0; i < site->count; i++)
+        if (strcmp(name, site->results[i].name) == 0)
+            return &site->results[i];
+    return NULL;
+}
+
+/* NAME, or *json: NAME.json. Looks into the folder again for one that has come since. */
+static struct site_result *site_named(struct lwp_site *site, const char *name, bool *json)
+{
+    size_t length = strlen(name);
+    char *stem = length > 5 && strcmp(name + length - 5, ".json") == 0 ? strndup(name, length - 5) : NULL;
+    struct site_result *result = NULL;
+    for (int again = 0; !result && again < 2; again++) {
+        if (again)
+            site_scan(site, site->folder, NULL);
+        result = site_find(site, name);
+        *json = !result && stem && (result = site_find(site, stem));
+    }
+    free(stem);
+    return result;
+}
+
 struct lwp_answer lwp_site_get(struct lwp_site *site, const char *path)
 {
     if (strcmp(path, "/report.css") == 0)
@@ -322,16 +386,13 @@ struct lwp_answer lwp_site_get(struct lwp_site *site, const char *path)
         return site->folder ? site_index(site) : site_result(site, &site->results[0], false);
     if (!site->folder && strcmp(path, "/analysis.json") == 0)
         return site_result(site, &site->results[0], true);
-    if (site->folder && strncmp(path, "/r/", 3) == 0) {
-        const char *name = path + 3;
-        size_t length = strlen(name);
-        for (size_t i = 0; i < site->count; i++) {
-            size_t own = strlen(site->results[i].name);
-            if (strncmp(name, site->results[i].name, own) != 0)
-                continue;
-            if (length == own || strcmp(name + own, ".json") == 0)
-                return site_result(site, &site->results[i], length != own);
-        }
-    }
+    if (!site->folder && strcmp(path, "/progress") == 0)
+        return site_progress(site, &site->results[0]);
+    struct site_result *result = NULL;
+    bool json = false;
+    if (site->folder && strncmp(path, "/progress/", 10) == 0 && (result = site_find(site, path + 10)))
+        return site_progress(site, result);
+    if (site->folder && strncmp(path, "/r/", 3) == 0 && (result = site_named(site, path + 3, &json)))
+        return site_result(site, result, json);
     return site_say(site, 404, "There is no such page; / is the report.");
 }

@@ -1,5 +1,6 @@
 /* lwp collect: runs a program with the light engine in it, or under the exact one, and leaves a result directory.
  * Exit status: the program's own, 128+n for a signal; lwp's failures are 125, 126 (cannot execute), 127 (not found). */
+#include "base/busy.h"
 #include "base/command.h"
 #include "base/log.h"
 #include "base/path.h"
@@ -15,6 +16,7 @@
 #include "collector/launch/rank.h"
 #include "collector/launch/result.h"
 #include "collector/launch/run_json.h"
+#include "collector/launch/serving.h"
 #include "collector/launch/target.h"
 
 #include <errno.h>
@@ -184,6 +186,8 @@ static int collect_into(const struct lwp_options *options, const struct collect_
         run.ranks = place->rank->size;
         run.rank = place->rank->rank;
     }
+    struct lwp_serving serving = {0};
+    int busy = lwp_busy_begin(place->shown); /* whoever shows the result knows that there is more to come */
     bool speaks = place->rank && (place->rank->rank == 0 || place->rank->first); /* for the whole job */
     struct lwp_launch launch = {.path = target->path, .by_shell = target->by_shell, .argv = engine->exact ? NULL : command};
     gethostname(host, sizeof host - 1);
@@ -202,6 +206,12 @@ static int collect_into(const struct lwp_options *options, const struct collect_
     if (lwp_run_json_write(&run, place->absolute, "run.json", err) ||
         (speaks && lwp_run_json_write(&run, place->shown, "run.json", err)))
         goto out;
+
+    if (lwp_options_given(options, "serve")) {
+        if (lwp_serving_start(&serving, place->shown, (int)lwp_options_number(options, "serve"), err))
+            goto out;
+        lwp_log(LWP_LOG_NOTE, "the run is shown at %s", serving.url);
+    }
 
     struct lwp_ended ended;
     if (lwp_launch_run(&launch, &ended, err))
@@ -238,7 +248,15 @@ static int collect_into(const struct lwp_options *options, const struct collect_
         collect_close_rank(options, place, &run, &ended, &result);
     else
         collect_say(options, place, &ended, &result);
+    if (busy >= 0)
+        close(busy);
+    busy = -1;
+    if (serving.pid && !ended.told)
+        lwp_serving_wait(&serving);
 out:
+    lwp_serving_end(&serving);
+    if (busy >= 0)
+        close(busy);
     json_decref(run.options);
     json_decref(run.notes);
     lwp_preload_environment_free((char **)launch.environment);
@@ -281,6 +299,10 @@ static int collect_run(int argc, char **argv, const struct lwp_command *self)
         goto out;
     const char *wanted = lwp_options_text(&options, "output");
     bool ranked = lwp_rank_find(&rank), force = lwp_options_flag(&options, "force");
+    if (ranked && lwp_options_given(&options, "serve")) {
+        lwp_error_set(&err, LWP_ERR_USAGE, "collect: --serve is for a program that runs alone; run 'lwp serve DIR' beside the ranks");
+        goto out;
+    }
     dir = wanted ? strdup(wanted) : collect_default_dir(*command, ranked ? rank.job : NULL);
     if (!dir || (ranked ? lwp_rank_join(&rank, dir, force, &own, &err) : lwp_result_create(dir, force, &err)))
         goto out;
@@ -333,6 +355,9 @@ const struct lwp_command lwp_cmd_collect = {
         "each structure's uses are, in which steps loops walk over it, what caches keep of it; in windows of 8M:72M.\n"
         "communication, with -e exact and asked for by name: every read of what another thread wrote, and each further\n"
         "one, over the whole run, for each function and loop; without samples unless layout is asked for, too.\n\n"
+        "--serve prints a URL before APP starts. The page there tells how far the run is, then shows the report. Ctrl-C while APP\n"
+        "runs is APP's; after APP's end it ends lwp, with APP's status. A SIGTERM or SIGHUP sent to lwp while APP runs ends APP\n"
+        "and then lwp. 'lwp serve DIR' in another terminal shows a run that was started without.\n\n"
         "The exit status is APP's, 128+n when signal n ended it; 125 when lwp itself failed, 126 when APP cannot be\n"
         "executed, 127 when it was not found.",
     .options = lwp_collect_options,

@@ -45,6 +45,8 @@ const struct lwp_option lwp_collect_options[] = {
     {.name = "approx", .kind = LWP_OPT_TEXT, .argument = "PERCENT", .initial = "on",
      .help = "floating point values that the exact engine takes for the same: within 1 % (on), only equal ones (off), or within PERCENT"},
     {.name = "no-analyze", .kind = LWP_OPT_FLAG, .help = "leave the analysis to 'lwp analyze DIR'"},
+    {.name = "serve", .kind = LWP_OPT_NUMBER, .argument = "PORT", .min = 0, .max = 65535, .alone = "0",
+     .help = "show the run in a browser while it goes on, then its report, at 127.0.0.1:PORT or a free port, until Ctrl-C"},
     {.name = "quiet", .letter = 'q', .kind = LWP_OPT_FLAG, .help = "no closing lines, unless something went wrong"},
     {0},
 };
@@ -115,8 +117,9 @@ json_t *lwp_collect_options_json(const struct lwp_options *options)
     json_t *json = json_object();
     for (const struct lwp_option *row = lwp_collect_options; row->name; row++) {
         const char *value = lwp_options_text(options, row->name);
-        if (strcmp(row->name, "follow-fork") == 0 || strcmp(row->name, "output") == 0)
-            continue; /* the first is told by no-follow-fork, the second by where the file is */
+        if (strcmp(row->name, "follow-fork") == 0 || strcmp(row->name, "output") == 0 ||
+            strcmp(row->name, "serve") == 0)
+            continue; /* told by no-follow-fork; by where the file is; nothing that was measured depends on it */
         json_t *item = json_null();
         if (row->kind == LWP_OPT_FLAG)
             item = json_boolean(value != NULL);

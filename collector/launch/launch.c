@@ -68,6 +68,17 @@ static double launch_seconds(const struct timespec *from, const struct timespec 
     return (double)(to->tv_sec - from->tv_sec) + (double)(to->tv_nsec - from->tv_nsec) * 1e-9;
 }
 
+/* The Ctrl-C that ended the program may have come to lwp when it no longer looked. */
+static void launch_drop_keys(void)
+{
+    sigset_t keys;
+    sigemptyset(&keys);
+    sigaddset(&keys, SIGINT);
+    sigaddset(&keys, SIGQUIT);
+    while (sigtimedwait(&keys, NULL, &(struct timespec){0}) > 0)
+        ;
+}
+
 int lwp_launch_run(const struct lwp_launch *launch, struct lwp_ended *ended, struct lwp_error *err)
 {
     *ended = (struct lwp_ended){0};
@@ -99,10 +110,13 @@ int lwp_launch_run(const struct lwp_launch *launch, struct lwp_ended *ended, str
     while (wait4(child, &ended->wait_status, WNOHANG, &ended->usage) == 0) {
         siginfo_t info;
         int number = sigwaitinfo(&launch_set, &info);
+        if (number == SIGTERM || number == SIGHUP)
+            ended->told = number;
         if (number > 0 && number != SIGCHLD && info.si_code != SI_KERNEL && info.si_pid != child)
             kill(child, number);
     }
     clock_gettime(CLOCK_MONOTONIC, &end);
+    launch_drop_keys();
     ended->wall_s = launch_seconds(&start, &end);
     return LWP_OK;
 }

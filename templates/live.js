@@ -1,0 +1,39 @@
+/* A result that is still being written: what is there so far. When its analysis is there, follow() loads the page again. */
+
+const PROGRESS_MS = 1000;
+const LIVE_STATES = {
+  running: 'The program is running. This page shows the report when it has ended.',
+  analysing: 'The program has ended; its samples are being analysed.',
+  ended: 'The run has ended; the report comes.',
+};
+
+/* "1 h 02 min 03 s" */
+function duration(s) {
+  if (!isNumber(s)) return 'unknown';
+  const two = n => String(Math.floor(n)).padStart(2, '0');
+  return (s >= 3600 ? `${Math.floor(s / 3600)} h ${two(s / 60 % 60)} min ` : s >= 60 ? `${Math.floor(s / 60)} min ` : '') + (s >= 60 ? two(s % 60) : Math.floor(s)) + ' s';
+}
+
+function viewRunning() {
+  const state = el('p.lead', {role: 'status'}), numbers = el('div');
+  const show = now => {
+    const text = LIVE_STATES[now.state] || '';
+    if (state.textContent !== text) state.textContent = text;
+    numbers.replaceChildren(facts([
+      ['Running for', duration(now.elapsed_s)], ['Processes', count(now.processes)], ['Threads', count(now.threads)],
+      ['Samples so far', count(now.samples)], ['Data so far', bytes(now.bytes)]]));
+  };
+  const look = async () => {
+    if (!state.isConnected) return;
+    try {
+      if (!document.hidden) show(await (await fetch(page.progress, {cache: 'no-store'})).json());
+    } catch (problem) {
+      state.textContent = 'lwp is not there any more: what is shown is what was there last.';
+      return;
+    }
+    setTimeout(look, PROGRESS_MS);
+  };
+  setTimeout(look);
+  return [el('h1', null, `${programName()} is running`), state, numbers,
+    el('p.note', null, 'Counted in the files of the result: what a thread has not written yet is not in it.')];
+}

@@ -1,0 +1,29 @@
+/* A result while it is being written. */
+#ifndef LWP_WEB_LIVE_H
+#define LWP_WEB_LIVE_H
+
+#include "base/error.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+
+/* What was counted last, so that counting takes a small part of the time however large the result is. All zero at first. */
+struct lwp_live {
+    json_t *counts;
+    double next_s; /* of CLOCK_MONOTONIC: when to count again */
+};
+
+/* Whether lwp collect, or the analysis after it, is at work on `dir`. */
+bool lwp_live_is(const char *dir);
+
+/* {"state": "running", "analysing" or "ended", "elapsed_s" (null: unknown), "processes", "threads", "samples", "bytes"};
+ * the caller's to decref, NULL without memory. */
+json_t *lwp_live_json(struct lwp_live *live, const char *dir);
+
+/* What the page of a running result is given: {"view": "running", "name", "mode", "lwp", "progress" (where to ask),
+ * "analysis": {"run": {"command"}}}: nothing that changes while it runs. The caller's to decref. */
+json_t *lwp_live_page(const char *name, const char *dir, const char *progress);
+
+void lwp_live_free(struct lwp_live *live);
+
+#endif
