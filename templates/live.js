@@ -19,9 +19,9 @@ function viewRunning() {
   const show = now => {
     const text = LIVE_STATES[now.state] || '';
     if (state.textContent !== text) state.textContent = text;
-    numbers.replaceChildren(facts([
+    numbers.replaceChildren(tiles([
       ['Running for', duration(now.elapsed_s)], ['Processes', count(now.processes)], ['Threads', count(now.threads)],
-      ['Samples so far', count(now.samples)], ['Data so far', bytes(now.bytes)]]));
+      ['Samples so far', count(now.samples)], ['Data so far', bytes(now.bytes), 'on the disk']]));
   };
   const look = async () => {
     if (!state.isConnected) return;
@@ -34,6 +34,6 @@ function viewRunning() {
     setTimeout(look, PROGRESS_MS);
   };
   setTimeout(look);
-  return [el('h1', null, `${programName()} is running`), state, numbers,
+  return [el('h1', null, `Progress of ${programName()}`), state, numbers,
     el('p.note', null, 'Counted in the files of the result: what a thread has not written yet is not in it.')];
 }

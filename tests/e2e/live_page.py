@@ -57,7 +57,7 @@ def main():
         numbers = browser.text()
         until("newer numbers", lambda: browser.text() != numbers)
         text = browser.text()
-        for word in ("turns is running", "The program is running", "Running for", "Processes", "Threads", "KiB"):
+        for word in ("Progress of turns", "The program is running", "Running for", "Processes", "Threads", "KiB"):
             check(word in text, f"while it runs: '{word}' is not there: {text}")
         browser.shot("running")
         browser.size(400, 800)
