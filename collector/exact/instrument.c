@@ -2,7 +2,8 @@
  *  - at its start: at the entry of an allocator's function the hook of heap.c; then the countdown of instructions, and
  *    the superblock's words of the trace (trace.h), as the hook hands on those that are not written yet;
  *  - before each access: its address into the trace; and what it does to shadow memory (redundancy.h);
- *  - at each write to a register: whether it changes anything (registers.c), if asked for;
+ *  - at each write to a register: whether it changes anything, or the value, to be looked at later (registers.c), if asked
+ *    for;
  *  - at its end, if it calls, returns or sets the stack pointer anew: the shadow call stack (calls.h).
  * Direct calls are not followed into (guest_chase off), so that every call and every entry is an end and a start. */
 #include "collector/exact/instrument.h"
@@ -10,6 +11,7 @@
 #include "collector/exact/accesses.h"
 #include "collector/exact/calls.h"
 #include "collector/exact/communication.h"
+#include "collector/exact/dead_puts.h"
 #include "collector/exact/emit.h"
 #include "collector/exact/filter.h"
 #include "collector/exact/heap.h"
@@ -273,9 +275,12 @@ IRSB *lwp_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout 
             translation_begin(&now);
             lwp_redundancy_enter(&now.redundancy, now.out, in);
             lwp_registers_enter(&now.registers, now.out, in);
+            now.block->registers = now.registers.later;
         }
     }
     lwp_registers_end(&now.registers);
     translation_end(&now);
+    if (lwp_registers_run)
+        lwp_dead_puts_remove(now.out);
     return now.out;
 }

@@ -197,7 +197,7 @@ static void main_start(void)
     lwp_trace_start(option_values || option_communication || option_spatial || lwp_trace_file_runs);
     bool windows = option_windows && !lwp_trace_all;
     bool traced = lwp_trace_all && (option_sample || option_values || option_spatial || lwp_trace_file_runs); /* else for communication alone */
-    lwp_calls_lazy = !traced && (windows || !option_redundancy) && !option_registers; /* only windows and allocations ask for it */
+    lwp_calls_lazy = !traced && (windows || (!option_redundancy && !option_registers)); /* only windows and allocations ask for it */
     lwp_exact_process_start();
     if (option_redundancy && !lwp_redundancy_start(windows))
         lwp_exact_process_note("Redundant accesses were not counted: there is not enough memory.");

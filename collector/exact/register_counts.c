@@ -63,6 +63,11 @@ void lwp_register_near(ULong what, ULong first, ULong before, ULong after)
         counts_pair(what, first)->close += bytes;
 }
 
+ULong lwp_register_far(UInt element)
+{
+    return (ULong)(lwp_value_close * (element == sizeof(double) ? 0x1p53 : 0x1p24)) + 1;
+}
+
 void lwp_register_counts_part(void)
 {
     if (counts_run)

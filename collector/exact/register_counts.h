@@ -25,6 +25,9 @@ bool lwp_register_counts_start(bool windows);
 VG_REGPARM(2) void lwp_register_same(ULong what, ULong first);
 VG_REGPARM(0) void lwp_register_near(ULong what, ULong first, ULong before, ULong after);
 
+/* Numbers whose bits are so far apart are not called for: they are not close. In units of the last place. */
+ULong lwp_register_far(UInt element);
+
 /* The region (region.h) or a window is entered or left. */
 void lwp_register_counts_part(void);
 /* Writes all counts so far in place of what was there. */

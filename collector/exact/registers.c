@@ -5,6 +5,7 @@
 #include "collector/exact/emit.h"
 #include "collector/exact/register_counts.h"
 #include "collector/exact/store_element.h"
+#include "collector/exact/trace.h"
 #include "collector/value.h"
 #include "format/record.h"
 
@@ -15,7 +16,8 @@
 
 enum { LANE = 8, HALF = 16, VECTOR = 32, NUMBERS_X87 = 8 };
 
-static bool registers_run;
+bool lwp_registers_run;
+static bool registers_later;
 
 /* What each temporary of the superblock is made by; NULL: by a load under a condition, or nothing that is an expression. */
 static const IRExpr **made;
@@ -25,15 +27,18 @@ static void registers_kernel_wrote(CorePart part, ThreadId thread, PtrdiffT offs
 {
     static const UChar nobody[sizeof(VexGuestAMD64State)];
     (void)part;
+    lwp_trace_drain();
     VG_(set_shadow_regs_area)(thread, 1, offset, bytes < sizeof nobody ? bytes : sizeof nobody, nobody);
 }
 
 bool lwp_registers_start(bool windows)
 {
-    registers_run = lwp_register_counts_start(windows);
-    if (!registers_run)
+    lwp_registers_run = lwp_register_counts_start(windows);
+    registers_later = windows;
+    lwp_register_windows_start();
+    if (!lwp_registers_run)
         return false;
-    /* else what is overwritten in the superblock is not written at all */
+    /* else what is overwritten in the superblock is not written at all (dead_puts.h) */
     VG_(clo_vex_control).iropt_register_updates_default = VexRegUpdAllregsAtEachInsn;
     VG_(track_post_reg_write)(registers_kernel_wrote);
     return true;
@@ -159,13 +164,17 @@ static UInt block_write(struct lwp_registers_block *block, UInt bytes, bool load
     return lwp_numbers_index(block->site, &write);
 }
 
-static IRExpr *emit_what(struct lwp_registers_block *block, UInt index, UInt bytes, UInt element)
+static ULong block_what(struct lwp_registers_block *block, UInt index, UInt bytes, UInt element)
 {
     ULong counts = !block->counted;
     block->counted = true;
-    return emit_binary(block->out, Iop_Add64, block->base,
-                       emit_word(counts << LWP_REGISTER_COUNTS_AT | (ULong)element << LWP_REGISTER_ELEMENT_AT |
-                                 (ULong)bytes << LWP_REGISTER_BYTES_AT | (ULong)index));
+    return counts << LWP_REGISTER_COUNTS_AT | (ULong)element << LWP_REGISTER_ELEMENT_AT | (ULong)bytes << LWP_REGISTER_BYTES_AT |
+           (ULong)index;
+}
+
+static IRExpr *emit_what(struct lwp_registers_block *block, UInt index, UInt bytes, UInt element)
+{
+    return emit_binary(block->out, Iop_Add64, block->base, emit_word(block_what(block, index, bytes, element)));
 }
 
 /* The write's number in both halves. */
@@ -186,21 +195,114 @@ static void emit_number(struct lwp_registers_block *block, UInt index, UInt elem
                         IRExpr *after)
 {
     IRSB *out = block->out;
-    ULong far = (ULong)(lwp_value_close * (element == 8 ? 0x1p53 : 0x1p24)) + 1;
+    ULong far = lwp_register_far(element);
     IRExpr *apart = emit_binary(out, Iop_Add64, emit_binary(out, Iop_Sub64, after, before), emit_word(far));
     EMIT_CALL(out, emit_binary(out, Iop_CmpLE64U, apart, emit_word(2 * far)), 0, lwp_register_near,
               mkIRExprVec_4(emit_what(block, index, element, element), writer, before, after));
 }
 
+/* ---- left in words, to be looked at later ---- */
+
+/* The place of the next write, whose value is `data`. */
+static struct lwp_register_write *later_write(struct lwp_registers_block *block, Int base, Int from, IRExpr *data)
+{
+    struct lwp_registers_site *site = block->later;
+    struct lwp_register_write *write = &site->writes[site->write_count++];
+    UInt bytes = (UInt)sizeofIRType(typeOfIRExpr(block->out->tyenv, data));
+    *write = (struct lwp_register_write){.base = (UShort)base, .from = (UChar)from, .bytes = (UChar)bytes};
+    if (data->tag == Iex_Const && bytes == LANE && data->Iex.Const.con->tag == Ico_U64) {
+        write->known = true;
+        write->value = data->Iex.Const.con->Ico.U64;
+        return write;
+    }
+    write->word = (UShort)site->word_count;
+    SizeT at = offsetof(struct lwp_register_words, word) + site->word_count * sizeof(ULong);
+    site->word_count += (bytes + LANE - 1) / LANE;
+    addStmtToIRSB(block->out, IRStmt_Store(Iend_LE, emit_binary(block->out, Iop_Add64, block->words, emit_word(at)), data));
+    return write;
+}
+
+/* Registers that something else than a statement that is looked at has written. */
+static void later_set(struct lwp_registers_block *block, Int offset, Int bytes)
+{
+    for (Int at = offset & ~(LANE - 1); at < offset + bytes; at += LANE)
+        if (is_general(at) || is_vector(at) || (at >= OFFSET(FPREG) && at < OFFSET(FPREG) + NUMBERS_X87 * LANE))
+            later_write(block, at, 0, emit_get(block->out, at, Ity_I64));
+}
+
+static void later_helper(struct lwp_registers_block *block)
+{
+    const IRDirty *call = block->helper;
+    block->helper = NULL;
+    for (Int i = 0; call && i < call->nFxState; i++)
+        for (Int k = 0; k <= call->fxState[i].nRepeats && call->fxState[i].fx != Ifx_Read; k++)
+            later_set(block, call->fxState[i].offset + k * call->fxState[i].repeatLen, call->fxState[i].size);
+}
+
+/* The superblock may be left here. */
+static void later_part(struct lwp_registers_block *block)
+{
+    struct lwp_registers_site *site = block->later;
+    block->done.writes = site->write_count;
+    block->done.instructions += block->instructions;
+    block->instructions = 0;
+    for (unsigned i = 0; i < 4; i++) {
+        block->done.bytes[i / 2][i % 2] += block->bytes[i / 2][i % 2];
+        block->bytes[i / 2][i % 2] = 0;
+    }
+    site->parts[site->part_count++] = block->done;
+    IRExpr *at = emit_binary(block->out, Iop_Add64, block->words, emit_word(offsetof(struct lwp_register_words, done)));
+    addStmtToIRSB(block->out, IRStmt_Store(Iend_LE, at, emit_word(site->part_count)));
+}
+
+/* At most so many words are needed for what is written. */
+static UInt later_most(const IRSB *in)
+{
+    UInt most = 0;
+    for (Int i = 0; i < in->stmts_used; i++)
+        if (in->stmts[i]->tag == Ist_Dirty)
+            most += in->stmts[i]->Ist.Dirty.details->nFxState ? sizeof(VexGuestAMD64State) / LANE : 0;
+        else
+            most += is_looked_at(in->stmts[i]) ? VECTOR / LANE : 0;
+    return most;
+}
+
+static void later_enter(struct lwp_registers_block *block)
+{
+    UInt parts = 1, most = later_most(block->in);
+    if (most > LWP_REGISTER_WORDS)
+        return;
+    for (Int i = 0; i < block->in->stmts_used; i++)
+        parts += block->in->stmts[i]->tag == Ist_Exit;
+    block->later = lwp_registers_site_new(parts, most);
+    block->later->numbers = block->site;
+    block->words = emit_load(block->out, &lwp_register_words.self);
+}
+
+/* ---- one register ---- */
+
 static void emit_general(struct lwp_registers_block *block, Int offset, IRExpr *data)
 {
     IRSB *out = block->out;
     IRType type = typeOfIRExpr(block->in->tyenv, data);
-    if (made_by_tag(data, Iex_ITE))
+    if (made_by_tag(data, Iex_ITE)) {
+        if (block->later)
+            later_write(block, offset & ~7, offset & 7, data);
         return;
+    }
     UInt bytes = general_bytes(type, data);
     UInt index = block_write(block, bytes, made_by_tag(data, Iex_Load), false, false);
     Int whole = offset & ~7, writer = offset == whole ? whole : whole + 4; /* ah has a writer of its own */
+    if (block->later) {
+        struct lwp_register_write *write = later_write(block, whole, offset - whole, data);
+        write->kind = LWP_REGISTER_INTEGER;
+        write->what = block_what(block, index, bytes, 0);
+        write->writer = (UShort)writer;
+        write->part = bytes >= 2 ? LANE : LANE / 2;
+        write->low = write->from;
+        write->high = (UChar)(write->from + write->bytes);
+        return;
+    }
     EMIT_CALL(out, emit_equal(out, type, emit_get(out, offset, type), data), 2, lwp_register_same,
               mkIRExprVec_2(emit_what(block, index, bytes, 0), emit_writer(out, writer)));
     IRExpr *now = emit_twice(block, index);
@@ -214,6 +316,17 @@ static void emit_x87(struct lwp_registers_block *block, const IRPutI *put)
 {
     IRSB *out = block->out;
     UInt index = block_write(block, LANE, made_by_tag(put->data, Iex_Load), true, false);
+    if (block->later) {
+        struct lwp_register_write *write = later_write(block, put->descr->base, 0, put->data);
+        write->kind = LWP_REGISTER_NUMBERS;
+        write->what = block_what(block, index, LANE, LANE);
+        write->element = write->high = LANE;
+        write->turns = true;
+        write->bias = (Char)put->bias;
+        SizeT at = offsetof(struct lwp_register_words, word) + block->later->word_count++ * sizeof(ULong);
+        addStmtToIRSB(out, IRStmt_Store(Iend_LE, emit_binary(out, Iop_Add64, block->words, emit_word(at)), put->ix));
+        return;
+    }
     IRRegArray *writers = mkIRRegArray(shadow_of(put->descr->base), Ity_I64, NUMBERS_X87);
     IRExpr *before = emit_unary(out, Iop_ReinterpF64asI64, emit_value(out, IRExpr_GetI(put->descr, put->ix, put->bias)));
     IRExpr *writer = emit_value(out, IRExpr_GetI(writers, put->ix, put->bias));
@@ -233,7 +346,18 @@ static bool is_zero(const IRExpr *data)
            (constant->tag == Ico_U64 && !constant->Ico.U64);
 }
 
-static void vector_put(struct lwp_registers_block *block, Int offset, const IRExpr *data)
+/* One more register than can be pending. */
+static void later_beyond(struct lwp_registers_block *block, Int base, Int from, IRExpr *data)
+{
+    if (!is_zero(data) || from != HALF) {
+        later_write(block, base, from, data);
+        return;
+    }
+    for (Int at = from; at < VECTOR; at += LANE)
+        later_write(block, base, at, emit_word(0));
+}
+
+static void vector_put(struct lwp_registers_block *block, Int offset, IRExpr *data)
 {
     IRSB *out = block->out;
     Int base = OFFSET(YMM0) + (offset - OFFSET(YMM0)) / VECTOR * VECTOR, low = offset - base;
@@ -241,15 +365,26 @@ static void vector_put(struct lwp_registers_block *block, Int offset, const IREx
     UInt at = 0;
     while (at < block->pending_count && block->pending[at].base != base)
         at++;
-    if (at == LWP_REGISTERS_PENDING)
+    if (at == LWP_REGISTERS_PENDING) {
+        if (block->later)
+            later_beyond(block, base, low, data);
         return;
+    }
     struct lwp_registers_pending *pending = &block->pending[at];
     if (at == block->pending_count) {
         block->pending_count++;
-        *pending = (struct lwp_registers_pending){.base = base, .low = VECTOR, .data = data};
-        for (Int i = 0; i < 2; i++)
+        *pending = (struct lwp_registers_pending){.base = base, .low = VECTOR, .data = data, .from = VECTOR};
+        for (Int i = 0; i < 2 && !block->later; i++)
             pending->before[i] = emit_get(out, base + i * HALF, Ity_V128);
     }
+    if (is_zero(data) && low == HALF && high == VECTOR) {
+        pending->clears_upper = true;
+        return;
+    }
+    pending->puts++;
+    pending->put = data;
+    pending->from = low < pending->from ? low : pending->from;
+    pending->to = high > pending->to ? high : pending->to;
     if (is_zero(data))
         return;
     pending->data = data;
@@ -297,6 +432,26 @@ static void vector_whole(struct lwp_registers_block *block, const struct lwp_reg
               mkIRExprVec_2(emit_what(block, index, bytes, 0), emit_writer(out, pending->base + pending->low)));
 }
 
+/* What the instruction has left in the register. */
+static void vector_later(struct lwp_registers_block *block, const struct lwp_registers_pending *pending, UInt index, UInt bytes, UInt element)
+{
+    struct lwp_register_write *write;
+    bool clears = pending->clears_upper && pending->to <= HALF;
+    if (!pending->puts)
+        write = later_write(block, pending->base, HALF, emit_word(0));
+    else if (pending->puts == 1 && (clears || !pending->clears_upper))
+        write = later_write(block, pending->base, pending->from, pending->put);
+    else
+        write = later_write(block, pending->base, 0, emit_get(block->out, pending->base, pending->to > HALF ? Ity_V256 : Ity_V128));
+    write->kind = element ? LWP_REGISTER_NUMBERS : LWP_REGISTER_INTEGER;
+    write->what = block_what(block, index, element ? element : bytes, element);
+    write->writer = (UShort)(pending->base + pending->low);
+    write->low = (UChar)pending->low;
+    write->high = (UChar)pending->high;
+    write->element = (UChar)element;
+    write->clears_upper = clears;
+}
+
 static void vector_finish(struct lwp_registers_block *block, struct lwp_registers_pending *pending)
 {
     IRSB *out = block->out;
@@ -311,6 +466,10 @@ static void vector_finish(struct lwp_registers_block *block, struct lwp_register
     if (element && bytes % element)
         element = 0;
     UInt index = block_write(block, bytes, made_by_tag(pending->data, Iex_Load), element != 0, bytes > LANE);
+    if (block->later) {
+        vector_later(block, pending, index, bytes, element);
+        return;
+    }
     if (element)
         vector_numbers(block, pending, index, element);
     else
@@ -348,10 +507,19 @@ static void block_add(struct lwp_registers_block *block)
     emit_add(block->out, totals, offsetof(struct lwp_register_totals, instructions), &block->instructions);
 }
 
+static void block_part_ends(struct lwp_registers_block *block)
+{
+    block_instruction_ends(block);
+    if (block->later)
+        later_part(block);
+    else
+        block_add(block);
+}
+
 void lwp_registers_enter(struct lwp_registers_block *block, IRSB *out, const IRSB *in)
 {
     UInt count = 0;
-    if (!registers_run)
+    if (!lwp_registers_run)
         return;
     for (Int i = 0; i < in->stmts_used; i++)
         count += is_looked_at(in->stmts[i]);
@@ -360,6 +528,10 @@ void lwp_registers_enter(struct lwp_registers_block *block, IRSB *out, const IRS
     block->in = in;
     block->instructions = 1;
     struct lwp_numbered_block *site = block->site = lwp_numbers_block(count);
+    if (registers_later)
+        later_enter(block);
+    if (block->later)
+        return;
     IRExpr *now = emit_value(out, IRExpr_Load(Iend_LE, Ity_I32, emit_pointer(&lwp_context_now)));
     IRExpr *last = emit_value(out, IRExpr_Load(Iend_LE, Ity_I32, emit_pointer(&site->node)));
     EMIT_CALL(out, emit_binary(out, Iop_CmpNE32, now, last), 1, lwp_numbers_enter, mkIRExprVec_1(emit_pointer(site)));
@@ -377,13 +549,15 @@ static void block_instruction(struct lwp_registers_block *block, const IRStmt *m
 
 void lwp_registers_before(struct lwp_registers_block *block, const IRStmt *statement)
 {
-    if (!registers_run)
+    if (!lwp_registers_run)
         return;
     if (!block->site) {
         if (statement->tag == Ist_IMark)
             block_instruction(block, statement);
         return;
     }
+    if (block->later)
+        later_helper(block);
     switch (statement->tag) {
     case Ist_IMark:
         block_instruction_ends(block);
@@ -391,8 +565,10 @@ void lwp_registers_before(struct lwp_registers_block *block, const IRStmt *state
         block->instructions++;
         return;
     case Ist_Exit:
-        block_instruction_ends(block);
-        block_add(block);
+        block_part_ends(block);
+        return;
+    case Ist_Dirty:
+        block->helper = statement->Ist.Dirty.details;
         return;
     case Ist_Put:
         if (is_general(statement->Ist.Put.offset))
@@ -410,6 +586,9 @@ void lwp_registers_end(struct lwp_registers_block *block)
 {
     if (!block->site)
         return;
-    block_instruction_ends(block);
-    block_add(block);
+    if (block->later)
+        later_helper(block);
+    block_part_ends(block);
+    if (block->later)
+        lwp_registers_site_done(block->later);
 }

@@ -7,6 +7,7 @@
 #include "collector/exact/options.h"
 #include "collector/exact/redundancy_windows.h"
 #include "collector/exact/register_counts.h"
+#include "collector/exact/register_windows.h"
 #include "collector/exact/sampling.h"
 #include "collector/exact/spatial.h"
 #include "collector/exact/spatial_registers.h"
@@ -71,6 +72,9 @@ void lwp_trace_empty(void)
         lwp_sampling_words(begin, end);
     if (lwp_communication_runs)
         lwp_communication_words(begin, end);
+    const struct lwp_trace_block *first = (const void *)*begin;
+    if (!lwp_trace_all && lwp_trace_open && first->registers)
+        lwp_register_windows_ran(first->registers);
     for (const ULong *at = begin; trace_has_readers() && at < end;) {
         struct lwp_trace_block *block = (void *)*at++;
         trace_read(block, at);
@@ -111,6 +115,7 @@ static void trace_set(void)
     lwp_trace_open = trace_window && trace_inside;
     if (!open && lwp_trace_open) {
         lwp_values_window();
+        lwp_register_windows_open();
         if (lwp_trace_file_runs)
             lwp_trace_file_window();
     }
@@ -154,6 +159,8 @@ static void trace_take(const struct lwp_trace_block *block)
     for (uint32_t i = 1; i <= lwp_trace_length(block); i++)
         lwp_trace_words[i] = 0;
     lwp_trace_pending = true;
+    if (block->registers)
+        lwp_register_windows_begin(block->registers);
 }
 
 VG_REGPARM(1) void lwp_trace_tick(struct lwp_trace_block *block)

@@ -1,0 +1,13 @@
+/* Where all that is written to registers has to be seen, VEX is told to keep it (registers.c), flags and all, which takes
+ * more than twice the time. What nothing has asked for when a superblock is finished goes here: writes to the guest's
+ * state that are overwritten before the superblock may be left, as VEX does it otherwise. */
+#ifndef LWP_EXACT_DEAD_PUTS_H
+#define LWP_EXACT_DEAD_PUTS_H
+
+#include "collector/exact/tool.h"
+#include "libvex_ir.h"
+
+/* The stack and frame pointers and the instruction pointer stay right wherever memory is accessed. */
+void lwp_dead_puts_remove(IRSB *superblock);
+
+#endif
