@@ -18,9 +18,10 @@ collect --window all -o signal -- sh -c 'kill -SEGV $$' > out 2> err
 grep -q -- '--window takes' err || fail "window 0:1 says $(cat err)"
 [ ! -e none ] || fail "a result directory stays behind"
 
-# neuron: the split that is known to be right, by the same records twice
+# neuron: the split that is known to be right, by the same records twice. What it prints of the time must not differ.
+mkdir clocked && $CC -std=gnu11 -O2 -g -pthread -o clocked/neuron "$SRC/examples/neuron.c" "$SRC/tests/programs/own_clock.c" || fail "neuron with a clock of its own"
 for run in one two; do
-    collect --detect layout,redundancy -o $run "$BUILD/examples-bin/neuron" 1 2 > out 2> err || { cat err; fail "neuron"; }
+    collect --detect layout,redundancy -o $run clocked/neuron 1 2 > out 2> err || { cat err; fail "neuron"; }
     "$LWP" analyze -q $run || fail "analyze"
     "$LWP" dump $run/p*/t*.lwps | grep -v '^file\|^thread' > $run.dump
 done

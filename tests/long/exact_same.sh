@@ -7,17 +7,6 @@ fail() { echo "FAILED: $*"; failed=1; }
 [ -x "$BUILD/exact/lwp-amd64-linux" ] || { echo "the exact engine was not built"; exit 77; }
 cd "$TMP" || exit 1
 only=${only-}
-cat > clock.c <<'C'
-#include <time.h>
-int clock_gettime(clockid_t clock, struct timespec *time) /* how often the thread has asked */
-{
-    static __thread long asked;
-    (void)clock;
-    asked++;
-    *time = (struct timespec){.tv_sec = asked / 1000, .tv_nsec = asked % 1000 * 1000000};
-    return 0;
-}
-C
 failed=0 far=a/much/longer/path/than/that/of/the/other/one
 mkdir -p $far && cp -r "$BUILD/lwp" "$BUILD/exact" $far || exit 1
 cat > same.py <<'PY'
@@ -45,14 +34,14 @@ same() { # NAME PROGRAM...
     cmp -s <(sed "$ids" out.one) <(sed "$ids" out.two) || fail "two outputs of $name differ"
 }
 for example in boxes diffusion neighbours neuron nochange readings registers rows stencil tree; do
-    $CC -std=gnu11 -O2 -g -pthread -o $example "$SRC/examples/$example.c" clock.c -lm || fail "$example"
+    $CC -std=gnu11 -O2 -g -pthread -o $example "$SRC/examples/$example.c" "$SRC/tests/programs/own_clock.c" -lm || fail "$example"
     for threads in 1 4; do
         same $example.$threads ./$example $threads 1
     done
 done
 detect=communication
 for program in ring master_worker; do # they end by the clock
-    $CC -std=gnu11 -O1 -g -pthread -o $program "$SRC/tests/programs/$program.c" clock.c || fail "$program"
+    $CC -std=gnu11 -O1 -g -pthread -o $program "$SRC/tests/programs/$program.c" "$SRC/tests/programs/own_clock.c" || fail "$program"
     same $program ./$program 0.01
 done
 for example in neuron tree; do
