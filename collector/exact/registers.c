@@ -4,6 +4,7 @@
 #include "collector/exact/contexts.h"
 #include "collector/exact/emit.h"
 #include "collector/exact/register_counts.h"
+#include "collector/exact/register_left.h"
 #include "collector/exact/store_element.h"
 #include "collector/exact/trace.h"
 #include "collector/value.h"
@@ -11,10 +12,6 @@
 
 #include "libvex_guest_amd64.h"
 #include <stddef.h>
-
-#define OFFSET(name) ((Int)offsetof(VexGuestAMD64State, guest_##name))
-
-enum { LANE = 8, HALF = 16, VECTOR = 32, NUMBERS_X87 = 8 };
 
 bool lwp_registers_run;
 static bool registers_later;
@@ -45,28 +42,6 @@ bool lwp_registers_start(bool windows)
 }
 
 /* ---- what is written ---- */
-
-static bool is_general(Int offset)
-{
-    return offset >= OFFSET(RAX) && offset < OFFSET(R15) + 8 && (offset < OFFSET(RSP) || offset >= OFFSET(RSP) + 8);
-}
-
-static bool is_vector(Int offset)
-{
-    return offset >= OFFSET(YMM0) && offset < OFFSET(YMM15) + VECTOR;
-}
-
-static bool is_x87(const IRStmt *statement)
-{
-    return statement->tag == Ist_PutI && statement->Ist.PutI.details->descr->base == OFFSET(FPREG);
-}
-
-static bool is_looked_at(const IRStmt *statement)
-{
-    if (statement->tag == Ist_Put)
-        return is_general(statement->Ist.Put.offset) || is_vector(statement->Ist.Put.offset);
-    return is_x87(statement);
-}
 
 static void made_note(const IRSB *in)
 {
@@ -201,84 +176,6 @@ static void emit_number(struct lwp_registers_block *block, UInt index, UInt elem
               mkIRExprVec_4(emit_what(block, index, element, element), writer, before, after));
 }
 
-/* ---- left in words, to be looked at later ---- */
-
-/* The place of the next write, whose value is `data`. */
-static struct lwp_register_write *later_write(struct lwp_registers_block *block, Int base, Int from, IRExpr *data)
-{
-    struct lwp_registers_site *site = block->later;
-    struct lwp_register_write *write = &site->writes[site->write_count++];
-    UInt bytes = (UInt)sizeofIRType(typeOfIRExpr(block->out->tyenv, data));
-    *write = (struct lwp_register_write){.base = (UShort)base, .from = (UChar)from, .bytes = (UChar)bytes};
-    if (data->tag == Iex_Const && bytes == LANE && data->Iex.Const.con->tag == Ico_U64) {
-        write->known = true;
-        write->value = data->Iex.Const.con->Ico.U64;
-        return write;
-    }
-    write->word = (UShort)site->word_count;
-    SizeT at = offsetof(struct lwp_register_words, word) + site->word_count * sizeof(ULong);
-    site->word_count += (bytes + LANE - 1) / LANE;
-    addStmtToIRSB(block->out, IRStmt_Store(Iend_LE, emit_binary(block->out, Iop_Add64, block->words, emit_word(at)), data));
-    return write;
-}
-
-/* Registers that something else than a statement that is looked at has written. */
-static void later_set(struct lwp_registers_block *block, Int offset, Int bytes)
-{
-    for (Int at = offset & ~(LANE - 1); at < offset + bytes; at += LANE)
-        if (is_general(at) || is_vector(at) || (at >= OFFSET(FPREG) && at < OFFSET(FPREG) + NUMBERS_X87 * LANE))
-            later_write(block, at, 0, emit_get(block->out, at, Ity_I64));
-}
-
-static void later_helper(struct lwp_registers_block *block)
-{
-    const IRDirty *call = block->helper;
-    block->helper = NULL;
-    for (Int i = 0; call && i < call->nFxState; i++)
-        for (Int k = 0; k <= call->fxState[i].nRepeats && call->fxState[i].fx != Ifx_Read; k++)
-            later_set(block, call->fxState[i].offset + k * call->fxState[i].repeatLen, call->fxState[i].size);
-}
-
-/* The superblock may be left here. */
-static void later_part(struct lwp_registers_block *block)
-{
-    struct lwp_registers_site *site = block->later;
-    block->done.writes = site->write_count;
-    block->done.instructions += block->instructions;
-    block->instructions = 0;
-    for (unsigned i = 0; i < 4; i++) {
-        block->done.bytes[i / 2][i % 2] += block->bytes[i / 2][i % 2];
-        block->bytes[i / 2][i % 2] = 0;
-    }
-    site->parts[site->part_count++] = block->done;
-    IRExpr *at = emit_binary(block->out, Iop_Add64, block->words, emit_word(offsetof(struct lwp_register_words, done)));
-    addStmtToIRSB(block->out, IRStmt_Store(Iend_LE, at, emit_word(site->part_count)));
-}
-
-/* At most so many words are needed for what is written. */
-static UInt later_most(const IRSB *in)
-{
-    UInt most = 0;
-    for (Int i = 0; i < in->stmts_used; i++)
-        if (in->stmts[i]->tag == Ist_Dirty)
-            most += in->stmts[i]->Ist.Dirty.details->nFxState ? sizeof(VexGuestAMD64State) / LANE : 0;
-        else
-            most += is_looked_at(in->stmts[i]) ? VECTOR / LANE : 0;
-    return most;
-}
-
-static void later_enter(struct lwp_registers_block *block)
-{
-    UInt parts = 1, most = later_most(block->in);
-    if (most > LWP_REGISTER_WORDS)
-        return;
-    for (Int i = 0; i < block->in->stmts_used; i++)
-        parts += block->in->stmts[i]->tag == Ist_Exit;
-    block->later = lwp_registers_site_new(parts, most);
-    block->later->numbers = block->site;
-    block->words = emit_load(block->out, &lwp_register_words.self);
-}
-
 /* ---- one register ---- */
 
 static void emit_general(struct lwp_registers_block *block, Int offset, IRExpr *data)
@@ -287,14 +184,14 @@ static void emit_general(struct lwp_registers_block *block, Int offset, IRExpr *
     IRType type = typeOfIRExpr(block->in->tyenv, data);
     if (made_by_tag(data, Iex_ITE)) {
         if (block->later)
-            later_write(block, offset & ~7, offset & 7, data);
+            lwp_left_write(block, offset & ~7, offset & 7, data);
         return;
     }
     UInt bytes = general_bytes(type, data);
     UInt index = block_write(block, bytes, made_by_tag(data, Iex_Load), false, false);
     Int whole = offset & ~7, writer = offset == whole ? whole : whole + 4; /* ah has a writer of its own */
     if (block->later) {
-        struct lwp_register_write *write = later_write(block, whole, offset - whole, data);
+        struct lwp_register_write *write = lwp_left_write(block, whole, offset - whole, data);
         write->kind = LWP_REGISTER_INTEGER;
         write->what = block_what(block, index, bytes, 0);
         write->writer = (UShort)writer;
@@ -317,7 +214,7 @@ static void emit_x87(struct lwp_registers_block *block, const IRPutI *put)
     IRSB *out = block->out;
     UInt index = block_write(block, LANE, made_by_tag(put->data, Iex_Load), true, false);
     if (block->later) {
-        struct lwp_register_write *write = later_write(block, put->descr->base, 0, put->data);
+        struct lwp_register_write *write = lwp_left_write(block, put->descr->base, 0, put->data);
         write->kind = LWP_REGISTER_NUMBERS;
         write->what = block_what(block, index, LANE, LANE);
         write->element = write->high = LANE;
@@ -337,26 +234,6 @@ static void emit_x87(struct lwp_registers_block *block, const IRPutI *put)
 
 /* ---- vector registers ---- */
 
-static bool is_zero(const IRExpr *data)
-{
-    if (data->tag != Iex_Const)
-        return false;
-    const IRConst *constant = data->Iex.Const.con;
-    return (constant->tag == Ico_V128 && !constant->Ico.V128) || (constant->tag == Ico_V256 && !constant->Ico.V256) ||
-           (constant->tag == Ico_U64 && !constant->Ico.U64);
-}
-
-/* One more register than can be pending. */
-static void later_beyond(struct lwp_registers_block *block, Int base, Int from, IRExpr *data)
-{
-    if (!is_zero(data) || from != HALF) {
-        later_write(block, base, from, data);
-        return;
-    }
-    for (Int at = from; at < VECTOR; at += LANE)
-        later_write(block, base, at, emit_word(0));
-}
-
 static void vector_put(struct lwp_registers_block *block, Int offset, IRExpr *data)
 {
     IRSB *out = block->out;
@@ -367,7 +244,7 @@ static void vector_put(struct lwp_registers_block *block, Int offset, IRExpr *da
         at++;
     if (at == LWP_REGISTERS_PENDING) {
         if (block->later)
-            later_beyond(block, base, low, data);
+            lwp_left_beyond(block, base, low, data);
         return;
     }
     struct lwp_registers_pending *pending = &block->pending[at];
@@ -438,11 +315,11 @@ static void vector_later(struct lwp_registers_block *block, const struct lwp_reg
     struct lwp_register_write *write;
     bool clears = pending->clears_upper && pending->to <= HALF;
     if (!pending->puts)
-        write = later_write(block, pending->base, HALF, emit_word(0));
+        write = lwp_left_write(block, pending->base, HALF, emit_word(0));
     else if (pending->puts == 1 && (clears || !pending->clears_upper))
-        write = later_write(block, pending->base, pending->from, pending->put);
+        write = lwp_left_write(block, pending->base, pending->from, pending->put);
     else
-        write = later_write(block, pending->base, 0, emit_get(block->out, pending->base, pending->to > HALF ? Ity_V256 : Ity_V128));
+        write = lwp_left_write(block, pending->base, 0, emit_get(block->out, pending->base, pending->to > HALF ? Ity_V256 : Ity_V128));
     write->kind = element ? LWP_REGISTER_NUMBERS : LWP_REGISTER_INTEGER;
     write->what = block_what(block, index, element ? element : bytes, element);
     write->writer = (UShort)(pending->base + pending->low);
@@ -511,7 +388,7 @@ static void block_part_ends(struct lwp_registers_block *block)
 {
     block_instruction_ends(block);
     if (block->later)
-        later_part(block);
+        lwp_left_part(block);
     else
         block_add(block);
 }
@@ -529,7 +406,7 @@ void lwp_registers_enter(struct lwp_registers_block *block, IRSB *out, const IRS
     block->instructions = 1;
     struct lwp_numbered_block *site = block->site = lwp_numbers_block(count);
     if (registers_later)
-        later_enter(block);
+        lwp_left_enter(block);
     if (block->later)
         return;
     IRExpr *now = emit_value(out, IRExpr_Load(Iend_LE, Ity_I32, emit_pointer(&lwp_context_now)));
@@ -557,7 +434,7 @@ void lwp_registers_before(struct lwp_registers_block *block, const IRStmt *state
         return;
     }
     if (block->later)
-        later_helper(block);
+        lwp_left_helper(block);
     switch (statement->tag) {
     case Ist_IMark:
         block_instruction_ends(block);
@@ -587,7 +464,7 @@ void lwp_registers_end(struct lwp_registers_block *block)
     if (!block->site)
         return;
     if (block->later)
-        later_helper(block);
+        lwp_left_helper(block);
     block_part_ends(block);
     if (block->later)
         lwp_registers_site_done(block->later);

@@ -15,6 +15,7 @@ run parts parts --region write_parts
 for name in bad fixed; do run $name $name --region write_registers; done
 for name in exp exp_fixed; do run $name $name; done
 run part exp --region lava
+run window exp --window 1000000000:1
 cat > check.py <<'PY'
 import collections, json, sys
 def load(name): return json.load(open(name + "/analysis.json"))
@@ -46,6 +47,10 @@ assert line in lines(d, top["first"]) and line in lines(d, top["second"]), (line
 assert top["cause"] == "same_arguments" and "exp" in top["remedy"], top
 def through(d): return sum(p["amount"] for p in d["redundancies"] if line in lines(d, p["second"]))
 assert through(d) > 30 * through(fixed), (through(d), through(fixed))
+# superblocks looked at when they have run, in one window over all of it, tell what they tell as they run
+def pairs_of(d): return sorted((p["amount"], lines(d, p["first"]), lines(d, p["second"])) for p in d["redundancies"])
+window = load("window")
+assert window["redundancy_totals"] == d["redundancy_totals"] and pairs_of(window) == pairs_of(d), (window["redundancy_totals"], d["redundancy_totals"])
 part = load("part")
 assert part["redundancies"] and abs(through(part) - through(d)) < 1000, (through(part), through(d))
 assert all(any(f.get("function") == "lava" for f in part["contexts"][p["second"]]["frames"]) for p in part["redundancies"])
