@@ -231,6 +231,6 @@ LC_ALL=C grep -q "$(printf '\033')" out && fail "the folder's name reached the t
 printf '{"schema": "lwp-analysis", "version": "1.0", "findings": [{"title": "\377"}]}' > broken.json
 for bytes in broken.json names.json; do
     "$lwp" report $bytes > out 2> err; [ $? = 1 ] && [ "$(wc -l < err)" = 1 ] || { cat err; fail "report $bytes"; }
-    "$lwp" check $bytes > out 2> err; [ $? = 3 ] && [ "$(wc -l < err)" = 1 ] || { cat err; fail "check $bytes"; }
+    "$lwp" check $bytes > out 2> err; [ $? = 2 ] && [ "$(wc -l < err)" = 1 ] || { cat err; fail "check $bytes"; }
 done
 exit 0
