@@ -7,6 +7,7 @@
 
 #include "analysis/loop_shape.h"
 #include "base/arena.h"
+#include "base/hash.h"
 
 #include <stdlib.h>
 
@@ -56,11 +57,25 @@ static void ranges_join(struct sampled_ranges *ranges)
     ranges->count = kept;
 }
 
+/* What instructions step by: many streams have the same one, and its loop's code is read once. */
+struct sampled_steps {
+    struct lwp_map *index; /* module and address -> items[] */
+    int64_t *items;
+    size_t count, room;
+};
+
 /* Bytes it goes on by each time round; 0: not known, or it does not. */
-static int64_t stream_step(const struct lwp_profile *profile, const struct lwp_stream *stream)
+static int64_t stream_step(const struct lwp_profile *profile, const struct lwp_stream *stream, struct sampled_steps *steps)
 {
+    enum { ADDRESS_BITS = 48 };
     struct lwp_loop_shape shape;
-    return lwp_loop_shape(profile->code, stream->module, stream->address, &shape) ? shape.step : 0;
+    uint32_t *at = lwp_map_at(steps->index, (uint64_t)stream->module << ADDRESS_BITS ^ stream->address);
+    if (*at == LWP_MAP_NONE) {
+        *at = (uint32_t)steps->count;
+        LWP_GROW(&steps->items, steps->count, &steps->room);
+        steps->items[steps->count++] = lwp_loop_shape(profile->code, stream->module, stream->address, &shape) ? shape.step : 0;
+    }
+    return steps->items[*at];
 }
 
 static bool stream_ends(const struct lwp_stream *stream, uint64_t *low, uint64_t *high)
@@ -173,6 +188,7 @@ static struct sampled_making *makings_of(const struct lwp_profile *profile, size
 void lwp_locality_sampled_find(struct lwp_profile *profile, struct lwp_sampled_locality *found)
 {
     struct sampled_making *makings = makings_of(profile, &found->count);
+    struct sampled_steps steps = {.index = lwp_map_new()};
     struct sampled_ranges *walks = lwp_zeroed(found->count + 1, sizeof *walks);
     uint32_t *first = lwp_arena_alloc(profile->arena, profile->region_count + 1, sizeof *first); /* index + 1 of a region's first row */
     for (size_t i = found->count; i-- > 0;) {
@@ -182,7 +198,7 @@ void lwp_locality_sampled_find(struct lwp_profile *profile, struct lwp_sampled_l
     for (size_t i = 0; i < profile->stream_count; i++) {
         const struct lwp_stream *stream = &profile->streams[i];
         uint32_t row = stream->region == LWP_NONE ? 0 : first[stream->region];
-        int64_t step = row ? stream_step(profile, stream) : 0;
+        int64_t step = row ? stream_step(profile, stream, &steps) : 0;
         uint64_t low, high;
         if (step && (uint64_t)llabs(step) <= STREAM_LINES * profile->machine.line_bytes && stream_ends(stream, &low, &high))
             ranges_add(&walks[row - 1], stream->object, low, high);
@@ -200,6 +216,8 @@ void lwp_locality_sampled_find(struct lwp_profile *profile, struct lwp_sampled_l
     }
     for (size_t i = 0; i < found->count; i++)
         found->rows[i] = makings[i].row;
+    lwp_map_free(steps.index);
+    free(steps.items);
     free(walks);
     free(makings);
 }
