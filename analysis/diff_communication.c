@@ -22,18 +22,12 @@ static const json_t *region_alike(const json_t *regions, const json_t *wanted)
     return NULL;
 }
 
-static double known(const json_t *object, const char *key)
-{
-    const json_t *value = json_object_get(object, key);
-    return json_is_number(value) ? json_number_value(value) : -1;
-}
-
 static json_t *region_side(const json_t *region)
 {
     const json_t *crd = json_object_get(region, "crd");
-    return json_pack("{s:o,s:o,s:o,s:o}", "communicated", lwp_json_measured(known(region, "communicated")), "reused",
-                     lwp_json_measured(known(region, "reused")), "median", lwp_json_measured(known(crd, "median")),
-                     "p90", lwp_json_measured(known(crd, "p90")));
+    return json_pack("{s:o,s:o,s:o,s:o}", "communicated", lwp_json_measured(lwp_json_number(region, "communicated")), "reused",
+                     lwp_json_measured(lwp_json_number(region, "reused")), "median", lwp_json_measured(lwp_json_number(crd, "median")),
+                     "p90", lwp_json_measured(lwp_json_number(crd, "p90")));
 }
 
 double lwp_diff_steps(double before, double after, double cutoff, double *growth)
@@ -47,13 +41,13 @@ double lwp_diff_steps(double before, double after, double cutoff, double *growth
 /* Until nine tenths of the distances no longer fit. */
 static double steps_left(const json_t *before, const json_t *after, double *growth)
 {
-    return lwp_diff_steps(known(json_object_get(before, "crd"), "p90"), known(json_object_get(after, "crd"), "p90"),
-                          known(json_object_get(after, "crd"), "min_cutoff"), growth);
+    return lwp_diff_steps(lwp_json_number(json_object_get(before, "crd"), "p90"), lwp_json_number(json_object_get(after, "crd"), "p90"),
+                          lwp_json_number(json_object_get(after, "crd"), "min_cutoff"), growth);
 }
 
 static int steps_compare(const void *a, const void *b)
 {
-    double x = known(*(json_t *const *)a, "steps_left"), y = known(*(json_t *const *)b, "steps_left");
+    double x = lwp_json_number(*(json_t *const *)a, "steps_left"), y = lwp_json_number(*(json_t *const *)b, "steps_left");
     x = x < 0 ? INFINITY : x;
     y = y < 0 ? INFINITY : y;
     return (x > y) - (x < y);

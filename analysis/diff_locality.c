@@ -39,17 +39,11 @@ static const json_t *row_alike(const json_t *root, const char *object, const cha
     return NULL;
 }
 
-static double number(const json_t *object, const char *key)
-{
-    const json_t *value = json_object_get(object, key);
-    return json_is_number(value) ? json_number_value(value) : -1;
-}
-
 static json_t *row_side(const json_t *row)
 {
-    double accesses = number(row, "accesses"), missed = number(json_object_get(row, "misses"), "L1");
+    double accesses = lwp_json_number(row, "accesses"), missed = lwp_json_number(json_object_get(row, "misses"), "L1");
     return json_pack("{s:o,s:o,s:o}", "accesses", lwp_json_measured(accesses), "median",
-                     lwp_json_measured(number(json_object_get(row, "reuse_distance"), "median")), "missing",
+                     lwp_json_measured(lwp_json_number(json_object_get(row, "reuse_distance"), "median")), "missing",
                      lwp_json_measured(accesses > 0 && missed >= 0 ? missed / accesses : -1));
 }
 
@@ -57,16 +51,16 @@ static json_t *row_side(const json_t *row)
 static double cache_lines(const json_t *root)
 {
     const json_t *machine = json_object_get(json_object_get(root, "run"), "machine"), *cache;
-    double line = number(machine, "line_bytes"), most = -1;
+    double line = lwp_json_number(machine, "line_bytes"), most = -1;
     size_t i;
     json_array_foreach(json_object_get(machine, "caches"), i, cache)
-        most = number(cache, "bytes") > most ? number(cache, "bytes") : most;
+        most = lwp_json_number(cache, "bytes") > most ? lwp_json_number(cache, "bytes") : most;
     return line > 0 && most > 0 ? most / line : -1;
 }
 
 static bool is_traced(const json_t *root)
 {
-    return number(json_array_get(json_object_get(root, "locality"), 0), "accesses") >= 0;
+    return lwp_json_number(json_array_get(json_object_get(root, "locality"), 0), "accesses") >= 0;
 }
 
 json_t *lwp_diff_locality(const struct lwp_diff *diff)
@@ -84,8 +78,8 @@ json_t *lwp_diff_locality(const struct lwp_diff *diff)
         const json_t *old = object && function ? row_alike(before, object, function) : NULL;
         if (!old || row_alike(after, object, function) != row || json_array_size(list) == ROWS_MOST)
             continue;
-        double growth, steps = lwp_diff_steps(number(json_object_get(old, "reuse_distance"), "median"),
-                                              number(json_object_get(row, "reuse_distance"), "median"), cache_lines(after), &growth);
+        double growth, steps = lwp_diff_steps(lwp_json_number(json_object_get(old, "reuse_distance"), "median"),
+                                              lwp_json_number(json_object_get(row, "reuse_distance"), "median"), cache_lines(after), &growth);
         json_array_append_new(list, json_pack("{s:o,s:o,s:o,s:o,s:o,s:o}", "object", lwp_json_text(object), "function", lwp_json_text(function),
                                               "before", row_side(old), "after", row_side(row), "growth", lwp_json_measured(growth),
                                               "steps_left", lwp_json_measured(steps)));

@@ -1,5 +1,6 @@
 /* A comparison as text. In: what lwp_diff_build makes, nothing else. */
 #include "analysis/diff.h"
+#include "analysis/json_value.h"
 
 #include "analysis/diff_text_scaling.h"
 #include "analysis/report.h"
@@ -16,18 +17,6 @@ struct text {
     FILE *out;
     bool colour;
 };
-
-static const char *text_of(const json_t *object, const char *key, const char *otherwise)
-{
-    const char *text = json_string_value(json_object_get(object, key));
-    return text ? text : otherwise;
-}
-
-static double text_number(const json_t *object, const char *key)
-{
-    const json_t *value = json_object_get(object, key);
-    return json_is_number(value) ? json_number_value(value) : -1;
-}
 
 static double text_at(const json_t *pair, size_t index)
 {
@@ -61,19 +50,19 @@ static void text_run(const struct text *text, const char *heading, const json_t 
             break;
         used += (size_t)wrote;
     }
-    fprintf(text->out, "%-9s %s\n", heading, *command ? command : text_of(run, "result", "?"));
+    fprintf(text->out, "%-9s %s\n", heading, *command ? command : lwp_json_string_or(run, "result", "?"));
     fprintf(text->out, "          %.2f s of CPU time, %.2f s on the clock; %s engine, %.0f samples",
-            text_number(run, "cpu_s"), text_number(run, "wall_s"), text_of(run, "engine", "unknown"),
-            text_number(run, "samples"));
-    if (text_number(run, "runs") > 1)
-        fprintf(text->out, "; mean of %.0f runs", text_number(run, "runs"));
+            lwp_json_number(run, "cpu_s"), lwp_json_number(run, "wall_s"), lwp_json_string_or(run, "engine", "unknown"),
+            lwp_json_number(run, "samples"));
+    if (lwp_json_number(run, "runs") > 1)
+        fprintf(text->out, "; mean of %.0f runs", lwp_json_number(run, "runs"));
     fprintf(text->out, "\n");
 }
 
 static void text_ratio(const struct text *text, const json_t *program, const char *key, const char *of)
 {
     char interval[32];
-    double ratio = text_number(program, key);
+    double ratio = lwp_json_number(program, key);
     snprintf(interval, sizeof interval, "%s_ci", key);
     const json_t *pair = json_object_get(program, interval);
     if (ratio < 0)
@@ -87,7 +76,7 @@ static void text_program(const struct text *text, const json_t *diff)
 {
     const json_t *program = json_object_get(diff, "program"), *control = json_object_get(program, "control"), *doubt;
     size_t i;
-    if (text_number(program, "cpu_ratio") >= 0) {
+    if (lwp_json_number(program, "cpu_ratio") >= 0) {
         fprintf(text->out, "Speed-up ");
         text_ratio(text, program, "cpu_ratio", "");
         fprintf(text->out, " in CPU time,");
@@ -97,15 +86,15 @@ static void text_program(const struct text *text, const json_t *diff)
     }
     text_style(text, "1");
     fprintf(text->out, "Verdict   ");
-    lwp_report_wrap(text->out, 10, text_of(program, "sentence", "?"));
+    lwp_report_wrap(text->out, 10, lwp_json_string_or(program, "sentence", "?"));
     text_style(text, "0");
     if (json_is_object(control))
         fprintf(text->out, "Control   code that the change does not touch: %.2f s before, %.2f s after\n",
-                text_number(control, "before_s"), text_number(control, "after_s"));
+                lwp_json_number(control, "before_s"), lwp_json_number(control, "after_s"));
     json_array_foreach(json_object_get(diff, "doubts"), i, doubt)
     {
         fprintf(text->out, "%-9s ", json_is_true(json_object_get(doubt, "serious")) ? "Doubt" : "Note");
-        lwp_report_wrap(text->out, 10, text_of(doubt, "text", "?"));
+        lwp_report_wrap(text->out, 10, lwp_json_string_or(doubt, "text", "?"));
     }
 }
 
@@ -116,7 +105,7 @@ static void text_share(const struct text *text, const json_t *side)
         fprintf(text->out, "-");
         return;
     }
-    fprintf(text->out, "%.1f %% (%.1f-%.1f)", 100 * text_number(side, "share"), 100 * text_at(interval, 0),
+    fprintf(text->out, "%.1f %% (%.1f-%.1f)", 100 * lwp_json_number(side, "share"), 100 * text_at(interval, 0),
             100 * text_at(interval, 1));
 }
 
@@ -143,10 +132,10 @@ static void text_part(const struct text *text, const char *heading, const json_t
     size_t i, used;
     json_t *field;
     fprintf(text->out, "   %-10s", heading);
-    used = (size_t)snprintf(line, sizeof line, "%.80s%s%.80s%s", type ? type : text_of(part, "name", "?"),
-                            type ? " (" : "", type ? text_of(part, "name", "?") : "", type ? ")" : "");
-    if (text_number(part, "element_bytes") > 1)
-        used += (size_t)snprintf(line + used, sizeof line - used, ", %.0f bytes", text_number(part, "element_bytes"));
+    used = (size_t)snprintf(line, sizeof line, "%.80s%s%.80s%s", type ? type : lwp_json_string_or(part, "name", "?"),
+                            type ? " (" : "", type ? lwp_json_string_or(part, "name", "?") : "", type ? ")" : "");
+    if (lwp_json_number(part, "element_bytes") > 1)
+        used += (size_t)snprintf(line + used, sizeof line - used, ", %.0f bytes", lwp_json_number(part, "element_bytes"));
     json_array_foreach(json_object_get(part, "fields"), i, field)
     {
         int wrote = snprintf(line + used, sizeof line - used, "%s%.40s", i ? ", " : ": ", json_string_value(field));
@@ -177,8 +166,8 @@ static void text_parts(const struct text *text, const char *heading, const json_
 
 static void text_place(const json_t *side, char *place, size_t size)
 {
-    const char *file = lwp_path_last(text_of(side, "file", "?"));
-    double first = text_number(side, "first_line"), last = text_number(side, "last_line");
+    const char *file = lwp_path_last(lwp_json_string_or(side, "file", "?"));
+    double first = lwp_json_number(side, "first_line"), last = lwp_json_number(side, "last_line");
     if (!json_is_object(side))
         snprintf(place, size, "not found");
     else if (first < 0)
@@ -197,21 +186,21 @@ static void text_loops(const struct text *text, const json_t *structure)
     {
         const json_t *before = json_object_get(loop, "before"), *after = json_object_get(loop, "after");
         char from[96], to[96], lines[64] = "";
-        if ((text_number(before, "waiting_share") < share_shown / 2 &&
-             text_number(after, "waiting_share") < share_shown / 2) ||
+        if ((lwp_json_number(before, "waiting_share") < share_shown / 2 &&
+             lwp_json_number(after, "waiting_share") < share_shown / 2) ||
             shown++ == LOOPS_SHOWN)
             break;
         text_place(before, from, sizeof from);
         text_place(after, to, sizeof to);
-        double x = text_number(before, "lines_per_element"), y = text_number(after, "lines_per_element");
+        double x = lwp_json_number(before, "lines_per_element"), y = lwp_json_number(after, "lines_per_element");
         if (x >= 0 && y >= 0)
             snprintf(lines, sizeof lines, ", %.2f -> %.2f lines", x, y);
-        fprintf(text->out, "   loop      %s, %s -> %s\n             ", text_of(loop, "function", "(no name)"), from,
+        fprintf(text->out, "   loop      %s, %s -> %s\n             ", lwp_json_string_or(loop, "function", "(no name)"), from,
                 to);
-        if (text_number(before, "seconds") >= 0)
-            text_change(text, text_number(before, "seconds"), text_number(after, "seconds"), "%.2f", " s");
+        if (lwp_json_number(before, "seconds") >= 0)
+            text_change(text, lwp_json_number(before, "seconds"), lwp_json_number(after, "seconds"), "%.2f", " s");
         else
-            text_change(text, 100 * text_number(before, "share"), 100 * text_number(after, "share"), "%.1f", " %");
+            text_change(text, 100 * lwp_json_number(before, "share"), 100 * lwp_json_number(after, "share"), "%.1f", " %");
         fprintf(text->out, "%s\n", lines);
     }
 }
@@ -219,9 +208,9 @@ static void text_loops(const struct text *text, const json_t *structure)
 static void text_structure(const struct text *text, const json_t *structure)
 {
     const json_t *before = json_object_get(structure, "before"), *after = json_object_get(structure, "after");
-    const char *status = text_of(structure, "status", "?"),
+    const char *status = lwp_json_string_or(structure, "status", "?"),
                *type = json_string_value(json_object_get(structure, "type"));
-    const char *name = text_of(structure, "name", "?");
+    const char *name = lwp_json_string_or(structure, "name", "?");
     bool plain = strcmp(status, "same") == 0 || strcmp(status, "gone") == 0 || strcmp(status, "new") == 0;
     char more[40] = "";
     size_t others = json_array_size(json_object_get(structure, "whole"));
@@ -236,15 +225,15 @@ static void text_structure(const struct text *text, const json_t *structure)
     fprintf(text->out, " -> ");
     text_share(text, after);
     fprintf(text->out, "\n");
-    if (text_number(before, "waiting_s") >= 0 || text_number(after, "waiting_s") >= 0) {
+    if (lwp_json_number(before, "waiting_s") >= 0 || lwp_json_number(after, "waiting_s") >= 0) {
         fprintf(text->out, "   waiting   ");
-        text_change(text, text_number(before, "waiting_s"), text_number(after, "waiting_s"), "%.2f",
+        text_change(text, lwp_json_number(before, "waiting_s"), lwp_json_number(after, "waiting_s"), "%.2f",
                     " s; with its loops ");
-        text_change(text, text_number(before, "loops_s"), text_number(after, "loops_s"), "%.2f", " s\n");
+        text_change(text, lwp_json_number(before, "loops_s"), lwp_json_number(after, "loops_s"), "%.2f", " s\n");
     }
-    if (text_number(before, "lines_per_element") >= 0 && text_number(after, "lines_per_element") >= 0) {
+    if (lwp_json_number(before, "lines_per_element") >= 0 && lwp_json_number(after, "lines_per_element") >= 0) {
         fprintf(text->out, "   lines     ");
-        text_change(text, text_number(before, "lines_per_element"), text_number(after, "lines_per_element"), "%.2f",
+        text_change(text, lwp_json_number(before, "lines_per_element"), lwp_json_number(after, "lines_per_element"), "%.2f",
                     " cache lines for each element visited\n");
     }
     if (!plain) {
@@ -254,9 +243,9 @@ static void text_structure(const struct text *text, const json_t *structure)
     text_loops(text, structure);
     if (json_is_string(json_object_get(structure, "sentence"))) {
         fprintf(text->out, "   promise   ");
-        lwp_report_wrap(text->out, 13, text_of(structure, "sentence", "?"));
-        const char *verdict = text_of(structure, "verdict", "");
-        if (text_number(structure, "arrived") >= 0 && strcmp(verdict, "not_followed") != 0 &&
+        lwp_report_wrap(text->out, 13, lwp_json_string_or(structure, "sentence", "?"));
+        const char *verdict = lwp_json_string_or(structure, "verdict", "");
+        if (lwp_json_number(structure, "arrived") >= 0 && strcmp(verdict, "not_followed") != 0 &&
             strcmp(verdict, "cannot_tell") != 0)
             fprintf(text->out, "             (for the whole program, from the time its loops lost)\n");
     }
@@ -268,7 +257,7 @@ static void text_redundant_side(const struct text *text, const json_t *side)
     if (!json_is_object(side))
         fprintf(text->out, "unknown");
     else
-        fprintf(text->out, "%.1f %% (%.1f-%.1f)", 100 * text_number(side, "share"), 100 * text_at(interval, 0),
+        fprintf(text->out, "%.1f %% (%.1f-%.1f)", 100 * lwp_json_number(side, "share"), 100 * text_at(interval, 0),
                 100 * text_at(interval, 1));
 }
 
@@ -289,7 +278,7 @@ static void text_redundancies(const struct text *text, const json_t *redundancie
         fprintf(text->out, " -> ");
         text_redundant_side(text, json_object_get(kind, "after"));
         for (size_t k = 0; k < sizeof verdicts / sizeof *verdicts; k++)
-            if (strcmp(text_of(kind, "verdict", ""), verdicts[k][0]) == 0)
+            if (strcmp(lwp_json_string_or(kind, "verdict", ""), verdicts[k][0]) == 0)
                 fprintf(text->out, ": %s", verdicts[k][1]);
         fprintf(text->out, "\n");
     }
@@ -308,9 +297,9 @@ static void text_agreement(const struct text *text, const json_t *agreement)
     text_heading(text, "Agreement of sampling with the exact engine");
     json_array_foreach(json_object_get(agreement, "structures"), i, row)
     {
-        double sampled = text_number(row, "sampled"), exact = text_number(row, "exact");
+        double sampled = lwp_json_number(row, "sampled"), exact = lwp_json_number(row, "exact");
         const json_t *interval = json_object_get(row, "sampled_ci");
-        fprintf(text->out, "   %-32.60s ", text_of(row, "type", text_of(row, "name", "?")));
+        fprintf(text->out, "   %-32.60s ", lwp_json_string_or(row, "type", lwp_json_string_or(row, "name", "?")));
         if (sampled < 0)
             fprintf(text->out, "not seen by sampling, exact %.1f %%", 100 * exact);
         else if (exact < 0)
@@ -319,16 +308,16 @@ static void text_agreement(const struct text *text, const json_t *agreement)
             fprintf(text->out, "%.1f %% (%.1f-%.1f) sampled, %.1f %% exact", 100 * sampled, 100 * text_at(interval, 0),
                     100 * text_at(interval, 1), 100 * exact);
         for (size_t k = 0; k < sizeof advice / sizeof *advice; k++)
-            if (strcmp(text_of(row, "advice", ""), advice[k][0]) == 0)
+            if (strcmp(lwp_json_string_or(row, "advice", ""), advice[k][0]) == 0)
                 fprintf(text->out, "%s", advice[k][1]);
         fprintf(text->out, "\n");
     }
-    fprintf(text->out, "   %.1f %% of the weight is on other structures\n", 100 * text_number(agreement, "weight_apart"));
+    fprintf(text->out, "   %.1f %% of the weight is on other structures\n", 100 * lwp_json_number(agreement, "weight_apart"));
     json_array_foreach(json_object_get(agreement, "redundancies"), i, row)
     {
-        double sampled = text_number(row, "sampled"), exact = text_number(row, "exact");
+        double sampled = lwp_json_number(row, "sampled"), exact = lwp_json_number(row, "exact");
         const json_t *interval = json_object_get(row, "sampled_ci");
-        fprintf(text->out, "   %s %s, %s: ", text_of(row, "kind", "?"), text_of(row, "first", "?"), text_of(row, "second", "?"));
+        fprintf(text->out, "   %s %s, %s: ", lwp_json_string_or(row, "kind", "?"), lwp_json_string_or(row, "first", "?"), lwp_json_string_or(row, "second", "?"));
         if (sampled < 0)
             fprintf(text->out, "not sampled, ");
         else if (json_is_array(interval))
@@ -348,7 +337,7 @@ static void text_agreement(const struct text *text, const json_t *agreement)
 static void text_findings(const struct text *text, const json_t *findings, const json_t *agree)
 {
     static const char *const keys[] = {"gone", "new", "unchanged"};
-    bool engines = json_is_object(agree), exact_first = strcmp(text_of(agree, "exact", ""), "before") == 0;
+    bool engines = json_is_object(agree), exact_first = strcmp(lwp_json_string_or(agree, "exact", ""), "before") == 0;
     const char *const said[] = {!engines ? "gone" : exact_first ? "exact" : "sampled",
                                 !engines ? "new" : exact_first ? "sampled" : "exact", engines ? "both" : "unchanged"};
     size_t i;
@@ -360,7 +349,7 @@ static void text_findings(const struct text *text, const json_t *findings, const
         {
             any = true;
             fprintf(text->out, "   %-9s ", said[k]);
-            lwp_report_wrap(text->out, 13, text_of(finding, "title", text_of(finding, "id", "?")));
+            lwp_report_wrap(text->out, 13, lwp_json_string_or(finding, "title", lwp_json_string_or(finding, "id", "?")));
         }
     if (!any)
         fprintf(text->out, "   none on either side\n");
@@ -377,8 +366,8 @@ void lwp_diff_print(FILE *out, json_t *diff, bool all, bool colour)
     text_program(&text, diff);
     json_array_foreach(json_object_get(diff, "structures"), i, structure)
     {
-        double x = text_number(json_object_get(structure, "before"), "share");
-        double y = text_number(json_object_get(structure, "after"), "share");
+        double x = lwp_json_number(json_object_get(structure, "before"), "share");
+        double y = lwp_json_number(json_object_get(structure, "after"), "share");
         if (all || x >= share_shown || y >= share_shown || json_is_string(json_object_get(structure, "finding")))
             text_structure(&text, structure);
         else

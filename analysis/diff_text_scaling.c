@@ -1,36 +1,25 @@
 /* What lwp diff says of communication and distances that move, and of what will stop scaling, as text. */
 #include "analysis/diff_text_scaling.h"
+#include "analysis/json_value.h"
 
 #include <math.h>
 #include <stdbool.h>
 
-static double number(const json_t *object, const char *key)
-{
-    const json_t *value = json_object_get(object, key);
-    return json_is_number(value) ? json_number_value(value) : -1;
-}
-
-static const char *name(const json_t *object, const char *key)
-{
-    const char *text = json_string_value(json_object_get(object, key));
-    return text ? text : "?";
-}
-
 static void print_steps(FILE *out, const json_t *row, bool first)
 {
-    double steps = number(row, "steps_left");
+    double steps = lwp_json_number(row, "steps_left");
     if (steps < 0)
         return;
-    fprintf(out, "      distances grow %.2f-fold, and are beyond the caches %s", number(row, "growth"), steps == 0 ? "already\n" : "");
+    fprintf(out, "      distances grow %.2f-fold, and are beyond the caches %s", lwp_json_number(row, "growth"), steps == 0 ? "already\n" : "");
     if (steps > 0)
         fprintf(out, "after %.0f more such step%s: %s\n", ceil(steps), steps > 1 ? "s" : "", first ? "this will stop scaling first" : "this will stop scaling");
 }
 
 static void print_communicated(FILE *out, const json_t *side)
 {
-    fprintf(out, "%.0f words, read again %.0f times", number(side, "communicated"), number(side, "reused"));
-    if (number(side, "p90") >= 0)
-        fprintf(out, ", distances: median %.0f, 90 %% up to %.0f", number(side, "median"), number(side, "p90"));
+    fprintf(out, "%.0f words, read again %.0f times", lwp_json_number(side, "communicated"), lwp_json_number(side, "reused"));
+    if (lwp_json_number(side, "p90") >= 0)
+        fprintf(out, ", distances: median %.0f, 90 %% up to %.0f", lwp_json_number(side, "median"), lwp_json_number(side, "p90"));
 }
 
 void lwp_diff_print_communication(FILE *out, const json_t *regions)
@@ -39,7 +28,7 @@ void lwp_diff_print_communication(FILE *out, const json_t *regions)
     size_t i;
     json_array_foreach(regions, i, region)
     {
-        fprintf(out, "   %s: ", name(region, "name"));
+        fprintf(out, "   %s: ", lwp_json_string_or(region, "name", "?"));
         print_communicated(out, json_object_get(region, "before"));
         fprintf(out, " -> ");
         print_communicated(out, json_object_get(region, "after"));
@@ -50,7 +39,7 @@ void lwp_diff_print_communication(FILE *out, const json_t *regions)
 
 static void print_distance(FILE *out, const json_t *side)
 {
-    double median = number(side, "median"), missing = number(side, "missing");
+    double median = lwp_json_number(side, "median"), missing = lwp_json_number(side, "missing");
     if (median >= 0)
         fprintf(out, "%.0f lines", median);
     else
@@ -65,7 +54,7 @@ void lwp_diff_print_locality(FILE *out, const json_t *rows)
     size_t i;
     json_array_foreach(rows, i, row)
     {
-        fprintf(out, "   %s in %s: ", name(row, "object"), name(row, "function"));
+        fprintf(out, "   %s in %s: ", lwp_json_string_or(row, "object", "?"), lwp_json_string_or(row, "function", "?"));
         print_distance(out, json_object_get(row, "before"));
         fprintf(out, " -> ");
         print_distance(out, json_object_get(row, "after"));

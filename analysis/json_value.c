@@ -60,3 +60,15 @@ const char *lwp_json_string(const json_t *object, const char *key)
 {
     return json_string_value(json_object_get(object, key));
 }
+
+const char *lwp_json_string_or(const json_t *object, const char *key, const char *otherwise)
+{
+    const char *text = lwp_json_string(object, key);
+    return text ? text : otherwise;
+}
+
+double lwp_json_number(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    return json_is_number(value) ? json_number_value(value) : -1;
+}

@@ -17,7 +17,9 @@ json_t *lwp_json_count(uint64_t value);
 json_t *lwp_json_known(uint64_t value); /* 0: null */
 json_t *lwp_json_id(uint32_t id);       /* LWP_NONE: null */
 
-/* The other way: the text at `key`, owned by the object; NULL: there is none. */
+/* The other way: the text at `key`, owned by the object; NULL or `otherwise`: there is none. */
 const char *lwp_json_string(const json_t *object, const char *key);
+const char *lwp_json_string_or(const json_t *object, const char *key, const char *otherwise);
+double lwp_json_number(const json_t *object, const char *key); /* -1: there is none */
 
 #endif
