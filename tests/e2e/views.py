@@ -114,12 +114,7 @@ def hostile(browser):
         analysis["run"]["options"] = {"region": HOSTILE[2], HOSTILE[1]: HOSTILE[0]}
     file = export(result("hostile", change)[0], "--source=all")
     for view in ("findings", "threads", "region/1", "region/4", "region/18", "locality", "locality/0", "loops", "run"):
-        browser.open(f"file://{file}#{view}")
-        text = browser.text()
-        check("cannot be drawn" not in text, f"hostile #{view}: {text[:300]}")
-        check(browser.driver.execute_script("return window.bad === undefined && !document.querySelector('main img, main b, main script')"), f"hostile #{view}: text became markup")
-        check("\u202e" not in text and "\u200b" not in text and "\x1b" not in text, f"hostile #{view}: invisible characters are not shown")
-        check(browser.driver.execute_script("return document.documentElement.scrollWidth <= innerWidth"), f"hostile #{view} is wider than the window")
+        browser.shows_as_text(file, view)
     browser.is_quiet("hostile", f"file://{TMP}/")
 
 

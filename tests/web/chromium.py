@@ -98,6 +98,15 @@ class Browser:
         self.driver.save_screenshot(str(Path(SHOTS) / (name + ".png")))
         self.size(width)
 
+    def shows_as_text(self, file, view):
+        """A view of a page made of hostile names: drawn, with nothing of them but text."""
+        self.open(f"file://{file}#{view}")
+        text = self.text()
+        check("cannot be drawn" not in text, f"hostile #{view}: {text[:300]}")
+        check(self.driver.execute_script("return window.bad === undefined && !document.querySelector('main img, main b, main script')"), f"hostile #{view}: text became markup")
+        check("\u202e" not in text and "\u200b" not in text and "\x1b" not in text, f"hostile #{view}: invisible characters are not shown")
+        check(self.driver.execute_script("return document.documentElement.scrollWidth <= innerWidth"), f"hostile #{view} is wider than the window")
+
     def is_quiet(self, what, *own):
         """No console message, and no request but for the page itself."""
         for entry in self.driver.get_log("browser"):
