@@ -56,16 +56,16 @@ static int baseline_take(struct lwp_baseline *baseline, json_t *root, const char
 {
     const json_t *finding;
     size_t i;
-    if (strcmp(lwp_review_text(root, "schema", ""), "lwp-analysis") == 0)
+    if (strcmp(lwp_json_string_or(root, "schema", ""), "lwp-analysis") == 0)
         return baseline_of_analysis(baseline, root, arena, err);
-    if (strcmp(lwp_review_text(root, "schema", ""), "lwp-baseline") != 0)
+    if (strcmp(lwp_json_string_or(root, "schema", ""), "lwp-baseline") != 0)
         return lwp_error_set(err, LWP_ERR_FORMAT, "%s is no baseline of lwp check", path);
-    if (strncmp(lwp_review_text(root, "version", ""), "1.", 2) != 0)
+    if (strncmp(lwp_json_string_or(root, "version", ""), "1.", 2) != 0)
         return lwp_error_set(err, LWP_ERR_NEWER, "%s was written by another version of lwp; write it anew (--write-baseline)", path);
     json_array_foreach(json_object_get(root, "findings"), i, finding)
     {
-        struct lwp_baseline_entry entry = {.rule = lwp_review_text(finding, "rule", ""), .subject = lwp_review_text(finding, "subject", ""),
-                                           .fingerprint = lwp_review_text(finding, "fingerprint", ""), .accepted = lwp_review_number(finding, "accepted")};
+        struct lwp_baseline_entry entry = {.rule = lwp_json_string_or(finding, "rule", ""), .subject = lwp_json_string_or(finding, "subject", ""),
+                                           .fingerprint = lwp_json_string_or(finding, "fingerprint", ""), .accepted = lwp_review_number(finding, "accepted")};
         if (!*entry.rule || !*entry.fingerprint || entry.accepted <= 0)
             return lwp_error_set(err, LWP_ERR_FORMAT, "%s: finding %zu has no rule, fingerprint or accepted", path, i + 1);
         entry.rule = lwp_arena_strdup(arena, entry.rule);

@@ -31,7 +31,7 @@ static void check_samples(struct check *check)
     const json_t *run = json_object_get(check->review->root, "run");
     double samples = lwp_review_number(run, "samples_with_address");
     struct lwp_judged_line line = {.state = "", .rule = "measured", .subject = ""};
-    if (strcmp(lwp_review_text(run, "engine", ""), "exact") == 0) {
+    if (strcmp(lwp_json_string_or(run, "engine", ""), "exact") == 0) {
         line.why = "counted by the exact engine";
     } else if (samples < check->budget->samples) {
         line.result = LWP_JUDGED_SKIPPED;

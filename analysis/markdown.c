@@ -142,7 +142,7 @@ static void markdown_foot(const struct markdown *page)
     const json_t *run = json_object_get(page->review->root, "run"), *overhead = json_object_get(run, "overhead_percent"), *note;
     size_t i;
     fprintf(page->out, "\n<sub>Measured by lwp's %s engine: %.0f samples, %.0f with an address, %.0f lost",
-            lwp_review_text(run, "engine", "unknown"), lwp_review_number(run, "samples"), lwp_review_number(run, "samples_with_address"),
+            lwp_json_string_or(run, "engine", "unknown"), lwp_review_number(run, "samples"), lwp_review_number(run, "samples_with_address"),
             lwp_review_number(run, "samples_lost"));
     if (lwp_review_number(run, "cpu_s") > 0)
         fprintf(page->out, "; %.2f s of CPU time", lwp_review_number(run, "cpu_s"));

@@ -34,7 +34,7 @@ static void report_run(const struct lwp_report *report)
     char line[512];
     report_command(report, json_object_get(run, "command"));
     snprintf(line, sizeof line, "%s engine, %.0f samples, %.0f with an address, %.0f lost",
-             lwp_review_text(run, "engine", "unknown"), lwp_review_number(run, "samples"),
+             lwp_json_string_or(run, "engine", "unknown"), lwp_review_number(run, "samples"),
              lwp_review_number(run, "samples_with_address"), lwp_review_number(run, "samples_lost"));
     lwp_report_say(report, "Measured  %s\n", line);
     bool timed = lwp_review_number(run, "cpu_s") > 0;
@@ -77,8 +77,8 @@ static void report_objects(const struct lwp_report *report)
                  100 * json_number_value(json_array_get(interval, 0)),
                  100 * json_number_value(json_array_get(interval, 1)));
         const char *type = json_string_value(json_object_get(object, "type"));
-        lwp_report_say(report, "%-8s %-20s %11s %8s  %s%s%s%s\n", lwp_review_text(object, "kind", "?"), share, size,
-                       element, lwp_review_text(object, "name", "?"), type ? " (" : "", type ? type : "",
+        lwp_report_say(report, "%-8s %-20s %11s %8s  %s%s%s%s\n", lwp_json_string_or(object, "kind", "?"), share, size,
+                       element, lwp_json_string_or(object, "name", "?"), type ? " (" : "", type ? type : "",
                        type ? ")" : "");
     }
     if (!shown)
@@ -98,7 +98,7 @@ static void report_loops(const struct lwp_report *report)
             continue;
         if (shown++ == 0)
             lwp_report_heading(report, "Code     share  hottest loops");
-        lwp_report_say(report, "%-8s %4.1f %%  %s\n", lwp_review_text(loop, "kind", "loop"),
+        lwp_report_say(report, "%-8s %4.1f %%  %s\n", lwp_json_string_or(loop, "kind", "loop"),
                        100 * lwp_review_number(loop, "share"), lwp_review_loop_text(report->review, loop));
     }
 }
@@ -121,7 +121,7 @@ static void report_brief(const struct lwp_report *report)
     const json_t *run = json_object_get(report->root, "run"), *overhead = json_object_get(run, "overhead_percent");
     lwp_report_findings_brief(report);
     lwp_report_say(report, "%.0f samples (%.0f lost) by the %s engine", lwp_review_number(run, "samples"),
-                   lwp_review_number(run, "samples_lost"), lwp_review_text(run, "engine", "unknown"));
+                   lwp_review_number(run, "samples_lost"), lwp_json_string_or(run, "engine", "unknown"));
     if (json_is_number(overhead))
         lwp_report_say(report, "; measured overhead %.1f %%", json_number_value(overhead));
     lwp_report_say(report, "\n");

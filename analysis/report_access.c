@@ -43,7 +43,7 @@ static void report_pairs(const struct lwp_report *report, const char *kind)
     size_t i, shown = 0;
     json_array_foreach(json_object_get(report->root, "redundancies"), i, pair)
     {
-        if (strcmp(lwp_review_text(pair, "kind", ""), kind) != 0 || lwp_review_number(pair, "share") < 0.01)
+        if (strcmp(lwp_json_string_or(pair, "kind", ""), kind) != 0 || lwp_review_number(pair, "share") < 0.01)
             continue;
         if (shown++ == PAIRS_SHOWN)
             return;
@@ -52,7 +52,7 @@ static void report_pairs(const struct lwp_report *report, const char *kind)
         if (json_object_get(pair, "own_share")) {
             const json_t *object = lwp_review_at(report->review, "objects", json_object_get(pair, "object"));
             lwp_report_say(report, "      %5.1f %%  of %s, stored in %s\n", 100 * lwp_review_number(pair, "own_share"),
-                           lwp_review_text(object, "name", "unknown data"), first);
+                           lwp_json_string_or(object, "name", "unknown data"), first);
             continue;
         }
         lwp_report_say(report, "      %5.1f %%  ", 100 * lwp_review_number(pair, "share"));
@@ -80,7 +80,7 @@ void lwp_report_redundancies(const struct lwp_report *report)
         lwp_report_say(report, "  %-14s %5.1f %%  ", kind->title, 100 * lwp_review_number(total, "share"));
         if (exact)
             lwp_report_say(report, "%s\n%*s %.0f of %.0f %s\n", kind->waste, 24, "", lwp_review_number(total, "wasted"),
-                           lwp_review_number(total, "decided"), lwp_review_text(total, "unit", "bytes"));
+                           lwp_review_number(total, "decided"), lwp_json_string_or(total, "unit", "bytes"));
         else
             lwp_report_say(report, "(%.1f-%.1f)  %s\n", report_end(total, 0), report_end(total, 1), kind->waste);
         if (undecided >= 0.005)
@@ -100,13 +100,13 @@ void lwp_report_sharing(const struct lwp_report *report)
     json_array_foreach(sharing, i, item)
     {
         lwp_report_say(report, "  %5.1f %%  %s sharing of %s\n", 100 * lwp_review_number(item, "share"),
-                       lwp_review_text(item, "kind", "?"), lwp_review_text(item, "name", "unknown data"));
+                       lwp_json_string_or(item, "kind", "?"), lwp_json_string_or(item, "name", "unknown data"));
         json_array_foreach(json_object_get(item, "sites"), k, site)
         {
             const json_t *offset = json_array_get(json_object_get(item, "offsets"), k);
             lwp_report_say(report, "           thread %.0f  byte %" JSON_INTEGER_FORMAT " of the line  %s%s\n",
                            lwp_review_number(site, "thread"), json_integer_value(offset),
-                           lwp_review_text(site, "field", ""),
+                           lwp_json_string_or(site, "field", ""),
                            json_array_size(json_object_get(site, "stored")) ? "" : "  (reads only)");
         }
     }
@@ -138,8 +138,8 @@ static void report_flows(const struct lwp_report *report, const json_t *region, 
             lwp_report_say(report, "  %5.1f %%  (%.1f-%.1f)  %s %.0f -> %s %.0f\n", 100 * best,
                            100 * json_number_value(json_array_get(interval, 0)),
                            100 * json_number_value(json_array_get(interval, 1)),
-                           lwp_review_text(from, "name", "thread"), lwp_review_number(from, "tid"),
-                           lwp_review_text(to, "name", "thread"), lwp_review_number(to, "tid"));
+                           lwp_json_string_or(from, "name", "thread"), lwp_review_number(from, "tid"),
+                           lwp_json_string_or(to, "name", "thread"), lwp_review_number(to, "tid"));
         }
         below = best;
     }
@@ -148,7 +148,7 @@ static void report_flows(const struct lwp_report *report, const json_t *region, 
 void lwp_report_communication(const struct lwp_report *report)
 {
     const json_t *communication = json_object_get(report->root, "communication");
-    if (strcmp(lwp_review_text(communication, "unit", ""), "count") == 0)
+    if (strcmp(lwp_json_string_or(communication, "unit", ""), "count") == 0)
         lwp_report_exchange(report, communication);
     else
         report_flows(report, json_array_get(json_object_get(communication, "regions"), 0), json_object_get(communication, "threads"));

@@ -5,7 +5,7 @@ static void report_exchange_region(const struct lwp_report *report, const json_t
 {
     const json_t *crd = json_object_get(region, "crd");
     lwp_report_say(report, "  %10.0f %10.0f  %s\n", lwp_review_number(region, "communicated"), lwp_review_number(region, "reused"),
-                   lwp_review_text(region, "name", "?"));
+                   lwp_json_string_or(region, "name", "?"));
     if (threads > 1 && json_is_number(json_object_get(region, "homogeneity")))
         lwp_report_say(report, "%25shomogeneity %.3g, balance %.0f %%\n", "", lwp_review_number(region, "homogeneity"),
                        lwp_review_number(region, "balance_percent"));
@@ -13,7 +13,7 @@ static void report_exchange_region(const struct lwp_report *report, const json_t
         lwp_report_say(report, "%25sdistance: median %.0f, 90 %% below %.0f elements\n", "", lwp_review_number(crd, "median"),
                        lwp_review_number(crd, "p90"));
     if (json_is_string(json_object_get(region, "pattern")))
-        lwp_report_say(report, "%25spattern: %s\n", "", lwp_review_text(region, "pattern", ""));
+        lwp_report_say(report, "%25spattern: %s\n", "", lwp_json_string_or(region, "pattern", ""));
 }
 
 void lwp_report_exchange(const struct lwp_report *report, const json_t *communication)

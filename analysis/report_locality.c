@@ -25,7 +25,7 @@ static void locality_row(const struct lwp_report *report, const json_t *row)
     locality_number(json_object_get(json_object_get(row, "stride_lines"), "dominant"), "-", stride, sizeof stride);
     locality_number(json_object_get(row, "streams"), "-", streams, sizeof streams);
     locality_number(json_object_get(row, "numa_hit_ratio"), "-", numa, sizeof numa);
-    lwp_report_say(report, "  %s in %s\n", lwp_review_text(object, "name", "other data"), lwp_review_loop_text(report->review, loop));
+    lwp_report_say(report, "  %s in %s\n", lwp_json_string_or(object, "name", "other data"), lwp_review_loop_text(report->review, loop));
     lwp_report_say(report, "  %7.1f %9s %7s %7s %5s", lwp_review_number(row, "cycles_per_access"), median, stride, streams, numa);
     for (unsigned i = 0; i < LEVELS; i++) {
         const json_t *missed = json_object_get(json_object_get(row, "misses"), levels[i]);

@@ -38,9 +38,9 @@ static const char *review_fingerprint(struct lwp_arena *arena, const char *rule,
 static void review_item(struct lwp_review *review, const json_t *finding, struct lwp_review_item *item)
 {
     const json_t *gain = json_object_get(finding, "expected_speedup"), *part;
-    *item = (struct lwp_review_item){.id = lwp_review_text(finding, "id", "?"), .title = lwp_review_text(finding, "title", "?"),
-                                     .next_step = lwp_review_text(finding, "next_step", ""), .kind = lwp_review_text(finding, "kind", ""),
-                                     .severity = lwp_review_text(finding, "severity", "low"), .share = lwp_review_number(finding, "share"),
+    *item = (struct lwp_review_item){.id = lwp_json_string_or(finding, "id", "?"), .title = lwp_json_string_or(finding, "title", "?"),
+                                     .next_step = lwp_json_string_or(finding, "next_step", ""), .kind = lwp_json_string_or(finding, "kind", ""),
+                                     .severity = lwp_json_string_or(finding, "severity", "low"), .share = lwp_review_number(finding, "share"),
                                      .share_of = "of all time", .low = json_number_value(json_array_get(gain, 0)),
                                      .high = json_number_value(json_array_get(gain, 1)), .subject = "?"};
     item->rule = review_tip_rule(item->id);
@@ -81,7 +81,7 @@ static void review_items(struct lwp_review *review)
 
 struct lwp_review *lwp_review_new(json_t *root, const char *source_root, struct lwp_error *err)
 {
-    const char *schema = lwp_review_text(root, "schema", ""), *version = lwp_review_text(root, "version", "");
+    const char *schema = lwp_json_string_or(root, "schema", ""), *version = lwp_json_string_or(root, "version", "");
     if (strcmp(schema, "lwp-analysis") != 0) {
         lwp_error_set(err, LWP_ERR_FORMAT, "this is no analysis that lwp has written");
         return NULL;
@@ -94,7 +94,7 @@ struct lwp_review *lwp_review_new(json_t *root, const char *source_root, struct 
     struct lwp_review *review = lwp_arena_alloc(arena, 1, sizeof *review);
     lwp_review_clean(root);
     /* latencies do not say how much of the run they are */
-    bool cycles = strcmp(lwp_review_text(json_object_get(root, "run"), "weight_unit", ""), "cycles") == 0;
+    bool cycles = strcmp(lwp_json_string_or(json_object_get(root, "run"), "weight_unit", ""), "cycles") == 0;
     *review = (struct lwp_review){.root = root, .arena = arena, .gain_of = cycles ? "the time that accesses take" : "the whole program"};
     review->source_root = lwp_source_root(arena, root, source_root);
     review_items(review);

@@ -34,7 +34,7 @@ static void access_path(struct lwp_review *review, struct lwp_review_item *item,
     size_t i;
     json_array_foreach(frames, i, frame)
     {
-        const char *file = lwp_review_text(frame, "file", NULL), *function = lwp_review_function(review, frame);
+        const char *file = lwp_json_string_or(frame, "file", NULL), *function = lwp_review_function(review, frame);
         if (i == FRAMES_SHOWN) {
             lwp_review_fact(review, item, "", "...");
             return;
@@ -51,12 +51,12 @@ static void access_path(struct lwp_review *review, struct lwp_review_item *item,
 static const char *access_own(const struct lwp_review *review, const json_t *context)
 {
     const json_t *frame = lwp_review_own_frame(review, context);
-    return lwp_stable_function(review->arena, lwp_review_text(frame, "function", "code without a name"));
+    return lwp_stable_function(review->arena, lwp_json_string_or(frame, "function", "code without a name"));
 }
 
 const char *lwp_review_cause(const struct lwp_review *review, const json_t *pair)
 {
-    char *text = lwp_arena_strdup(review->arena, lwp_review_text(pair, "cause", "unknown"));
+    char *text = lwp_arena_strdup(review->arena, lwp_json_string_or(pair, "cause", "unknown"));
     for (char *c = text; *c; c++)
         *c = *c == '_' ? ' ' : *c;
     return text;
@@ -72,13 +72,13 @@ static void access_pair_facts(struct lwp_review *review, struct lwp_review_item 
         lwp_review_fact(review, item, "equal", "%.1f %% of the elements looked at here", 100 * lwp_review_number(pair, "own_share"));
     if (item->exact)
         lwp_review_fact(review, item, "share", "%.1f %% %s (exact: %.0f %s, %.0f times)", 100 * item->share, kind->of,
-                        lwp_review_number(pair, "amount"), lwp_review_text(total, "unit", "bytes"), lwp_review_number(pair, "samples"));
+                        lwp_review_number(pair, "amount"), lwp_json_string_or(total, "unit", "bytes"), lwp_review_number(pair, "samples"));
     else
         lwp_review_fact(review, item, "share", "%.1f %% %s (95 %% interval %.1f-%.1f, %.0f pairs seen)", 100 * item->share, kind->of,
                         100 * item->share_low, 100 * item->share_high, lwp_review_number(pair, "samples"));
     lwp_review_fact(review, item, "cause", "%s", lwp_review_cause(review, pair));
     if (object)
-        lwp_review_fact(review, item, "data", "%s, %.0f bytes at a time", lwp_review_text(object, "name", "?"), lwp_review_number(pair, "bytes"));
+        lwp_review_fact(review, item, "data", "%s, %.0f bytes at a time", lwp_json_string_or(object, "name", "?"), lwp_review_number(pair, "bytes"));
     access_path(review, item, kind->done, first);
     if (json_equal(first, second))
         lwp_review_fact(review, item, "then in", "the same place, called the same way");
@@ -90,7 +90,7 @@ static void access_pair_facts(struct lwp_review *review, struct lwp_review_item 
 
 void lwp_review_redundancy(struct lwp_review *review, struct lwp_review_item *item, const json_t *pair)
 {
-    const struct access_kind *kind = access_kind(lwp_review_text(pair, "kind", ""));
+    const struct access_kind *kind = access_kind(lwp_json_string_or(pair, "kind", ""));
     const json_t *first = json_object_get(pair, "first"), *second = json_object_get(pair, "second"), *interval = json_object_get(pair, "share_ci");
     const json_t *object = lwp_review_at(review, "objects", json_object_get(pair, "object"));
     const char *from = access_own(review, first), *to = access_own(review, second);
@@ -101,7 +101,7 @@ void lwp_review_redundancy(struct lwp_review *review, struct lwp_review_item *it
     item->share_high = json_number_value(json_array_get(interval, 1));
     item->exact = json_is_true(json_object_get(json_object_get(json_object_get(review->root, "redundancy_totals"), kind->key), "exact"));
     if (strcmp(kind->key, "spatial") == 0)
-        item->subject = lwp_arena_printf(review->arena, "%s in %s()", lwp_stable_name(review->arena, lwp_review_text(object, "name", "an array")), to);
+        item->subject = lwp_arena_printf(review->arena, "%s in %s()", lwp_stable_name(review->arena, lwp_json_string_or(object, "name", "an array")), to);
     else
         item->subject = strcmp(from, to) ? lwp_arena_printf(review->arena, "%s(), then %s()", from, to) : lwp_arena_printf(review->arena, "%s()", from);
     lwp_review_add_frame(review, item, kind->done, lwp_review_own_frame(review, first));
@@ -112,7 +112,7 @@ void lwp_review_redundancy(struct lwp_review *review, struct lwp_review_item *it
 static void access_thread(struct lwp_review *review, struct lwp_review_item *item, const json_t *site, const json_t *offset, bool first)
 {
     const json_t *frame = lwp_review_own_frame(review, json_object_get(site, "context"));
-    const char *field = lwp_review_text(site, "field", NULL);
+    const char *field = lwp_json_string_or(site, "field", NULL);
     lwp_review_fact(review, item, first ? "threads" : "", "%.0f %s byte %" JSON_INTEGER_FORMAT " of the line%s%s, in %s", lwp_review_number(site, "thread"),
                     json_array_size(json_object_get(site, "stored")) ? "writes" : "reads", json_integer_value(offset), field ? ", " : "",
                     field ? field : "", lwp_review_frame_text(review, frame));
@@ -124,10 +124,10 @@ void lwp_review_sharing(struct lwp_review *review, struct lwp_review_item *item,
     enum { THREADS_SHOWN = 8 };
     const json_t *object = lwp_review_at(review, "objects", json_object_get(sharing, "object")), *interval = json_object_get(sharing, "share_ci");
     const json_t *site, *sites = json_object_get(sharing, "sites");
-    const char *type = lwp_review_text(object, "type", NULL);
+    const char *type = lwp_json_string_or(object, "type", NULL);
     size_t i;
     item->rule = "false-sharing";
-    item->subject = lwp_stable_name(review->arena, lwp_review_text(sharing, "name", "unknown data"));
+    item->subject = lwp_stable_name(review->arena, lwp_json_string_or(sharing, "name", "unknown data"));
     item->share = lwp_review_number(sharing, "share");
     item->share_low = json_number_value(json_array_get(interval, 0));
     item->share_high = json_number_value(json_array_get(interval, 1));
@@ -136,7 +136,7 @@ void lwp_review_sharing(struct lwp_review *review, struct lwp_review_item *item,
     lwp_review_fact(review, item, "evidence", "%.1f %% of all time goes to lines that others use then, too (%.1f-%.1f)", 100 * item->share,
                     100 * item->share_low, 100 * item->share_high);
     if (type)
-        lwp_review_fact(review, item, "data", "%s (%s)", lwp_review_text(sharing, "name", "?"), type);
+        lwp_review_fact(review, item, "data", "%s (%s)", lwp_json_string_or(sharing, "name", "?"), type);
     json_array_foreach(sites, i, site)
     {
         if (i == THREADS_SHOWN) {
@@ -150,7 +150,7 @@ void lwp_review_sharing(struct lwp_review *review, struct lwp_review_item *item,
 void lwp_review_communication(struct lwp_review *review, struct lwp_review_item *item, const json_t *region)
 {
     const json_t *loop = lwp_review_at(review, "loops", json_object_get(region, "loop")), *crd = json_object_get(region, "crd");
-    const char *name = lwp_review_text(region, "name", "the program"), *function = lwp_review_text(loop, "function", NULL);
+    const char *name = lwp_json_string_or(region, "name", "the program"), *function = lwp_json_string_or(loop, "function", NULL);
     item->share_of = "of all accesses";
     item->exact = true;
     item->subject = function ? lwp_arena_printf(review->arena, "%s()", lwp_stable_function(review->arena, function))
@@ -160,7 +160,7 @@ void lwp_review_communication(struct lwp_review *review, struct lwp_review_item 
     if (json_is_object(crd))
         lwp_review_fact(review, item, "distance", "median %.0f, 90 %% below %.0f elements", lwp_review_number(crd, "median"), lwp_review_number(crd, "p90"));
     if (json_is_string(json_object_get(region, "pattern")))
-        lwp_review_fact(review, item, "pattern", "%s", lwp_review_text(region, "pattern", ""));
+        lwp_review_fact(review, item, "pattern", "%s", lwp_json_string_or(region, "pattern", ""));
     lwp_review_add_loop(review, item, "loop", loop);
 }
 
@@ -168,8 +168,8 @@ void lwp_review_locality(struct lwp_review *review, struct lwp_review_item *item
 {
     const json_t *object = lwp_review_at(review, "objects", json_object_get(row, "object"));
     const json_t *loop = lwp_review_at(review, "loops", json_object_get(row, "loop")), *misses = json_object_get(row, "misses");
-    const char *name = lwp_stable_name(review->arena, lwp_review_text(object, "name", "other data"));
-    const char *function = lwp_review_text(loop, "function", "code without a name");
+    const char *name = lwp_stable_name(review->arena, lwp_json_string_or(object, "name", "other data"));
+    const char *function = lwp_json_string_or(loop, "function", "code without a name");
     double accesses = lwp_review_number(row, "accesses");
     bool traced = json_is_number(json_object_get(row, "cycles_per_access"));
     item->share_of = traced ? "of all cycles of the model" : "of all time";

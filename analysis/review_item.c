@@ -37,7 +37,7 @@ static unsigned review_line(const json_t *at, const char *key)
 static void review_place(struct lwp_review *review, struct lwp_review_item *item, const char *role, const json_t *at,
                          const char *first_key, const char *last_key)
 {
-    const char *file = lwp_review_text(at, "file", NULL);
+    const char *file = lwp_json_string_or(at, "file", NULL);
     unsigned first = review_line(at, first_key), last = review_line(at, last_key);
     if (!file || !*file)
         return;
@@ -47,7 +47,7 @@ static void review_place(struct lwp_review *review, struct lwp_review_item *item
             return;
     LWP_GROW(&item->places, item->place_count, &item->place_room);
     item->places[item->place_count++] = (struct lwp_review_place){
-        role, lwp_review_text(at, "function", NULL), file, first, last > first ? last : first};
+        role, lwp_json_string_or(at, "function", NULL), file, first, last > first ? last : first};
 }
 
 void lwp_review_add_loop(struct lwp_review *review, struct lwp_review_item *item, const char *role, const json_t *loop)
@@ -62,20 +62,20 @@ void lwp_review_add_frame(struct lwp_review *review, struct lwp_review_item *ite
 
 const char *lwp_review_function(const struct lwp_review *review, const json_t *frame)
 {
-    const char *function = lwp_review_text(frame, "function", NULL);
+    const char *function = lwp_json_string_or(frame, "function", NULL);
     const json_t *module = lwp_review_at(review, "modules", json_object_get(frame, "module"));
     const json_t *address = json_object_get(frame, "address");
     if (function)
         return function;
     if (!module || !json_is_integer(address))
         return "unknown code";
-    return lwp_arena_printf(review->arena, "%s+%#llx", lwp_path_last(lwp_review_text(module, "path", "?")),
+    return lwp_arena_printf(review->arena, "%s+%#llx", lwp_path_last(lwp_json_string_or(module, "path", "?")),
                             (unsigned long long)json_integer_value(address));
 }
 
 static const char *review_where(const struct lwp_review *review, const json_t *at, const char *first_key, const char *last_key)
 {
-    const char *file = lwp_path_last(lwp_review_text(at, "file", NULL)), *function = lwp_review_function(review, at);
+    const char *file = lwp_path_last(lwp_json_string_or(at, "file", NULL)), *function = lwp_review_function(review, at);
     unsigned first = review_line(at, first_key), last = review_line(at, last_key);
     if (!file || !first)
         return function;
@@ -101,9 +101,9 @@ const json_t *lwp_review_own_frame(const struct lwp_review *review, const json_t
     json_array_foreach(frames, i, frame)
     {
         const json_t *module = lwp_review_at(review, "modules", json_object_get(frame, "module"));
-        const char *file = lwp_review_text(frame, "file", "");
+        const char *file = lwp_json_string_or(frame, "file", "");
         /* libraries of the system are built with relative paths, if they have any here */
-        if (*file && !lwp_source_is_system(file) && !lwp_source_is_system(lwp_review_text(module, "path", "")))
+        if (*file && !lwp_source_is_system(file) && !lwp_source_is_system(lwp_json_string_or(module, "path", "")))
             return frame;
     }
     return json_array_get(frames, 0);

@@ -15,11 +15,11 @@ static void layout_declared(struct lwp_review *review, struct lwp_review_item *i
 {
     const json_t *declared = json_object_get(object, "declared"), *site = json_object_get(object, "site");
     if (json_is_string(json_object_get(declared, "file")))
-        lwp_review_fact(review, item, "declared", "at %s:%.0f", lwp_path_last(lwp_review_text(declared, "file", "?")),
+        lwp_review_fact(review, item, "declared", "at %s:%.0f", lwp_path_last(lwp_json_string_or(declared, "file", "?")),
                         lwp_review_number(declared, "line"));
     if (json_is_string(json_object_get(site, "file")))
-        lwp_review_fact(review, item, "allocated", "in %s() at %s:%.0f", lwp_review_text(site, "function", "?"),
-                        lwp_path_last(lwp_review_text(site, "file", "?")), lwp_review_number(site, "line"));
+        lwp_review_fact(review, item, "allocated", "in %s() at %s:%.0f", lwp_json_string_or(site, "function", "?"),
+                        lwp_path_last(lwp_json_string_or(site, "file", "?")), lwp_review_number(site, "line"));
     lwp_review_add_frame(review, item, "declared", declared);
     lwp_review_add_frame(review, item, "allocated", site);
 }
@@ -59,8 +59,8 @@ static void layout_interval(struct lwp_review_item *item, const json_t *object)
 /* A type's elements may be in several arrays, of which now one and now another waits longest: the type stands for all. */
 static const char *layout_subject(const struct lwp_review *review, const json_t *object)
 {
-    const char *type = lwp_review_text(object, "type", NULL), *function = lwp_review_text(json_object_get(object, "site"), "function", NULL);
-    const char *name = lwp_stable_name(review->arena, lwp_review_text(object, "name", "unknown data"));
+    const char *type = lwp_json_string_or(object, "type", NULL), *function = lwp_json_string_or(json_object_get(object, "site"), "function", NULL);
+    const char *name = lwp_stable_name(review->arena, lwp_json_string_or(object, "name", "unknown data"));
     if (type && json_array_size(json_object_get(object, "fields")))
         return type;
     if (!function || strstr(name, " allocated in "))
@@ -77,7 +77,7 @@ static void layout_split_facts(struct lwp_review *review, struct lwp_review_item
                     lwp_review_number(object, "element_bytes"), layout_sure(review, split),
                     lwp_review_bytes(review, lwp_review_number(object, "bytes")), 100 * lwp_review_number(object, "time_share"));
     layout_declared(review, item, object);
-    lwp_review_fact(review, item, "confidence", "%s; cache lines per element visited %.2f -> %.2f", lwp_review_text(split, "confidence", "?"),
+    lwp_review_fact(review, item, "confidence", "%s; cache lines per element visited %.2f -> %.2f", lwp_json_string_or(split, "confidence", "?"),
                     lwp_review_number(traffic, "before"), lwp_review_number(traffic, "after"));
     layout_replay(review, item, json_object_get(split, "replay"));
     lwp_review_fact(review, item, "memory", "a pass over all elements goes through %s, then %s",
@@ -88,10 +88,10 @@ void lwp_review_split(struct lwp_review *review, struct lwp_review_item *item, c
 {
     const json_t *object = lwp_review_at(review, "objects", json_object_get(split, "object")), *row;
     size_t i;
-    item->rule = strcmp(lwp_review_text(split, "kind", ""), "reorder") == 0 ? "reorder" : "split";
+    item->rule = strcmp(lwp_json_string_or(split, "kind", ""), "reorder") == 0 ? "reorder" : "split";
     item->subject = layout_subject(review, object);
-    item->confidence = lwp_review_text(split, "confidence", NULL);
-    item->declaration = lwp_review_text(split, "declaration", NULL);
+    item->confidence = lwp_json_string_or(split, "confidence", NULL);
+    item->declaration = lwp_json_string_or(split, "declaration", NULL);
     layout_interval(item, object);
     layout_split_facts(review, item, split, object);
     item->row_heading = "uses";
@@ -150,8 +150,8 @@ void lwp_review_regroup(struct lwp_review *review, struct lwp_review_item *item,
     size_t i;
     item->rule = "regroup";
     item->subject = layout_group_subject(review, names);
-    item->confidence = lwp_review_text(group, "confidence", NULL);
-    item->declaration = lwp_review_text(group, "declaration", NULL);
+    item->confidence = lwp_json_string_or(group, "confidence", NULL);
+    item->declaration = lwp_json_string_or(group, "declaration", NULL);
     json_array_foreach(json_object_get(group, "objects"), i, row)
     {
         const json_t *object = lwp_review_at(review, "objects", row);
@@ -162,7 +162,7 @@ void lwp_review_regroup(struct lwp_review *review, struct lwp_review_item *item,
     }
     lwp_review_fact(review, item, "evidence", "%zu arrays of %.0f elements, %s in all, %.0f samples", json_array_size(names),
                     lwp_review_number(first, "elements"), lwp_review_bytes(review, bytes), samples);
-    lwp_review_fact(review, item, "confidence", "%s; cache lines per index %.2f -> %.2f", lwp_review_text(group, "confidence", "?"),
+    lwp_review_fact(review, item, "confidence", "%s; cache lines per index %.2f -> %.2f", lwp_json_string_or(group, "confidence", "?"),
                     lwp_review_number(traffic, "before"), lwp_review_number(traffic, "after"));
     layout_replay(review, item, json_object_get(group, "replay"));
     layout_group_rows(review, item, traffic);
@@ -170,7 +170,7 @@ void lwp_review_regroup(struct lwp_review *review, struct lwp_review_item *item,
     {
         if (i == LEFT_OUT_SHOWN)
             break;
-        lwp_review_fact(review, item, i ? "" : "left out", "%s, by its %s%s%s", lwp_review_text(row, "name", "?"), lwp_review_text(row, "reason", "?"),
-                        json_is_string(json_object_get(row, "detail")) ? ": " : "", lwp_review_text(row, "detail", ""));
+        lwp_review_fact(review, item, i ? "" : "left out", "%s, by its %s%s%s", lwp_json_string_or(row, "name", "?"), lwp_json_string_or(row, "reason", "?"),
+                        json_is_string(json_object_get(row, "detail")) ? ": " : "", lwp_json_string_or(row, "detail", ""));
     }
 }

@@ -2,15 +2,10 @@
 #ifndef LWP_ANALYSIS_REVIEW_PARTS_H
 #define LWP_ANALYSIS_REVIEW_PARTS_H
 
+#include "analysis/json_value.h"
 #include "analysis/review.h"
 
 #include <stdarg.h>
-
-static inline const char *lwp_review_text(const json_t *object, const char *key, const char *otherwise)
-{
-    const char *text = json_string_value(json_object_get(object, key));
-    return text ? text : otherwise;
-}
 
 static inline double lwp_review_number(const json_t *object, const char *key)
 {

@@ -93,7 +93,7 @@ static json_t *sarif_related(const struct lwp_review *review, const struct lwp_r
 static json_t *sarif_properties(const struct lwp_review *review, const struct lwp_review_item *item)
 {
     json_t *properties = json_pack("{s:s,s:s,s:f,s:s,s:s}", "id", item->id, "severity", item->severity, "share", item->share, "shareOf", item->share_of,
-                                   "engine", lwp_review_text(json_object_get(review->root, "run"), "engine", "unknown"));
+                                   "engine", lwp_json_string_or(json_object_get(review->root, "run"), "engine", "unknown"));
     if (item->share_high > 0)
         json_object_set_new(properties, "shareInterval", json_pack("[f,f]", item->share_low, item->share_high));
     if (item->low > 0)
