@@ -12,6 +12,7 @@
 #include "collector/exact/calls.h"
 #include "collector/exact/communication.h"
 #include "collector/exact/dead_puts.h"
+#include "collector/exact/duplication.h"
 #include "collector/exact/emit.h"
 #include "collector/exact/filter.h"
 #include "collector/exact/heap.h"
@@ -35,7 +36,9 @@
 struct translation {
     IRSB *in, *out;
     Int first;              /* index of the first IMark */
-    Addr next_ip;           /* behind the last instruction */
+    Addr named;             /* as Valgrind knows it, where it replaces other code, too */
+    Addr start, next_ip;    /* of the first instruction; behind the last one */
+    UInt instructions;
     struct lwp_trace_block *block;
     UInt traced;            /* accesses passed so far */
     IRExpr *at;             /* if all is traced: where the words of its accesses begin */
@@ -82,6 +85,19 @@ static struct lwp_trace_access translation_site(const IRSB *in, const struct lwp
     return site;
 }
 
+/* Its instructions. */
+static void translation_extent(struct translation *now)
+{
+    now->start = (Addr)now->in->stmts[now->first]->Ist.IMark.addr;
+    for (Int i = now->first; i < now->in->stmts_used; i++) {
+        const IRStmt *statement = now->in->stmts[i];
+        if (statement->tag != Ist_IMark)
+            continue;
+        now->instructions++;
+        now->next_ip = (Addr)statement->Ist.IMark.addr + statement->Ist.IMark.len;
+    }
+}
+
 /* Describes the superblock for the trace, which has to be known before its first instruction is emitted. */
 static void translation_survey(struct translation *now)
 {
@@ -93,21 +109,18 @@ static void translation_survey(struct translation *now)
     Short *accesses = translation_accesses(in->stmts_used); /* of each statement, -1: none */
     for (Int i = now->first; i < in->stmts_used; i++) {
         struct lwp_ir_access access;
-        instructions += in->stmts[i]->tag == Ist_IMark;
         all += lwp_ir_access_of(in->tyenv, in->stmts[i], ip, &access);
     }
-    UInt most = instructions * LWP_TRACE_PER_INSTRUCTION < MOST ? instructions * LWP_TRACE_PER_INSTRUCTION : MOST;
+    UInt most = now->instructions * LWP_TRACE_PER_INSTRUCTION < MOST ? now->instructions * LWP_TRACE_PER_INSTRUCTION : MOST;
     most = all < most ? all : most;
-    now->block = lwp_trace_block_new(in->stmts[now->first]->Ist.IMark.addr, most);
-    now->block->instructions = instructions;
-    instructions = 0;
+    now->block = lwp_trace_block_new(now->start, most);
+    now->block->instructions = now->instructions;
     for (Int i = 0; i < in->stmts_used; i++) {
         const IRStmt *statement = in->stmts[i];
         struct lwp_ir_access access;
         accesses[i] = -1;
         if (statement->tag == Ist_IMark) {
             ip = (Addr)statement->Ist.IMark.addr + statement->Ist.IMark.delta;
-            now->next_ip = (Addr)statement->Ist.IMark.addr + statement->Ist.IMark.len;
             instructions++;
         }
         if (!lwp_ir_access_of(in->tyenv, statement, ip, &access))
@@ -154,13 +167,13 @@ static void translation_begin(struct translation *now)
 
 static void translation_region(struct translation *now)
 {
-    if (lwp_region_is((Addr)now->block->ip))
+    if (lwp_region_is(now->start))
         EMIT_CALL(now->out, NULL, 1, lwp_region_entered, mkIRExprVec_1(emit_register(now->out, REGISTER(RSP))));
 }
 
 static void translation_heap(struct translation *now)
 {
-    enum lwp_heap_function function = lwp_heap_function((Addr)now->block->ip);
+    enum lwp_heap_function function = lwp_heap_function(now->start);
     if (function == LWP_HEAP_NONE)
         return;
     IRSB *out = now->out;
@@ -232,18 +245,71 @@ static void translation_end(struct translation *now)
                   mkIRExprVec_2(emit_register(out, REGISTER(RSP)), emit_register(out, REGISTER(RAX))));
 }
 
+/* ---- two translations of a superblock (duplication.h) ---- */
+
+static void translation_leave(struct translation *now, IRExpr *guard)
+{
+    addStmtToIRSB(now->out, IRStmt_Exit(guard, lwp_duplication_leave, IRConst_U64(now->named), now->out->offsIP));
+}
+
+/* Instructions left behind it, of those until lwp_trace_tick: an I32. */
+static IRExpr *translation_left(struct translation *now, const void *at)
+{
+    IRExpr *left = emit_value(now->out, IRExpr_Load(Iend_LE, Ity_I32, emit_pointer(at)));
+    return emit_binary(now->out, Iop_Sub32, left, IRExpr_Const(IRConst_U32(now->instructions)));
+}
+
+/* In the full translation: nothing is due. What begins the region is always full. */
+static void translation_full(struct translation *now)
+{
+    if (!lwp_duplication_runs || lwp_region_is(now->start))
+        return;
+    IRExpr *due = emit_binary(now->out, Iop_CmpLT32S, translation_left(now, (const UInt *)&lwp_trace_state.left + 1), IRExpr_Const(IRConst_U32(0)));
+    IRExpr *here = emit_binary(now->out, Iop_Or1, due, emit_flag(now->out, &lwp_trace_open));
+    translation_leave(now, emit_value(now->out, IRExpr_Unop(Iop_Not1, here)));
+}
+
+static IRSB *translation_plain(struct translation *now)
+{
+    const UInt *left_at = (const UInt *)&lwp_trace_state.left + 1; /* the higher half; the lower one is 0 */
+    IRSB *out = now->out;
+    addStmtToIRSB(out, now->in->stmts[now->first]);
+    if (lwp_region_is(now->start)) {
+        out->jumpkind = lwp_duplication_leave;
+        out->next = emit_word(now->named);
+        return out;
+    }
+    IRExpr *left = translation_left(now, left_at);
+    translation_leave(now, emit_binary(out, Iop_CmpLT32S, left, IRExpr_Const(IRConst_U32(0))));
+    translation_heap(now);
+    emit_store(out, left_at, left);
+    for (Int i = now->first + 1; i < now->in->stmts_used; i++) {
+        IRStmt *statement = now->in->stmts[i];
+        lwp_stack_moves_before(&now->moves, out, statement);
+        if (statement->tag == Ist_Exit)
+            translation_moved(now, statement->Ist.Exit.guard);
+        if (statement->tag != Ist_AbiHint)
+            addStmtToIRSB(out, statement);
+    }
+    translation_end(now);
+    return out;
+}
+
 IRSB *lwp_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout, const VexGuestExtents *extents,
                      const VexArchInfo *host, IRType guest_word, IRType host_word)
 {
-    (void)closure, (void)layout, (void)extents, (void)host, (void)guest_word, (void)host_word;
-    struct translation now = {.in = in, .out = deepCopyIRSBExceptStmts(in)};
+    (void)layout, (void)extents, (void)host, (void)guest_word, (void)host_word;
+    struct translation now = {.in = in, .out = deepCopyIRSBExceptStmts(in), .named = closure->nraddr};
     Addr ip = 0;
     while (now.first < in->stmts_used && in->stmts[now.first]->tag != Ist_IMark)
         addStmtToIRSB(now.out, in->stmts[now.first++]);
     if (now.first == in->stmts_used)
         return in;
-    translation_survey(&now);
+    translation_extent(&now);
     lwp_stack_moves_enter(&now.moves, in);
+    if (lwp_duplication_plain)
+        return translation_plain(&now);
+    translation_survey(&now);
     for (Int i = now.first; i < in->stmts_used; i++) {
         IRStmt *statement = in->stmts[i];
         struct lwp_ir_access access;
@@ -270,6 +336,7 @@ IRSB *lwp_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout 
         if (statement->tag == Ist_AbiHint)
             lwp_redundancy_dead(now.out, statement);
         if (i == now.first) {
+            translation_full(&now);
             translation_region(&now);
             translation_heap(&now);
             translation_begin(&now);

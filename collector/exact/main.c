@@ -3,6 +3,7 @@
 #include "collector/exact/calls.h"
 #include "collector/exact/communication.h"
 #include "collector/exact/contexts.h"
+#include "collector/exact/duplication.h"
 #include "collector/exact/environment.h"
 #include "collector/exact/exec.h"
 #include "collector/exact/instrument.h"
@@ -198,6 +199,8 @@ static void main_start(void)
     bool windows = option_windows && !lwp_trace_all;
     bool traced = lwp_trace_all && (option_sample || option_values || option_spatial || lwp_trace_file_runs); /* else for communication alone */
     lwp_calls_lazy = !traced && (windows || (!option_redundancy && !option_registers)); /* only windows and allocations ask for it */
+    if (lwp_calls_lazy && !lwp_trace_all)
+        lwp_duplication_start();
     lwp_exact_process_start();
     if (option_redundancy && !lwp_redundancy_start(windows))
         lwp_exact_process_note("Redundant accesses were not counted: there is not enough memory.");
