@@ -39,34 +39,44 @@ static int unknown(const char *name)
     return 125;
 }
 
-static void overview(void)
+static void overview(const struct lwp_command *const *commands)
 {
     puts("lwp finds data structures that are laid out wrong, says what to change, and what it will bring.\n\n"
          "Usage: lwp COMMAND [options] …\n\nCommands:");
-    for (int i = 0; i < COMMANDS; i++)
-        printf("  %-9s %s\n", lwp_commands[i]->name, lwp_commands[i]->summary);
+    for (; *commands; commands++)
+        printf("  %-9s %s\n", (*commands)->name, (*commands)->summary);
     puts("  help      explain a command: lwp help collect\n\nStart with:  lwp collect ./app args");
 }
 
-static int manual(const char *name)
+/* `name`'s text by `one`, or that of all commands by `all` when there is no name. */
+static int tell(const char *name, void (*one)(const struct lwp_command *),
+                void (*all)(const struct lwp_command *const *))
 {
-    if (!name) {
-        const struct lwp_command *list[COMMANDS + 1] = {0};
-        memcpy(list, lwp_commands, sizeof lwp_commands);
-        lwp_overview_manual(list);
-        return 0;
-    }
-    const struct lwp_command *command = find(name);
-    if (!command)
+    const struct lwp_command *list[COMMANDS + 1] = {0};
+    memcpy(list, lwp_commands, sizeof lwp_commands);
+    const struct lwp_command *command = name ? find(name) : NULL;
+    if (name && !command)
         return unknown(name);
-    lwp_command_manual(command);
+    if (command)
+        one(command);
+    else
+        all(list);
     return 0;
+}
+
+static int help(int argc, char **argv)
+{
+    if (argc > 0 && strcmp(argv[0], "--man") == 0)
+        return tell(argv[1], lwp_command_manual, lwp_overview_manual);
+    if (argc > 0 && strcmp(argv[0], "--rows") == 0)
+        return tell(argv[1], lwp_command_rows, lwp_overview_rows);
+    return tell(argc > 0 ? argv[0] : NULL, lwp_command_help, overview);
 }
 
 int main(int argc, char **argv)
 {
     if (argc < 2) {
-        overview();
+        help(0, argv);
         return 125;
     }
     const char *name = argv[1];
@@ -74,19 +84,8 @@ int main(int argc, char **argv)
         puts("lwp " LWP_VERSION);
         return 0;
     }
-    if (argc > 2 && strcmp(name, "help") == 0 && strcmp(argv[2], "--man") == 0)
-        return manual(argc > 3 ? argv[3] : NULL);
-    if (strcmp(name, "help") == 0 || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
-        if (argc < 3) {
-            overview();
-            return 0;
-        }
-        const struct lwp_command *command = find(argv[2]);
-        if (!command)
-            return unknown(argv[2]);
-        lwp_command_help(command);
-        return 0;
-    }
+    if (strcmp(name, "help") == 0 || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
+        return help(argc - 2, argv + 2);
     const struct lwp_command *command = find(name);
     if (!command)
         return unknown(name);

@@ -1,5 +1,5 @@
 /* A subcommand is one row: its name, what it does, its option rows, its function.
- * The parser, `lwp help`, `--help` and the man pages all come from the rows. */
+ * The parser, `lwp help`, `--help`, the man pages and completion all come from the rows. */
 #ifndef LWP_BASE_COMMAND_H
 #define LWP_BASE_COMMAND_H
 
@@ -64,6 +64,11 @@ void lwp_command_manual(const struct lwp_command *command);
 
 /* `lwp help` as a man page: what `commands` (NULL-ended) do. */
 void lwp_overview_manual(const struct lwp_command *const *commands);
+
+/* For completion, a line each: "OPTION ARGUMENT HELP", where ARGUMENT is - for none, its name, =NAME when it may only
+ * follow "OPTION=", or its choices separated by '|'; and of all commands "NAME SUMMARY". */
+void lwp_command_rows(const struct lwp_command *command);
+void lwp_overview_rows(const struct lwp_command *const *commands);
 
 /* The start of every run function: parses, answers --help, prints what is wrong.
  * Returns false when the command is to leave with *exit_status (0 after --help, `usage_status` after an error). */

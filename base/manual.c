@@ -1,30 +1,43 @@
-/* Man pages, written from the same rows as --help. */
+/* Man pages (mdoc), written from the same rows as --help. What --help has no room for, such as examples, follows from
+ * man/<command>.mdoc when make puts a page together. */
 #include "base/command.h"
+#include "config.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
-/* Text for mdoc: backslashes doubled, a leading dot or quote hidden, each sentence on a line of its own, an empty line as
- * a paragraph. */
-static void manual_text(const char *text)
+static const char manual_exit[] = "Exit status: ";
+
+static void manual_character(char c)
 {
+    if (c == '\\')
+        fputs("\\e", stdout);
+    else if (c == '-')
+        fputs("\\-", stdout);
+    else
+        putchar(c);
+}
+
+/* Text up to `end`: each sentence on a line of its own, an empty line as a paragraph, an indented line as it is. */
+static void manual_text(const char *text, const char *end)
+{
+    while (end > text && end[-1] == '\n')
+        end--;
     bool start = true;
-    for (; *text; text++) {
+    for (; text < end; text++) {
         if (start && *text == '\n') {
             fputs(".Pp\n", stdout);
             continue;
         }
-        if (start && *text == ' ')
-            continue;
+        if (start && strncmp(text, "    ", 4) == 0)
+            fputs(".Dl ", stdout);
+        while (start && text < end && *text == ' ')
+            text++;
         if (start && (*text == '.' || *text == '\''))
             fputs("\\&", stdout);
-        if (*text == '\\')
-            fputs("\\e", stdout);
-        else if (*text == '-')
-            fputs("\\-", stdout);
-        else
-            putchar(*text);
+        manual_character(*text);
         start = *text == '\n';
         if ((*text == '.' || *text == '?') && text[1] == ' ') {
             putchar('\n');
@@ -35,18 +48,58 @@ static void manual_text(const char *text)
         putchar('\n');
 }
 
-static void manual_head(const char *title)
+static void manual_line(const char *text)
 {
-    printf(".Dd November 20, 2026\n.Dt ");
-    for (const char *c = title; *c; c++)
-        putchar(toupper((unsigned char)*c));
-    printf(" 1\n.Os\n.Sh NAME\n.Nm %s\n", title);
+    manual_text(text, text + strlen(text));
 }
 
-/* The summary without a final full stop, as mandoc wants it. */
-static void manual_description(const char *summary)
+/* The summary of a command as a sentence. */
+static void manual_sentence(const char *summary)
 {
-    printf(".Nd %s\n", summary);
+    printf("%c%s.\n", toupper((unsigned char)summary[0]), summary + 1);
+}
+
+static void manual_head(const char *title, const char *description)
+{
+    struct tm day = {0};
+    char date[64] = LWP_DATE;
+    if (strptime(LWP_DATE, "%Y-%m-%d", &day))
+        strftime(date, sizeof date, "%B %-d, %Y", &day);
+    printf(".Dd %s\n.Dt ", date);
+    for (const char *c = title; *c; c++)
+        putchar(toupper((unsigned char)*c));
+    printf(" 1\n.Os lwp %s\n.Sh NAME\n.Nm %s\n.Nd %s\n", LWP_VERSION, title, description);
+}
+
+/* One word of a usage line: [options], --diff, DIR…, or | before another form. */
+static void manual_usage_word(const struct lwp_command *command, const char *word, size_t length)
+{
+    static const char more[] = "…";
+    if (*word == '|') {
+        printf(".Nm lwp %s\n", command->name);
+        return;
+    }
+    bool optional = *word == '[';
+    const char *tail = "";
+    if (optional)
+        word++, length -= 2;
+    if (length > sizeof more - 1 && strncmp(word + length - (sizeof more - 1), more, sizeof more - 1) == 0)
+        tail = " ...", length -= sizeof more - 1;
+    printf(".%s", optional ? "Op " : "");
+    if (*word == '-') /* mdoc's Fl brings the first dash itself */
+        printf("Fl %s%.*s%s\n", length > 1 ? "\\-" : "", length > 2 ? (int)length - 2 : 0, word + 2, tail);
+    else
+        printf("Ar %.*s%s\n", (int)length, word, tail);
+}
+
+static void manual_usage(const struct lwp_command *command)
+{
+    printf(".Sh SYNOPSIS\n.Nm lwp %s\n", command->name);
+    for (const char *word = command->usage; *word; word += strspn(word, " ")) {
+        size_t length = strcspn(word, " ");
+        manual_usage_word(command, word, length);
+        word += length;
+    }
 }
 
 static void manual_option(const struct lwp_option *row)
@@ -58,11 +111,9 @@ static void manual_option(const struct lwp_option *row)
     if (row->kind != LWP_OPT_FLAG)
         printf(row->alone ? " Ns Op Ns = Ns Ar %s" : " Ar %s", row->argument);
     putchar('\n');
-    manual_text(row->help);
-    if (row->kind == LWP_OPT_CHOICE) {
-        printf("One of ");
-        manual_text(row->choices);
-    }
+    manual_line(row->help);
+    if (row->kind == LWP_OPT_CHOICE)
+        printf("(%s)\n", row->choices);
     if (row->initial)
         printf("[%s]\n", row->initial);
 }
@@ -71,35 +122,36 @@ void lwp_command_manual(const struct lwp_command *command)
 {
     char title[64];
     snprintf(title, sizeof title, "lwp-%s", command->name);
-    manual_head(title);
-    manual_description(command->summary);
-    printf(".Sh SYNOPSIS\n.Nm lwp %s\n", command->name);
-    manual_text(command->usage);
+    manual_head(title, command->summary);
+    manual_usage(command);
     printf(".Sh DESCRIPTION\n");
-    printf("This command can\n");
-    manual_text(command->summary);
-    if (command->details) {
+    manual_sentence(command->summary);
+    const char *details = command->details ? command->details : "", *status = strstr(details, manual_exit);
+    const char *end = status ? status : details + strlen(details);
+    if (end > details)
         printf(".Pp\n");
-        manual_text(command->details);
-    }
+    manual_text(details, end);
     printf(".Pp\nThe options are:\n.Bl -tag -width Ds\n");
     for (const struct lwp_option *row = command->options; row && row->name; row++)
         manual_option(row);
-    printf(".It Fl h , Fl \\-help\nshow a summary of this page\n.El\n.Sh SEE ALSO\n.Xr lwp 1\n");
+    printf(".It Fl h , Fl \\-help\nshow a summary of this page\n.El\n");
+    if (status) {
+        printf(".Sh EXIT STATUS\n");
+        manual_line(status + strlen(manual_exit));
+    }
 }
 
 void lwp_overview_manual(const struct lwp_command *const *commands)
 {
-    manual_head("lwp");
-    manual_description("find data structures that are laid out wrong, and what to change");
-    printf(".Sh SYNOPSIS\n.Nm\n.Ar command\n.Op options\n.Ar ...\n.Sh DESCRIPTION\n"
+    manual_head("lwp", "find data structures that are laid out wrong, and what to change");
+    printf(".Sh SYNOPSIS\n.Nm\n.Ar command\n.Op Ar options\n.Op Ar arguments ...\n"
+           ".Nm\n.Cm help\n.Op Ar command\n.Nm\n.Fl \\-version\n.Sh DESCRIPTION\n"
            "Runs an unmodified, optimised program once and says which of its data structures are laid out wrong,\n"
-           "what they should look like instead, and what that will bring.\nStart with\n.Dl lwp collect ./app args\n"
-           "The commands are:\n.Bl -tag -width Ds\n");
+           "what they should look like instead, and what that will bring.\nStart with\n.Pp\n.Dl lwp collect ./app args\n.Pp\n"
+           "The commands, each with a page of its own, are:\n.Bl -tag -width Ds\n");
     for (; *commands; commands++) {
-        printf(".It Cm %s\n", (*commands)->name);
-        manual_text((*commands)->summary);
+        printf(".It Xr lwp-%s 1\n", (*commands)->name);
+        manual_sentence((*commands)->summary);
     }
-    printf(".El\n.Sh SEE ALSO\n");
-    printf(".Xr perf 1\n");
+    printf(".El\n");
 }

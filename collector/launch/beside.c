@@ -1,11 +1,15 @@
 #include "collector/launch/beside.h"
 
+#include "config.h"
+
+#include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-bool lwp_beside_folder(char folder[PATH_MAX], struct lwp_error *err)
+static bool beside_folder(char folder[PATH_MAX], struct lwp_error *err)
 {
     ssize_t length = readlink("/proc/self/exe", folder, PATH_MAX - 1);
     if (length <= 0) {
@@ -17,16 +21,25 @@ bool lwp_beside_folder(char folder[PATH_MAX], struct lwp_error *err)
     return true;
 }
 
-char *lwp_beside_find(const char *folder, const char *const *places, size_t count, const char *name, int mode)
+char *lwp_beside_find(const char *name, int mode, struct lwp_error *err)
 {
-    for (size_t i = 0; i < count; i++) {
+    static const char *const places[] = {"", "/../lib/lwp", LWP_LIBDIR "/lwp"};
+    enum { PLACES = sizeof places / sizeof *places };
+    char folder[PATH_MAX];
+    if (!beside_folder(folder, err))
+        return NULL;
+    for (int i = 0; i < PLACES; i++) {
         char *candidate;
-        if (asprintf(&candidate, "%s/%s/%s", folder, places[i], name) < 0)
+        if (asprintf(&candidate, "%s%s/%s", i < PLACES - 1 ? folder : "", places[i], name) < 0) {
+            lwp_error_set(err, LWP_ERR_MEMORY, "out of memory");
             return NULL;
+        }
         char *found = access(candidate, mode) == 0 ? realpath(candidate, NULL) : NULL;
         free(candidate);
         if (found)
             return found;
     }
+    lwp_error_set(err, LWP_ERR_MISSING, "%s is neither in %s nor in %s/../lib/lwp; run 'make', or install lwp again", name,
+                  folder, folder);
     return NULL;
 }

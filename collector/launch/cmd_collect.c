@@ -358,7 +358,7 @@ const struct lwp_command lwp_cmd_collect = {
         "--serve prints a URL before APP starts. The page there tells how far the run is, then shows the report. Ctrl-C while APP\n"
         "runs is APP's; after APP's end it ends lwp, with APP's status. A SIGTERM or SIGHUP sent to lwp while APP runs ends APP\n"
         "and then lwp. 'lwp serve DIR' in another terminal shows a run that was started without.\n\n"
-        "The exit status is APP's, 128+n when signal n ended it; 125 when lwp itself failed, 126 when APP cannot be\n"
+        "Exit status: APP's, 128+n when signal n ended it; 125 when lwp itself failed, 126 when APP cannot be\n"
         "executed, 127 when it was not found.",
     .options = lwp_collect_options,
     .stops_at_first = true,

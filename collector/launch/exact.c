@@ -17,7 +17,7 @@
 
 enum { WINDOW_ON = 20000, WINDOW_OFF = 2000000, TRACE_ON = 8000000, TRACE_OFF = 72000000, OPTIONS_MAX = 40 };
 
-static const char tool_name[] = "lwp-amd64-linux";
+static const char tool_name[] = "lwp-amd64-linux", tool_path[] = "exact/lwp-amd64-linux";
 
 /* Of the files beside the tool some are links to where Valgrind's package was when lwp was built. */
 static bool exact_whole(const char *folder)
@@ -34,21 +34,20 @@ static bool exact_whole(const char *folder)
 
 char *lwp_exact_find(struct lwp_error *err)
 {
-    static const char *const places[] = {"exact", "../lib/lwp/exact"};
-    char here[PATH_MAX];
-    if (!lwp_beside_folder(here, err))
-        return NULL;
-    char *tool = lwp_beside_find(here, places, sizeof places / sizeof *places, tool_name, X_OK);
+    struct lwp_error why = {0};
+    char *tool = lwp_beside_find(tool_path, X_OK, &why);
     if (tool) {
         *strrchr(tool, '/') = '\0';
         if (exact_whole(tool))
             return tool;
         free(tool);
         lwp_error_set(err, LWP_ERR_MISSING, "the exact engine needs Valgrind, which is not installed any more: apt install valgrind");
-        return NULL;
+    } else if (why.status != LWP_ERR_MISSING) {
+        *err = why;
+    } else {
+        lwp_error_set(err, LWP_ERR_MISSING, "the exact engine was not built: it needs Valgrind (apt install valgrind, then "
+                                            "./configure && make)");
     }
-    lwp_error_set(err, LWP_ERR_MISSING, "the exact engine was not built: it needs Valgrind (apt install valgrind, then "
-                                        "./configure && make)");
     return NULL;
 }
 

@@ -2,7 +2,6 @@
 
 #include "collector/launch/beside.h"
 
-#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,16 +13,7 @@ static const char preload_variable[] = "LD_PRELOAD=";
 
 char *lwp_preload_find(struct lwp_error *err)
 {
-    static const char *const places[] = {".", "../lib/lwp"};
-    char folder[PATH_MAX];
-    if (!lwp_beside_folder(folder, err))
-        return NULL;
-    char *found = lwp_beside_find(folder, places, sizeof places / sizeof *places, preload_name, R_OK);
-    if (found)
-        return found;
-    lwp_error_set(err, LWP_ERR_MISSING, "%s is neither in %s nor in %s/../lib/lwp; run 'make', or install lwp again",
-                  preload_name, folder, folder);
-    return NULL;
+    return lwp_beside_find(preload_name, R_OK, err);
 }
 
 static bool preload_splits(const char *path)

@@ -1,0 +1,65 @@
+#!/bin/bash
+# --help, man pages and completion speak of the same commands and options, and so do the examples in the documentation.
+set -u
+fail() { echo "FAILED: $*"; exit 1; }
+cd "$TMP" || exit 1
+commands=$("$LWP" help | sed -n 's/^  \([a-z]*\)  *[a-z].*/\1/p' | grep -vx help)
+[ "$(wc -w <<< "$commands")" -ge 10 ] || fail "commands: $commands"
+
+[ "$("$LWP" help --rows | cut -d ' ' -f 1 | grep -vx help)" = "$commands" ] || fail "rows of the overview"
+for command in $commands; do
+    "$LWP" help "$command" > by-help || fail "help $command"
+    "$LWP" "$command" --help > by-option || fail "$command --help"
+    cmp by-help by-option || fail "help $command differs from $command --help"
+    page=$BUILD/man/lwp-$command.1
+    [ -s "$page" ] || fail "no man page of $command"
+    grep -q "^\.It Xr lwp-$command 1" "$BUILD/man/lwp.1" || fail "lwp.1 without $command"
+    grep -Eo '^  (-.,|   ) --[a-z-]+' by-help | tr -d ', ' | sed 's/--/\n--/' | grep . | sort > of-help
+    grep '^\.It ' "$page" | grep -o 'Fl [^ ]*' | sed 's/\\//g; s/Fl /-/' | sort > of-page
+    "$LWP" help --rows "$command" | cut -d ' ' -f 1 | sort > of-rows
+    diff of-help of-page || fail "$command: --help (<) and the man page (>)"
+    diff of-help of-rows || fail "$command: --help (<) and completion (>)"
+    cp of-rows "options-$command"
+done
+
+# What stands in the documentation as "lwp COMMAND --option" is there. Behind ./app options are the program's.
+grep -Eoh "lwp ($(tr '\n' '|' <<< "$commands" | sed 's/|$//')) [^\`'|;#)]*" "$SRC"/man/*.mdoc "$SRC"/README.md "$SRC"/docs/*.md |
+    sed 's, \./.*,,' > examples
+[ "$(wc -l < examples)" -ge 30 ] || fail "only $(wc -l < examples) examples were found"
+while read -r _ command rest; do
+    for word in $rest; do
+        case $word in
+            --) break ;;
+            --*) word=${word%%=*} word=${word%%[,.]} ;;
+            -[a-zA-Z]) ;;
+            *) continue ;;
+        esac
+        grep -qx -e "$word" "options-$command" || fail "the documentation says: lwp $command $rest, but there is no $word"
+    done
+done < examples
+
+PATH=$BUILD:$PATH
+completed() { # WORDS...: what bash offers for the last of them
+    COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMPREPLY=()
+    _lwp
+    printf '%s\n' "${COMPREPLY[@]}"
+}
+. "$SRC/completion/lwp" || fail "the completion of bash"
+mkdir results; : > results.txt
+[ "$(completed lwp col)" = collect ] || fail "bash: lwp col: $(completed lwp col)"
+[ "$(completed lwp help exp)" = export ] || fail "bash: lwp help exp"
+[ "$(completed lwp report --form)" = --format ] || fail "bash: lwp report --form"
+[ "$(completed lwp report --format s)" = sarif ] || fail "bash: lwp report --format s: $(completed lwp report --format s)"
+[ "$(completed lwp collect -o res)" = results ] || fail "bash: only folders after -o"
+[ "$(completed lwp report res | sort)" = "results
+results.txt" ] || fail "bash: files as operands"
+[ "$(completed lwp collect -F 100 ./app --form)" = "" ] || fail "bash: an option of the program's"
+[ "$(completed lwp collect --det)" = --detect ] || fail "bash: lwp collect --det"
+
+if command -v zsh > /dev/null; then
+    zsh -f "$SRC/tests/programs/completed.zsh" "$SRC/completion" 'lwp rep' 'lwp report --format sa' 'lwp export --sou' > by-zsh 2>&1
+    for word in 'lwp report' 'lwp report --format sarif' 'lwp export --source'; do
+        grep -qF "$word" by-zsh || { cat -v by-zsh; fail "zsh did not come to '$word'"; }
+    done
+fi
+exit 0
