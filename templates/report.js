@@ -5,7 +5,7 @@
 function viewIndex() {
   return [el('h1', null, 'Results'), el('p.lead', null, `${plural(list(page.results).length, 'result', 'results')} in this folder.`),
     table('Results', [
-      {title: 'Result', cell: r => el('a', {href: '/r/' + encodeURIComponent(r.name)}, r.name), key: r => r.name, text: r => r.name},
+      {title: 'Result', cell: r => el('a', {href: 'r/' + r.address}, r.name), key: r => r.name, text: r => r.name},
       {title: 'Command', cell: r => r.running ? el('span.running', null, 'running') : r.command ? el('code', null, clip(list(r.command).join(' '), 100)) : unknown(r.analysed ? 'unknown' : 'not analysed yet'), key: r => list(r.command).join(' '), text: r => list(r.command).join(' ')},
       {title: 'Started', cell: r => r.started ? String(r.started).replace('T', ' ').replace(/\.\d+Z$/, ' UTC') : unknown(), key: r => String(r.started || '')},
       {title: 'Samples', cell: r => r.analysed ? count(r.samples) : '', key: r => r.samples, number: true},

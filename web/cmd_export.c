@@ -134,7 +134,7 @@ static int export_result(const char *dir, const struct lwp_options *options, jso
     if (!status)
         status = lwp_result_load(dir, &analysis, err);
     if (!status && name) {
-        *data = lwp_page_result_data(name, LWP_PAGE_EXPORTED, analysis, export_policy(lwp_options_text(options, "source")));
+        *data = lwp_page_result_data(name, "exported", analysis, export_policy(lwp_options_text(options, "source")));
         export_redact(*data, analysis, options);
         snprintf(title_room, PATH_MAX, "%s", lwp_page_title(name, analysis));
         *title = title_room;
@@ -189,7 +189,7 @@ static int export_page(char **dirs, const struct lwp_options *options, char **ht
     if (!status)
         status = lwp_assets_load(&assets, lwp_options_text(options, "templates"), err);
     if (!status)
-        status = data ? lwp_page_build(&assets, LWP_PAGE_EXPORTED, title, data, html, length, err)
+        status = data ? lwp_page_build(&assets, NULL, title, data, html, length, err)
                       : lwp_error_set(err, LWP_ERR_MEMORY, "no memory for the page");
     json_decref(data);
     lwp_assets_free(&assets);

@@ -1,16 +1,16 @@
-/* lwp serve: the report of a result, or an index of several, in a browser.
- * One thread answers all requests one after the other; only GET and HEAD, only the paths of web/site.c. */
+/* lwp serve: the report of a result, or an index of several, in a browser: the socket, the address, and the end. */
 #include "base/command.h"
 #include "base/log.h"
+#include "web/server.h"
 #include "web/site.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <microhttpd.h>
 #include <netdb.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,7 @@ static const struct lwp_option serve_options[] = {
      .kind = LWP_OPT_TEXT,
      .argument = "ADDR",
      .initial = "127.0.0.1",
-     .help = "address to listen on; any but the default lets others read the report"},
+     .help = "address to listen on; where other machines reach it, the URL holds a secret"},
     {.name = "open", .kind = LWP_OPT_FLAG, .help = "open the page in the desktop's browser"},
     {.name = "templates",
      .kind = LWP_OPT_TEXT,
@@ -40,84 +40,6 @@ static const struct lwp_option serve_options[] = {
      .help = "take the page's HTML, style and scripts from there, read anew for each page"},
     {0},
 };
-
-struct serve {
-    struct lwp_site *site;
-    bool local_only; /* bound to loopback: other hosts' names are someone's DNS trick */
-};
-
-/* "host:port" or "[v6]:port" without the port, compared with the names of this machine. */
-static bool serve_host_is_local(const char *host)
-{
-    static const char *const names[] = {"localhost", "127.0.0.1", "[::1]"};
-    size_t length = *host == '[' ? strcspn(host, "]") + 1 : strcspn(host, ":");
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strlen(names[i]) == length && strncasecmp(host, names[i], length) == 0)
-            return true;
-    return false;
-}
-
-/* Whether the request's header has the word; none is part of another here. */
-static bool serve_header_has(struct MHD_Connection *connection, const char *header, const char *word)
-{
-    const char *value = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, header);
-    return value && word && strstr(value, word);
-}
-
-static enum MHD_Result serve_send(struct MHD_Connection *connection, struct lwp_answer answer)
-{
-    bool packed = answer.packed && serve_header_has(connection, MHD_HTTP_HEADER_ACCEPT_ENCODING, "zstd");
-    if (packed) {
-        answer.body = answer.packed;
-        answer.length = answer.packed_length;
-    }
-    if (serve_header_has(connection, MHD_HTTP_HEADER_IF_NONE_MATCH, answer.tag)) {
-        answer.status = MHD_HTTP_NOT_MODIFIED;
-        answer.length = 0;
-    }
-    struct MHD_Response *response =
-        MHD_create_response_from_buffer(answer.length, (void *)(uintptr_t)answer.body, MHD_RESPMEM_MUST_COPY);
-    if (!response)
-        return MHD_NO;
-    if (packed)
-        MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_ENCODING, "zstd");
-    if (answer.packed)
-        MHD_add_response_header(response, MHD_HTTP_HEADER_VARY, MHD_HTTP_HEADER_ACCEPT_ENCODING);
-    if (answer.tag)
-        MHD_add_response_header(response, MHD_HTTP_HEADER_ETAG, answer.tag);
-    MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, answer.type);
-    MHD_add_response_header(response, "Content-Security-Policy",
-                            "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:; "
-                            "base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
-    MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
-    MHD_add_response_header(response, "Referrer-Policy", "no-referrer");
-    MHD_add_response_header(response, "Cross-Origin-Resource-Policy", "same-origin");
-    MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-cache");
-    if (answer.status == MHD_HTTP_METHOD_NOT_ALLOWED)
-        MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
-    enum MHD_Result result = MHD_queue_response(connection, answer.status, response);
-    MHD_destroy_response(response);
-    return result;
-}
-
-static struct lwp_answer serve_text(unsigned status, const char *text)
-{
-    return (struct lwp_answer){.status = status, .type = "text/plain; charset=utf-8", .body = text, .length = strlen(text)};
-}
-
-static enum MHD_Result serve_request(void *context, struct MHD_Connection *connection, const char *url,
-                                     const char *method, const char *version, const char *upload, size_t *upload_size,
-                                     void **state)
-{
-    (void)version, (void)upload, (void)upload_size, (void)state;
-    struct serve *serve = context;
-    const char *host = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST);
-    if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
-        return serve_send(connection, serve_text(MHD_HTTP_METHOD_NOT_ALLOWED, "Only GET and HEAD.\n"));
-    if (serve->local_only && host && !serve_host_is_local(host))
-        return serve_send(connection, serve_text(MHD_HTTP_FORBIDDEN, "This report is served to this machine only.\n"));
-    return serve_send(connection, lwp_site_get(serve->site, url));
-}
 
 static bool serve_is_loopback(const struct sockaddr *address)
 {
@@ -142,7 +64,7 @@ static int serve_listen(const char *bind_to, int *port, bool *loopback, struct l
     if (fd < 0)
         status = lwp_error_errno(err, "cannot open a socket");
     else if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) ||
-             bind(fd, found->ai_addr, found->ai_addrlen) || listen(fd, 64)) {
+             bind(fd, found->ai_addr, found->ai_addrlen) || listen(fd, SOMAXCONN)) {
         if (errno == EADDRINUSE)
             status = lwp_error_set(err, LWP_ERR_SYSTEM,
                                    "port %d on %s is in use; choose another with -p PORT, or -p 0 for any free one",
@@ -185,11 +107,70 @@ static void serve_nothing(int number)
     (void)number;
 }
 
+/* Caught even where the shell started us with SIGINT ignored; blocked before the server's thread is born. */
+static void serve_block_signals(sigset_t *stop)
+{
+    sigemptyset(stop);
+    sigaddset(stop, SIGINT);
+    sigaddset(stop, SIGTERM);
+    sigprocmask(SIG_BLOCK, stop, NULL);
+    signal(SIGINT, serve_nothing);
+    signal(SIGTERM, serve_nothing);
+    signal(SIGPIPE, SIG_IGN);
+}
+
+static void serve_say(const struct lwp_options *options, const char *bind_to, int port, const char *secret, size_t results)
+{
+    char url[300];
+    bool anywhere = strcmp(bind_to, "0.0.0.0") == 0 || strcmp(bind_to, "::") == 0;
+    const char *shown = anywhere ? "localhost" : bind_to;
+    snprintf(url, sizeof url, strchr(shown, ':') ? "http://[%s]:%d/%s%s" : "http://%s:%d/%s%s", shown, port, secret, *secret ? "/" : "");
+    printf("%s\n", url);
+    fflush(stdout);
+    if (*secret)
+        lwp_log(LWP_LOG_NOTE, "other machines can reach this: whoever has the address can read the report");
+    if (results > 1)
+        lwp_log(LWP_LOG_NOTE, "serving %zu results; Ctrl-C ends it", results);
+    else
+        lwp_log(LWP_LOG_NOTE, "serving; Ctrl-C ends it");
+    if (lwp_options_flag(options, "open"))
+        serve_open_browser(url);
+}
+
+/* Serves until a signal comes. */
+static int serve_site(const struct lwp_options *options, const char *dir, struct lwp_error *err)
+{
+    const char *bind_to = lwp_options_text(options, "bind");
+    char secret[LWP_SERVER_SECRET_BYTES] = "";
+    struct lwp_site *site = NULL;
+    struct lwp_server *server = NULL;
+    sigset_t stop;
+    bool loopback = false;
+    int port = (int)lwp_options_number(options, "port"), number, fd = serve_listen(bind_to, &port, &loopback, err);
+    int status = fd < 0 ? fd : lwp_site_new(&site, dir, lwp_options_text(options, "templates"), err);
+    if (!status && !loopback)
+        status = lwp_server_secret(secret, err);
+    if (status) {
+        if (fd >= 0)
+            close(fd);
+        lwp_site_free(site);
+        return status;
+    }
+    serve_block_signals(&stop);
+    status = lwp_server_start(&server, site, fd, loopback, *secret ? secret : NULL, err);
+    if (!status) {
+        serve_say(options, bind_to, port, secret, lwp_site_results(site));
+        sigwait(&stop, &number);
+    }
+    lwp_server_stop(server);
+    lwp_site_free(site);
+    return status;
+}
+
 static int serve_run(int argc, char **argv, const struct lwp_command *self)
 {
     struct lwp_options options;
     struct lwp_error err = {0};
-    struct serve serve = {0};
     int exit_status;
     if (!lwp_command_begin(&options, self, argc, argv, 2, &exit_status))
         return exit_status;
@@ -197,52 +178,10 @@ static int serve_run(int argc, char **argv, const struct lwp_command *self)
         lwp_log(LWP_LOG_ERROR, "serve: name the folder that 'lwp collect' has written: lwp serve DIR");
         return 2;
     }
-    const char *bind_to = lwp_options_text(&options, "bind");
-    int port = (int)lwp_options_number(&options, "port");
-    int fd = serve_listen(bind_to, &port, &serve.local_only, &err);
-    if (fd < 0 || lwp_site_new(&serve.site, argv[options.operands], lwp_options_text(&options, "templates"), &err)) {
+    if (serve_site(&options, argv[options.operands], &err)) {
         lwp_log(LWP_LOG_ERROR, "%s", err.text);
-        if (fd >= 0)
-            close(fd);
         return 1;
     }
-
-    /* Caught even where the shell started us with SIGINT ignored; blocked before the server's thread is born. */
-    sigset_t stop;
-    sigemptyset(&stop);
-    sigaddset(&stop, SIGINT);
-    sigaddset(&stop, SIGTERM);
-    sigprocmask(SIG_BLOCK, &stop, NULL);
-    signal(SIGINT, serve_nothing);
-    signal(SIGTERM, serve_nothing);
-    signal(SIGPIPE, SIG_IGN);
-
-    struct MHD_Daemon *daemon = MHD_start_daemon(
-        MHD_USE_AUTO | MHD_USE_INTERNAL_POLLING_THREAD, 0, NULL, NULL, serve_request, &serve, MHD_OPTION_LISTEN_SOCKET,
-        fd, MHD_OPTION_CONNECTION_LIMIT, 64u, MHD_OPTION_CONNECTION_TIMEOUT, 30u, MHD_OPTION_END);
-    if (!daemon) {
-        lwp_log(LWP_LOG_ERROR, "cannot start the server");
-        close(fd);
-        lwp_site_free(serve.site);
-        return 1;
-    }
-    char url[300];
-    bool anywhere = strcmp(bind_to, "0.0.0.0") == 0 || strcmp(bind_to, "::") == 0;
-    const char *shown = anywhere ? "localhost" : bind_to;
-    snprintf(url, sizeof url, strchr(shown, ':') ? "http://[%s]:%d/" : "http://%s:%d/", shown, port);
-    printf("%s\n", url);
-    fflush(stdout);
-    size_t results = lwp_site_results(serve.site);
-    if (results > 1)
-        lwp_log(LWP_LOG_NOTE, "serving %zu results; Ctrl-C ends it", results);
-    else
-        lwp_log(LWP_LOG_NOTE, "serving; Ctrl-C ends it");
-    if (lwp_options_flag(&options, "open"))
-        serve_open_browser(url);
-    int number;
-    sigwait(&stop, &number);
-    MHD_stop_daemon(daemon);
-    lwp_site_free(serve.site);
     return 0;
 }
 

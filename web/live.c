@@ -49,7 +49,7 @@ static json_t *live_elapsed(const json_t *run)
     return elapsed >= 0 ? json_real(elapsed) : json_null(); /* a clock of another machine may be ahead */
 }
 
-json_t *lwp_live_json(struct lwp_live *live, const char *dir)
+json_t *lwp_live_json(struct lwp_live *live, const char *dir, bool analysing)
 {
     double now = live_now(CLOCK_MONOTONIC);
     if (now >= live->next_s) {
@@ -59,7 +59,7 @@ json_t *lwp_live_json(struct lwp_live *live, const char *dir)
         live->next_s = after + (pause > LIVE_LEAST_S ? pause : LIVE_LEAST_S);
     }
     json_t *run = live_run(dir), *json = live->counts ? json_copy(live->counts) : json_object();
-    const char *state = !lwp_live_is(dir) ? "ended" : json_object_get(run, "ended") ? "analysing" : "running";
+    const char *state = analysing ? "analysing" : !lwp_live_is(dir) ? "ended" : json_object_get(run, "ended") ? "analysing" : "running";
     json_object_set_new(json, "state", json_string(state));
     json_object_set_new(json, "elapsed_s", live_elapsed(run));
     json_decref(run);

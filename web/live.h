@@ -16,9 +16,9 @@ struct lwp_live {
 /* Whether lwp collect, or the analysis after it, is at work on `dir`. */
 bool lwp_live_is(const char *dir);
 
-/* {"state": "running", "analysing" or "ended", "elapsed_s" (null: unknown), "processes", "threads", "samples", "bytes"};
+/* `analysing`: that is known. {"state": "running", "analysing" or "ended", "elapsed_s" (null: unknown), "processes", "threads", "samples", "bytes"};
  * the caller's to decref, NULL without memory. */
-json_t *lwp_live_json(struct lwp_live *live, const char *dir);
+json_t *lwp_live_json(struct lwp_live *live, const char *dir, bool analysing);
 
 /* What the page of a running result is given: {"view": "running", "name", "mode", "lwp", "progress" (where to ask),
  * "analysis": {"run": {"command"}}}: nothing that changes while it runs. The caller's to decref. */

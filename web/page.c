@@ -80,15 +80,12 @@ const char *lwp_page_title(const char *name, const json_t *analysis)
     return slash && slash[1] ? slash + 1 : program;
 }
 
-json_t *lwp_page_result_data(const char *name, enum lwp_page_kind kind, json_t *analysis,
-                             enum lwp_source_policy policy)
+json_t *lwp_page_result_data(const char *name, const char *mode, json_t *analysis, enum lwp_source_policy policy)
 {
     json_t *left_out = lwp_trim(analysis, PAGE_ANALYSIS_BYTES_MAX), *sources = lwp_source_collect(analysis, policy);
     char *clean = lwp_utf8_clean(name); /* a folder's name is bytes */
     json_t *data = left_out && sources ? json_pack("{s:s, s:s, s:s, s:s, s:O, s:O, s:O}", "view", "result", "name",
-                                                   clean ? clean : "", "mode",
-                                                   kind == LWP_PAGE_SERVED ? "served" : "exported", "lwp", LWP_VERSION,
-                                                   "analysis", analysis, "sources", sources, "left_out", left_out)
+                                                   clean ? clean : "", "mode", mode, "lwp", LWP_VERSION, "analysis", analysis, "sources", sources, "left_out", left_out)
                                        : NULL;
     json_decref(left_out);
     json_decref(sources);
@@ -131,10 +128,10 @@ static int page_check_inline(const struct lwp_assets *assets, struct lwp_error *
     return 0;
 }
 
-static void page_head(FILE *to, const struct lwp_assets *assets, enum lwp_page_kind kind)
+static void page_head(FILE *to, const struct lwp_assets *assets, const char *root)
 {
     fputs("<meta charset=\"utf-8\">\n" LWP_PAGE_GENERATOR LWP_VERSION "\">", to);
-    if (kind == LWP_PAGE_SERVED)
+    if (root)
         return; /* the server's header says it */
     char style[45], script[45];
     lwp_sha256_base64(assets->style, strlen(assets->style), style);
@@ -145,19 +142,18 @@ static void page_head(FILE *to, const struct lwp_assets *assets, enum lwp_page_k
             style, script);
 }
 
-static int page_fill(FILE *to, const char *place, const struct lwp_assets *assets, enum lwp_page_kind kind,
+static int page_fill(FILE *to, const char *place, const struct lwp_assets *assets, const char *root,
                      const char *title, const json_t *data, struct lwp_error *err)
 {
-    bool inlined = kind == LWP_PAGE_EXPORTED;
     if (strcmp(place, "head") == 0) {
-        page_head(to, assets, kind);
+        page_head(to, assets, root);
     } else if (strcmp(place, "title") == 0) {
         lwp_page_write_text(to, title);
     } else if (strcmp(place, "style") == 0) {
-        if (inlined)
+        if (!root)
             fprintf(to, "<style>%s</style>", assets->style);
         else
-            fputs("<link rel=\"stylesheet\" href=\"/report.css\">", to);
+            fprintf(to, "<link rel=\"stylesheet\" href=\"%sreport.css\">", root);
     } else if (strcmp(place, "data") == 0) {
         fputs("<script type=\"application/json\" id=\"lwp-data\">", to);
         int status = lwp_page_write_json(to, data, err);
@@ -165,18 +161,18 @@ static int page_fill(FILE *to, const char *place, const struct lwp_assets *asset
             return status;
         fputs("</script>", to);
     } else if (strcmp(place, "script") == 0) {
-        if (inlined)
+        if (!root)
             fprintf(to, "<script>%s</script>", assets->script);
         else
-            fputs("<script src=\"/report.js\"></script>", to);
+            fprintf(to, "<script src=\"%sreport.js\"></script>", root);
     } else {
         return lwp_error_set(err, LWP_ERR_FORMAT, "the template has an unknown place 'lwp:%s'", place);
     }
     return 0;
 }
 
-int lwp_page_build(const struct lwp_assets *assets, enum lwp_page_kind kind, const char *title, const json_t *data,
-                   char **html, size_t *length, struct lwp_error *err)
+int lwp_page_build(const struct lwp_assets *assets, const char *root, const char *title, const json_t *data, char **html,
+                   size_t *length, struct lwp_error *err)
 {
     static const char open[] = "<!-- lwp:", close[] = " -->";
     int status = page_check_inline(assets, err);
@@ -197,7 +193,7 @@ int lwp_page_build(const struct lwp_assets *assets, enum lwp_page_kind kind, con
             break;
         }
         snprintf(place, sizeof place, "%.*s", (int)(end - next), next);
-        status = page_fill(to, place, assets, kind, title, data, err);
+        status = page_fill(to, place, assets, root, title, data, err);
         from = end + sizeof close - 1;
     }
     fputs(from, to);

@@ -9,19 +9,14 @@
 #include <stddef.h>
 #include <stdio.h>
 
-enum lwp_page_kind {
-    LWP_PAGE_SERVED,   /* style and script are files beside it: /report.css, /report.js */
-    LWP_PAGE_EXPORTED, /* all in one file, its own policy names them by hash */
-};
+/* `data` is embedded as JSON, `title` as text. `root`: where from the page its files report.css and report.js are, "" or
+ * "../"; NULL: they are in the page, whose own policy names them by hash. *html is the caller's to free. */
+int lwp_page_build(const struct lwp_assets *assets, const char *root, const char *title, const json_t *data, char **html,
+                   size_t *length, struct lwp_error *err);
 
-/* `data` is embedded as JSON, `title` as text. *html is the caller's to free. */
-int lwp_page_build(const struct lwp_assets *assets, enum lwp_page_kind kind, const char *title, const json_t *data,
-                   char **html, size_t *length, struct lwp_error *err);
-
-/* What a report page is given: {"view": "result", "name", "mode", "lwp", "analysis", "sources", "left_out"}. Leaves out of
- * `analysis` what would make the page too large. */
-json_t *lwp_page_result_data(const char *name, enum lwp_page_kind kind, json_t *analysis,
-                             enum lwp_source_policy policy);
+/* What a report page is given: {"view": "result", "name", "mode", "lwp", "analysis", "sources", "left_out"}; `mode` is
+ * "served" or "exported". Leaves out of `analysis` what would make the page too large. */
+json_t *lwp_page_result_data(const char *name, const char *mode, json_t *analysis, enum lwp_source_policy policy);
 
 /* What a page of two runs is given: {"view": "diff", "mode", "lwp", "diff", "sides"}: of each side's data as much as its
  * drawings take. */

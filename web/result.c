@@ -6,12 +6,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/openat2.h>
 #include <spawn.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,17 +21,48 @@ extern char **environ;
 
 enum { RESULT_BYTES_MAX = 256 << 20 };
 
+/* Opens what is below `dir`: no link on the way may lead out of it, whoever made the result. Kernels before 5.6 cannot tell
+ * where one leads; there the last part must be none. */
+static int result_open_below(const char *dir, const char *name, int flags)
+{
+    struct open_how how = {.flags = (unsigned)(flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS};
+    int at = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (at < 0)
+        return -1;
+    if (flags & O_PATH)
+        how.flags = (unsigned)(flags | O_CLOEXEC);
+    int fd = (int)syscall(SYS_openat2, at, name, &how, sizeof how);
+    if (fd < 0 && errno == ENOSYS)
+        fd = openat(at, name, (int)how.flags | O_NOFOLLOW);
+    int why = errno;
+    close(at);
+    errno = why;
+    return fd;
+}
+
 static bool result_has(const char *dir, const char *file)
 {
-    char path[PATH_MAX];
     struct stat info;
-    return snprintf(path, sizeof path, "%s/%s", dir, file) < (int)sizeof path && stat(path, &info) == 0 &&
-           S_ISREG(info.st_mode);
+    int fd = result_open_below(dir, file, O_PATH);
+    bool has = fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
+    if (fd >= 0)
+        close(fd);
+    return has;
 }
 
 bool lwp_result_is(const char *dir)
 {
     return result_has(dir, "run.json") || result_has(dir, "analysis.json");
+}
+
+bool lwp_result_is_within(const char *folder, const char *name)
+{
+    char path[PATH_MAX];
+    int fd = result_open_below(folder, name, O_PATH | O_DIRECTORY);
+    if (fd < 0)
+        return false;
+    close(fd);
+    return snprintf(path, sizeof path, "%s/%s", folder, name) < (int)sizeof path && lwp_result_is(path);
 }
 
 /* Starts this program with other arguments and its output on `stream` (1 or 2) as *from. Returns its id or -1. */
@@ -130,18 +163,19 @@ int lwp_result_prepare(const char *dir, struct lwp_error *err)
     return lwp_error_set(err, LWP_ERR_MISSING, "%s", *said ? said : "'lwp analyze' failed");
 }
 
-/* The file as text, the caller's to free. */
-static int result_text(const char *path, char **text, size_t *length, struct lwp_error *err)
+/* The file's text, the caller's to free; closes `fd`. `shown`: its path. */
+static int result_text(int fd, const char *shown, char **text, size_t *length, struct lwp_error *err)
 {
     struct stat info;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), status = 0;
+    int status = 0;
     *length = 0;
     if (fd < 0)
-        return lwp_error_errno(err, "cannot read %s", path);
+        return errno == EXDEV || errno == ELOOP ? lwp_error_set(err, LWP_ERR_FORMAT, "%s is a link that leads out of the result", shown)
+                                                : lwp_error_errno(err, "cannot read %s", shown);
     if (fstat(fd, &info) || !S_ISREG(info.st_mode) || info.st_size > RESULT_BYTES_MAX) {
-        status = lwp_error_set(err, LWP_ERR_LIMIT, "%s is no plain file of at most 256 MiB", path);
+        status = lwp_error_set(err, LWP_ERR_LIMIT, "%s is no plain file of at most 256 MiB", shown);
     } else if (!(*text = malloc((size_t)info.st_size + 1))) {
-        status = lwp_error_set(err, LWP_ERR_MEMORY, "no memory for %s", path);
+        status = lwp_error_set(err, LWP_ERR_MEMORY, "no memory for %s", shown);
     } else {
         ssize_t got;
         while (*length < (size_t)info.st_size && (got = read(fd, *text + *length, (size_t)info.st_size - *length)) > 0)
@@ -153,18 +187,20 @@ static int result_text(const char *path, char **text, size_t *length, struct lwp
 
 int lwp_result_load(const char *dir, json_t **analysis, struct lwp_error *err)
 {
+    static const char file[] = "analysis.json";
     char path[PATH_MAX];
     struct stat info;
     *analysis = NULL;
     bool folder = stat(dir, &info) || S_ISDIR(info.st_mode);
-    if (snprintf(path, sizeof path, "%s%s", dir, folder ? "/analysis.json" : "") >= (int)sizeof path)
+    if (snprintf(path, sizeof path, "%s%s%s", dir, folder ? "/" : "", folder ? file : "") >= (int)sizeof path)
         return lwp_error_set(err, LWP_ERR_LIMIT, "the path of the result is too long");
-    json_error_t where;
+    int fd = folder ? result_open_below(dir, file, O_RDONLY) : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     char *text = NULL;
     size_t length;
-    int status = result_text(path, &text, &length, err);
+    int status = result_text(fd, path, &text, &length, err);
     if (status)
         return status;
+    json_error_t where;
     json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &where);
     free(text);
     if (!root)

@@ -10,6 +10,9 @@
 /* Whether `dir` looks like what `lwp collect` writes (or holds at least an analysis.json). */
 bool lwp_result_is(const char *dir);
 
+/* The same for FOLDER/NAME, which may be a link to elsewhere below `folder`, but not one that leads out of it. */
+bool lwp_result_is_within(const char *folder, const char *name);
+
 /* Has `lwp analyze` bring DIR/analysis.json up to date, as a process of its own. Where that fails and an older
  * answer is there, that one serves: a warning is printed. */
 int lwp_result_prepare(const char *dir, struct lwp_error *err);

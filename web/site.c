@@ -1,133 +1,100 @@
 /* Routes: / (the report, or the index when there are several results), /r/NAME (one of several), /analysis.json and
- * /r/NAME.json, /progress and /progress/NAME (of a result that is being written), /report.css, /report.js. A result's page is
- * kept and made anew when its analysis.json has changed; one that was never analysed is analysed when it is first asked
- * for, but not while it is written: then its page tells how far it is. */
+ * /r/NAME.json, /progress and /progress/NAME (of a result that is being written), /report.css, /report.js. Pages name each
+ * other relative to themselves, so that the site can stand below any path. */
 #include "web/site.h"
 
 #include "base/arena.h"
-#include "base/utf8.h"
-#include "web/live.h"
+#include "web/entry.h"
 #include "web/page.h"
 #include "web/result.h"
-#include "web/sha256.h"
 
 #include "config.h"
 
 #include <dirent.h>
 #include <limits.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <zstd.h>
-
-enum { SITE_TAG_BYTES = 50, SITE_PACKED_LEAST = 1024 };
-
-/* What is sent, and made only when it changes. */
-struct site_text {
-    char *body, *packed;
-    size_t length, packed_length;
-    char tag[SITE_TAG_BYTES];
-};
-
-struct site_result {
-    char *dir, *name;
-    bool prepared;
-    struct stat seen; /* analysis.json that page and json were made of */
-    struct site_text page, json;
-    json_t *summary; /* for the index; of analysis.json as it was at `summed` */
-    struct stat summed;
-    struct lwp_live live;
-};
 
 struct lwp_site {
     struct lwp_assets assets;
-    struct site_text style, script;
+    struct lwp_text *style, *script;
     char *templates; /* a folder to read anew for each page, or NULL */
     char *folder;    /* of several results, or NULL */
-    struct site_result *results;
+    struct lwp_entry **entries; /* by name */
     size_t count, capacity;
-    struct site_text buffer; /* the index or an error's text */
+    struct lwp_text *index; /* NULL: to be made */
 };
-
-static void site_text_free(struct site_text *text)
-{
-    free(text->body);
-    free(text->packed);
-    *text = (struct site_text){0};
-}
-
-/* Takes `body`. */
-static void site_text_set(struct site_text *text, char *body, size_t length)
-{
-    char digest[45];
-    site_text_free(text);
-    text->body = body;
-    text->length = length;
-    lwp_sha256_base64(body, length, digest);
-    snprintf(text->tag, sizeof text->tag, "W/\"%s\"", digest);
-    size_t room = ZSTD_compressBound(length);
-    if (length < SITE_PACKED_LEAST || !(text->packed = malloc(room)))
-        return;
-    text->packed_length = ZSTD_compress(text->packed, room, body, length, 3);
-    if (ZSTD_isError(text->packed_length)) {
-        free(text->packed);
-        text->packed = NULL;
-    }
-}
-
-static struct lwp_answer site_answer(const struct site_text *text, const char *type)
-{
-    return (struct lwp_answer){200, type, text->body, text->length, text->packed, text->packed_length, text->tag};
-}
-
-static bool site_same_file(const struct stat *a, const struct stat *b)
-{
-    return a->st_ino == b->st_ino && a->st_size == b->st_size && a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
-           a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
-}
 
 /* Takes the templates in `fresh`. */
 static void site_take_assets(struct lwp_site *site, struct lwp_assets fresh)
 {
     lwp_assets_free(&site->assets);
+    lwp_text_drop(site->style);
+    lwp_text_drop(site->script);
     site->assets = fresh;
-    site_text_set(&site->style, strdup(fresh.style), strlen(fresh.style));
-    site_text_set(&site->script, strdup(fresh.script), strlen(fresh.script));
+    site->style = lwp_text_new("text/css; charset=utf-8", strdup(fresh.style), strlen(fresh.style));
+    site->script = lwp_text_new("text/javascript; charset=utf-8", strdup(fresh.script), strlen(fresh.script));
 }
 
 static int site_by_name(const void *a, const void *b)
 {
-    return strcmp(((const struct site_result *)a)->name, ((const struct site_result *)b)->name);
+    return strcmp(lwp_entry_name(*(struct lwp_entry *const *)a), lwp_entry_name(*(struct lwp_entry *const *)b));
 }
 
-static void site_add(struct lwp_site *site, const char *dir, char *name)
+/* The first `count` entries are sorted. */
+static struct lwp_entry *site_find(const struct lwp_site *site, const char *name, size_t count)
 {
-    LWP_GROW(&site->results, site->count, &site->capacity);
-    site->results[site->count++] = (struct site_result){.dir = strdup(dir), .name = name};
+    for (size_t low = 0, high = count; low < high;) {
+        size_t middle = low + (high - low) / 2;
+        int order = strcmp(name, lwp_entry_name(site->entries[middle]));
+        if (order == 0)
+            return site->entries[middle];
+        if (order < 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return NULL;
 }
 
-static int site_scan(struct lwp_site *site, const char *dir, struct lwp_error *err)
+static int site_add(struct lwp_site *site, const char *dir, const char *name, struct lwp_error *err)
 {
-    DIR *folder = opendir(dir);
+    struct lwp_entry *entry = lwp_entry_new(dir, name);
+    if (!entry)
+        return lwp_error_set(err, LWP_ERR_MEMORY, "no memory");
+    LWP_GROW(&site->entries, site->count, &site->capacity);
+    site->entries[site->count++] = entry;
+    lwp_text_drop(site->index);
+    site->index = NULL;
+    return 0;
+}
+
+/* Finds the results that have come since. */
+static int site_scan(struct lwp_site *site, struct lwp_error *err)
+{
+    DIR *folder = opendir(site->folder);
+    size_t known = site->count;
+    int status = 0;
     if (!folder)
-        return lwp_error_errno(err, "cannot open %s", dir);
+        return lwp_error_errno(err, "cannot open %s", site->folder);
     struct dirent *entry;
-    while ((entry = readdir(folder))) {
+    while (!status && (entry = readdir(folder))) {
         char path[PATH_MAX];
-        bool known = false;
-        for (size_t i = 0; i < site->count && !known; i++)
-            known = strcmp(site->results[i].name, entry->d_name) == 0;
-        if (!known && *entry->d_name != '.' && snprintf(path, sizeof path, "%s/%s", dir, entry->d_name) < (int)sizeof path &&
-            lwp_result_is(path))
-            site_add(site, path, strdup(entry->d_name));
+        if (*entry->d_name != '.' && !site_find(site, entry->d_name, known) &&
+            snprintf(path, sizeof path, "%s/%s", site->folder, entry->d_name) < (int)sizeof path &&
+            lwp_result_is_within(site->folder, entry->d_name))
+            status = site_add(site, path, entry->d_name, err);
     }
     closedir(folder);
-    if (!site->count)
+    if (site->count > known)
+        qsort(site->entries, site->count, sizeof *site->entries, site_by_name);
+    if (!status && !site->count)
         return lwp_error_set(err, LWP_ERR_MISSING, "%s holds no result; name a folder that 'lwp collect' has written",
-                             dir);
-    qsort(site->results, site->count, sizeof *site->results, site_by_name);
-    return 0;
+                             site->folder);
+    return status;
 }
 
 int lwp_site_new(struct lwp_site **made, const char *dir, const char *templates, struct lwp_error *err)
@@ -148,13 +115,12 @@ int lwp_site_new(struct lwp_site **made, const char *dir, const char *templates,
     if (!status && templates)
         site->templates = strdup(templates);
     if (!status && lwp_result_is(dir)) {
-        site_add(site, dir, lwp_result_name(dir));
-        site->results[0].prepared = !lwp_live_is(dir);
-        if (site->results[0].prepared)
-            status = lwp_result_prepare(dir, err);
+        status = site_add(site, dir, NULL, err);
+        if (!status && !(status = lwp_entry_prepare(site->entries[0], err)))
+            lwp_text_drop(lwp_entry_page(site->entries[0], &site->assets, false).text); /* so that the first reader has it at once */
     } else if (!status) {
         site->folder = strdup(dir);
-        status = site_scan(site, dir, err);
+        status = site_scan(site, err);
     }
     if (status)
         lwp_site_free(site);
@@ -167,20 +133,14 @@ void lwp_site_free(struct lwp_site *site)
 {
     if (!site)
         return;
-    for (size_t i = 0; i < site->count; i++) {
-        free(site->results[i].dir);
-        free(site->results[i].name);
-        site_text_free(&site->results[i].page);
-        site_text_free(&site->results[i].json);
-        json_decref(site->results[i].summary);
-        lwp_live_free(&site->results[i].live);
-    }
-    free(site->results);
+    for (size_t i = 0; i < site->count; i++)
+        lwp_entry_free(site->entries[i]);
+    free(site->entries);
     free(site->templates);
     free(site->folder);
-    site_text_free(&site->buffer);
-    site_text_free(&site->style);
-    site_text_free(&site->script);
+    lwp_text_drop(site->index);
+    lwp_text_drop(site->style);
+    lwp_text_drop(site->script);
     lwp_assets_free(&site->assets);
     free(site);
 }
@@ -190,209 +150,92 @@ size_t lwp_site_results(const struct lwp_site *site)
     return site->count;
 }
 
-static struct lwp_answer site_say(struct lwp_site *site, unsigned status, const char *text)
+/* With --templates: what may have been edited since. */
+static int site_edited(struct lwp_site *site, struct lwp_error *err)
 {
-    static const char type[] = "text/plain; charset=utf-8";
-    site_text_free(&site->buffer);
-    if (asprintf(&site->buffer.body, "%s\n", text) < 0) {
-        site->buffer.body = NULL;
-        return (struct lwp_answer){.status = status, .type = type, .body = ""};
-    }
-    return (struct lwp_answer){.status = status, .type = type, .body = site->buffer.body, .length = strlen(site->buffer.body)};
-}
-
-static int site_json_text(const json_t *value, char **text, size_t *length, struct lwp_error *err)
-{
-    *text = NULL;
-    FILE *to = open_memstream(text, length);
-    if (!to)
-        return lwp_error_set(err, LWP_ERR_MEMORY, "no memory");
-    int status = lwp_page_write_json(to, value, err);
-    return fclose(to) && !status ? lwp_error_set(err, LWP_ERR_MEMORY, "no memory") : status;
-}
-
-static bool site_is_current(const struct lwp_site *site, struct site_result *result)
-{
-    char path[PATH_MAX];
-    struct stat now;
-    snprintf(path, sizeof path, "%s/analysis.json", result->dir);
-    if (stat(path, &now))
-        return false;
-    bool same = result->page.body && !site->templates && site_same_file(&now, &result->seen);
-    result->seen = now;
-    return same;
-}
-
-/* Brings `page` and `json` up to date. */
-static int site_refresh(struct lwp_site *site, struct site_result *result, struct lwp_error *err)
-{
-    json_t *analysis = NULL, *data = NULL;
-    int status = 0;
-    if (!result->prepared)
-        status = lwp_result_prepare(result->dir, err);
-    result->prepared = status == 0;
-    if (status || site_is_current(site, result))
-        return status;
-    site_text_free(&result->page);
-    site_text_free(&result->json);
-    if (site->templates) {
-        struct lwp_assets fresh;
-        if ((status = lwp_assets_load(&fresh, site->templates, err)))
-            return status;
+    struct lwp_assets fresh;
+    int status = site->templates ? lwp_assets_load(&fresh, site->templates, err) : 0;
+    if (site->templates && !status)
         site_take_assets(site, fresh);
-    }
-    if ((status = lwp_result_load(result->dir, &analysis, err)))
-        return status;
-    char *text = NULL;
-    size_t length;
-    status = site_json_text(analysis, &text, &length, err); /* all of it, other than the page */
-    if (!status)
-        site_text_set(&result->json, text, length);
-    if (!status && !(data = lwp_page_result_data(result->name, LWP_PAGE_SERVED, analysis, LWP_SOURCE_ALL)))
-        status = lwp_error_set(err, LWP_ERR_MEMORY, "no memory for the page");
-    if (!status)
-        status = lwp_page_build(&site->assets, LWP_PAGE_SERVED, lwp_page_title(result->name, analysis), data, &text,
-                                &length, err);
-    if (!status)
-        site_text_set(&result->page, text, length);
-    json_decref(data);
-    json_decref(analysis);
     return status;
 }
 
-/* The page of a result that is being written. The same until it has ended, so that its tag tells the end. */
-static struct lwp_answer site_live(struct lwp_site *site, struct site_result *result)
+static struct lwp_answer site_page(struct lwp_site *site, struct lwp_entry *entry)
 {
     struct lwp_error err = {0};
-    char *path = NULL, *text = NULL;
-    size_t length;
-    if (asprintf(&path, "/progress%s%s", site->folder ? "/" : "", site->folder ? result->name : "") < 0)
-        return site_say(site, 500, "no memory");
-    json_t *data = lwp_live_page(result->name, result->dir, path);
-    int status = lwp_page_build(&site->assets, LWP_PAGE_SERVED, lwp_page_title(result->name, json_object_get(data, "analysis")),
-                                data, &text, &length, &err);
-    json_decref(data);
-    free(path);
-    if (status)
-        return site_say(site, 500, err.text);
-    site_text_set(&site->buffer, text, length);
-    return site_answer(&site->buffer, "text/html; charset=utf-8");
+    if (site_edited(site, &err))
+        return lwp_answer_say(500, err.text);
+    return lwp_entry_page(entry, &site->assets, site->templates != NULL);
 }
 
-static struct lwp_answer site_progress(struct lwp_site *site, struct site_result *result)
+/* {"view": "index", "results": what lwp_entry_summary says of each}; *changed: something is new. */
+static json_t *site_index_data(struct lwp_site *site, bool *changed)
 {
-    json_t *progress = lwp_live_json(&result->live, result->dir);
-    char *text = json_dumps(progress, 0);
-    json_decref(progress);
-    if (!text)
-        return site_say(site, 500, "no memory");
-    site_text_set(&site->buffer, text, strlen(text));
-    return site_answer(&site->buffer, "application/json");
-}
-
-static struct lwp_answer site_result(struct lwp_site *site, struct site_result *result, bool json)
-{
-    struct lwp_error err = {0};
-    if (lwp_live_is(result->dir)) {
-        result->prepared = false;
-        return json ? site_say(site, 503, "The run is not over; its analysis comes at the end.") : site_live(site, result);
-    }
-    if (site_refresh(site, result, &err))
-        return site_say(site, 500, err.text);
-    return json ? site_answer(&result->json, "application/json") : site_answer(&result->page, "text/html; charset=utf-8");
-}
-
-/* What the index says of one result, without analysing it; borrowed. */
-static json_t *site_summary(struct site_result *result)
-{
-    char path[PATH_MAX];
-    struct stat now = {0};
-    snprintf(path, sizeof path, "%s/analysis.json", result->dir);
-    bool there = stat(path, &now) == 0;
-    json_object_set_new(result->summary, "running", json_boolean(lwp_live_is(result->dir)));
-    if (result->summary && site_same_file(&now, &result->summed))
-        return result->summary;
-    json_t *analysis = NULL, *summary;
-    char *clean = lwp_utf8_clean(result->name);
-    if (there)
-        lwp_result_load(result->dir, &analysis, NULL);
-    const json_t *run = json_object_get(analysis, "run"),
-                 *first = json_array_get(json_object_get(analysis, "findings"), 0);
-    summary = json_pack(
-        "{s:s, s:b, s:b, s:O?, s:O?, s:O?, s:O?, s:I, s:O?, s:O?}", "name", clean ? clean : "", "analysed", analysis != NULL,
-        "running", lwp_live_is(result->dir), "command", json_object_get(run, "command"), "started", json_object_get(run, "started"), "engine",
-        json_object_get(run, "engine"), "samples", json_object_get(run, "samples"), "findings",
-        (json_int_t)json_array_size(json_object_get(analysis, "findings")), "title", json_object_get(first, "title"),
-        "expected_speedup", json_object_get(first, "expected_speedup"));
-    json_decref(analysis);
-    free(clean);
-    json_decref(result->summary);
-    result->summary = summary;
-    result->summed = now;
-    return summary;
+    json_t *results = json_array();
+    for (size_t i = 0; i < site->count; i++)
+        json_array_append(results, lwp_entry_summary(site->entries[i], changed));
+    return json_pack("{s:s, s:s, s:s, s:o}", "view", "index", "mode", "served", "lwp", LWP_VERSION, "results", results);
 }
 
 static struct lwp_answer site_index(struct lwp_site *site)
 {
     struct lwp_error err = {0};
-    json_t *results = json_array();
-    site_scan(site, site->folder, &err); /* some may have come since */
-    for (size_t i = 0; i < site->count; i++)
-        json_array_append(results, site_summary(&site->results[i]));
-    json_t *data =
-        json_pack("{s:s, s:s, s:s, s:o}", "view", "index", "mode", "served", "lwp", LWP_VERSION, "results", results);
-    char *text = NULL;
+    bool changed = site->templates != NULL;
+    char *html = NULL;
     size_t length;
-    int status = data ? lwp_page_build(&site->assets, LWP_PAGE_SERVED, "results", data, &text, &length, &err)
+    site_scan(site, NULL);
+    int status = site_edited(site, &err);
+    json_t *data = site_index_data(site, &changed);
+    if (!status && (changed || !site->index)) {
+        lwp_text_drop(site->index);
+        site->index = NULL;
+        status = data ? lwp_page_build(&site->assets, "", "results", data, &html, &length, &err)
                       : lwp_error_set(&err, LWP_ERR_MEMORY, "no memory for the page");
+        if (!status)
+            site->index = lwp_text_new("text/html; charset=utf-8", html, length);
+    }
     json_decref(data);
-    if (status)
-        return site_say(site, 500, err.text);
-    site_text_set(&site->buffer, text, length);
-    return site_answer(&site->buffer, "text/html; charset=utf-8");
+    return status ? lwp_answer_say(500, err.text) : (struct lwp_answer){200, lwp_text_hold(site->index)};
 }
 
-static struct site_result *site_find(struct lwp_site *site, const char *name)
+/* Looks into the folder again for one that has come since. */
+static struct lwp_entry *site_named(struct lwp_site *site, const char *name)
 {
-    for (size_t i = 0; i < site->count; i++)
-        if (strcmp(name, site->results[i].name) == 0)
-            return &site->results[i];
-    return NULL;
+    struct lwp_entry *entry = site_find(site, name, site->count);
+    if (!entry && *name && !strchr(name, '/') && site_scan(site, NULL) == 0)
+        entry = site_find(site, name, site->count);
+    return entry;
 }
 
-/* NAME, or *json: NAME.json. Looks into the folder again for one that has come since. */
-static struct site_result *site_named(struct lwp_site *site, const char *name, bool *json)
+/* What is below /r/: NAME or NAME.json. */
+static struct lwp_answer site_result(struct lwp_site *site, const char *name)
 {
     size_t length = strlen(name);
+    struct lwp_entry *entry = site_named(site, name);
+    if (entry)
+        return site_page(site, entry);
     char *stem = length > 5 && strcmp(name + length - 5, ".json") == 0 ? strndup(name, length - 5) : NULL;
-    struct site_result *result = NULL;
-    for (int again = 0; !result && again < 2; again++) {
-        if (again)
-            site_scan(site, site->folder, NULL);
-        result = site_find(site, name);
-        *json = !result && stem && (result = site_find(site, stem));
-    }
+    entry = stem ? site_find(site, stem, site->count) : NULL;
     free(stem);
-    return result;
+    return entry ? lwp_entry_json(entry, &site->assets) : lwp_answer_say(404, "There is no such result.");
 }
 
 struct lwp_answer lwp_site_get(struct lwp_site *site, const char *path)
 {
+    struct lwp_entry *entry = site->folder ? NULL : site->entries[0];
     if (strcmp(path, "/report.css") == 0)
-        return site_answer(&site->style, "text/css; charset=utf-8");
+        return (struct lwp_answer){200, lwp_text_hold(site->style)};
     if (strcmp(path, "/report.js") == 0)
-        return site_answer(&site->script, "text/javascript; charset=utf-8");
+        return (struct lwp_answer){200, lwp_text_hold(site->script)};
     if (strcmp(path, "/") == 0)
-        return site->folder ? site_index(site) : site_result(site, &site->results[0], false);
-    if (!site->folder && strcmp(path, "/analysis.json") == 0)
-        return site_result(site, &site->results[0], true);
-    if (!site->folder && strcmp(path, "/progress") == 0)
-        return site_progress(site, &site->results[0]);
-    struct site_result *result = NULL;
-    bool json = false;
-    if (site->folder && strncmp(path, "/progress/", 10) == 0 && (result = site_find(site, path + 10)))
-        return site_progress(site, result);
-    if (site->folder && strncmp(path, "/r/", 3) == 0 && (result = site_named(site, path + 3, &json)))
-        return site_result(site, result, json);
-    return site_say(site, 404, "There is no such page; / is the report.");
+        return entry ? site_page(site, entry) : site_index(site);
+    if (entry && strcmp(path, "/analysis.json") == 0)
+        return lwp_entry_json(entry, &site->assets);
+    if (entry && strcmp(path, "/progress") == 0)
+        return lwp_entry_progress(entry);
+    if (!entry && strncmp(path, "/r/", 3) == 0)
+        return site_result(site, path + 3);
+    if (!entry && strncmp(path, "/progress/", 10) == 0 && (entry = site_find(site, path + 10, site->count)))
+        return lwp_entry_progress(entry);
+    return lwp_answer_say(404, "There is no such page; / is the report.");
 }

@@ -3,6 +3,7 @@
 #define LWP_WEB_SITE_H
 
 #include "base/error.h"
+#include "web/text.h"
 
 #include <stddef.h>
 
@@ -14,17 +15,8 @@ void lwp_site_free(struct lwp_site *site); /* NULL is fine */
 
 size_t lwp_site_results(const struct lwp_site *site);
 
-struct lwp_answer {
-    unsigned status;  /* of HTTP */
-    const char *type; /* the content's */
-    const char *body; /* valid until the next call */
-    size_t length;
-    const char *packed; /* the same by zstd, or NULL */
-    size_t packed_length;
-    const char *tag; /* of the content: W/"...", or NULL */
-};
-
-/* `path` as the browser asked, decoded. Only known paths have an answer; none is ever made into a file's path. */
+/* `path` as the browser asked, decoded, from the site's root: "/" and on. Only known paths have an answer; none is ever
+ * made into a file's path. */
 struct lwp_answer lwp_site_get(struct lwp_site *site, const char *path);
 
 #endif

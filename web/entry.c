@@ -1,0 +1,244 @@
+/* A page is made when it is first asked for and kept: what a request costs then is one look at the files. The analysis of a
+ * result that has none runs beside, so that the readers of other results do not wait for it. */
+#include "web/entry.h"
+
+#include "base/utf8.h"
+#include "web/live.h"
+#include "web/page.h"
+#include "web/preparing.h"
+#include "web/result.h"
+
+#include "config.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* An analysis that is up to date is known to be within that time: then nobody needs to look at its progress. */
+enum { ENTRY_PATIENCE_MS = 300 };
+
+struct lwp_entry {
+    char *dir, *name;
+    char *address;       /* the name in a URL; NULL: alone, at the root */
+    bool prepared;
+    struct lwp_preparing *preparing; /* NULL: no analysis is on its way */
+    struct stat seen;    /* analysis.json that page and json were made of */
+    struct lwp_text *page, *json; /* NULL: to be made */
+    json_t *summary;     /* of analysis.json as it was at `summed` */
+    struct stat summed;
+    struct lwp_live live;
+};
+
+/* What is not a letter or digit of ASCII as %XX. The caller frees it. */
+static char *entry_escaped(const char *name)
+{
+    char *escaped = malloc(3 * strlen(name) + 1), *to = escaped;
+    for (; to && *name; name++) {
+        bool plain = (*name >= '0' && *name <= '9') || ((*name | 32) >= 'a' && (*name | 32) <= 'z') || strchr("-_.~", *name);
+        to += plain ? sprintf(to, "%c", *name) : sprintf(to, "%%%02X", (unsigned char)*name);
+    }
+    if (to)
+        *to = '\0';
+    return escaped;
+}
+
+struct lwp_entry *lwp_entry_new(const char *dir, const char *name)
+{
+    struct lwp_entry *entry = calloc(1, sizeof *entry);
+    if (!entry)
+        return NULL;
+    entry->dir = strdup(dir);
+    entry->name = name ? strdup(name) : lwp_result_name(dir);
+    entry->address = name ? entry_escaped(name) : NULL;
+    if (entry->dir && entry->name && (entry->address || !name))
+        return entry;
+    lwp_entry_free(entry);
+    return NULL;
+}
+
+void lwp_entry_free(struct lwp_entry *entry)
+{
+    if (!entry)
+        return;
+    free(entry->dir);
+    free(entry->name);
+    free(entry->address);
+    lwp_preparing_leave(entry->preparing);
+    lwp_text_drop(entry->page);
+    lwp_text_drop(entry->json);
+    json_decref(entry->summary);
+    lwp_live_free(&entry->live);
+    free(entry);
+}
+
+const char *lwp_entry_name(const struct lwp_entry *entry)
+{
+    return entry->name;
+}
+
+int lwp_entry_prepare(struct lwp_entry *entry, struct lwp_error *err)
+{
+    int status = 0;
+    entry->prepared = !lwp_live_is(entry->dir);
+    if (entry->prepared)
+        status = lwp_result_prepare(entry->dir, err);
+    if (status)
+        entry->prepared = false;
+    return status;
+}
+
+static bool entry_same_file(const struct stat *a, const struct stat *b)
+{
+    return a->st_ino == b->st_ino && a->st_size == b->st_size && a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
+           a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+/* analysis.json as it is now; false: there is none. */
+static bool entry_look(const struct lwp_entry *entry, struct stat *now)
+{
+    char path[PATH_MAX];
+    *now = (struct stat){0};
+    return snprintf(path, sizeof path, "%s/analysis.json", entry->dir) < (int)sizeof path && stat(path, now) == 0;
+}
+
+/* All of the analysis, other than the page. */
+static int entry_json_text(const char *dir, struct lwp_text **made, struct lwp_error *err)
+{
+    json_t *analysis = NULL;
+    int status = lwp_result_load(dir, &analysis, err);
+    if (status)
+        return status;
+    char *text = json_dumps(analysis, JSON_COMPACT | JSON_REAL_PRECISION(9));
+    json_decref(analysis);
+    *made = lwp_text_new("application/json", text, text ? strlen(text) : 0);
+    return *made ? 0 : lwp_error_set(err, LWP_ERR_MEMORY, "no memory");
+}
+
+/* Takes `data`; *made is held once. */
+static int entry_page_text(const struct lwp_entry *entry, const struct lwp_assets *assets, json_t *data, struct lwp_text **made,
+                           struct lwp_error *err)
+{
+    char *html = NULL;
+    size_t length = 0;
+    *made = NULL;
+    int status = data ? lwp_page_build(assets, entry->address ? "../" : "", lwp_page_title(entry->name, json_object_get(data, "analysis")),
+                                       data, &html, &length, err)
+                      : lwp_error_set(err, LWP_ERR_MEMORY, "no memory for the page");
+    json_decref(data);
+    if (!status && !(*made = lwp_text_new("text/html; charset=utf-8", html, length)))
+        status = lwp_error_set(err, LWP_ERR_MEMORY, "no memory for the page");
+    return status;
+}
+
+/* Brings `page` up to date. */
+static int entry_refresh(struct lwp_entry *entry, const struct lwp_assets *assets, bool anew, struct lwp_error *err)
+{
+    struct stat now;
+    json_t *analysis = NULL;
+    bool there = entry_look(entry, &now);
+    if (there && entry->page && !anew && entry_same_file(&now, &entry->seen))
+        return 0;
+    lwp_text_drop(entry->page);
+    lwp_text_drop(entry->json);
+    entry->page = entry->json = NULL;
+    entry->seen = now;
+    int status = lwp_result_load(entry->dir, &analysis, err);
+    if (!status)
+        status = entry_page_text(entry, assets, lwp_page_result_data(entry->name, "served", analysis, LWP_SOURCE_ALL), &entry->page, err);
+    json_decref(analysis);
+    return status;
+}
+
+/* The page of a result that is being written or analysed. The same until that has ended, so that its tag tells the end. */
+static struct lwp_answer entry_unfinished(const struct lwp_entry *entry, const struct lwp_assets *assets)
+{
+    struct lwp_error err = {0};
+    struct lwp_text *text;
+    char progress[PATH_MAX];
+    snprintf(progress, sizeof progress, entry->address ? "../progress/%s" : "progress", entry->address);
+    if (entry_page_text(entry, assets, lwp_live_page(entry->name, entry->dir, progress), &text, &err))
+        return lwp_answer_say(500, err.text);
+    return (struct lwp_answer){200, text};
+}
+
+/* Whether there is an analysis to show. If not, `err` says why there never will be, or nothing: it is being made. */
+static bool entry_is_ready(struct lwp_entry *entry, struct lwp_error *err)
+{
+    if (lwp_live_is(entry->dir)) {
+        entry->prepared = false;
+        return false;
+    }
+    if (entry->prepared)
+        return true;
+    if (!entry->preparing && lwp_preparing_start(&entry->preparing, entry->dir, err))
+        return false;
+    if (!lwp_preparing_wait(entry->preparing, ENTRY_PATIENCE_MS))
+        return false;
+    entry->prepared = lwp_preparing_end(entry->preparing, err) == 0;
+    entry->preparing = NULL;
+    return entry->prepared;
+}
+
+struct lwp_answer lwp_entry_page(struct lwp_entry *entry, const struct lwp_assets *assets, bool anew)
+{
+    struct lwp_error err = {0};
+    if (!entry_is_ready(entry, &err) && !err.status)
+        return entry_unfinished(entry, assets);
+    if (err.status || entry_refresh(entry, assets, anew, &err))
+        return lwp_answer_say(500, err.text);
+    return (struct lwp_answer){200, lwp_text_hold(entry->page)};
+}
+
+struct lwp_answer lwp_entry_json(struct lwp_entry *entry, const struct lwp_assets *assets)
+{
+    struct lwp_error err = {0};
+    if (!entry_is_ready(entry, &err) && !err.status)
+        return lwp_answer_say(503, "The run is not over; its analysis comes at the end.");
+    if (err.status || entry_refresh(entry, assets, false, &err) || (!entry->json && entry_json_text(entry->dir, &entry->json, &err)))
+        return lwp_answer_say(500, err.text);
+    return (struct lwp_answer){200, lwp_text_hold(entry->json)};
+}
+
+struct lwp_answer lwp_entry_progress(struct lwp_entry *entry)
+{
+    json_t *progress = lwp_live_json(&entry->live, entry->dir, entry->preparing != NULL);
+    char *text = json_dumps(progress, 0);
+    json_decref(progress);
+    return text ? (struct lwp_answer){200, lwp_text_new("application/json", text, strlen(text))} : lwp_answer_say(500, "no memory");
+}
+
+static json_t *entry_summarise(const struct lwp_entry *entry, bool there)
+{
+    json_t *analysis = NULL;
+    char *clean = lwp_utf8_clean(entry->name);
+    if (there)
+        lwp_result_load(entry->dir, &analysis, NULL);
+    const json_t *run = json_object_get(analysis, "run"), *first = json_array_get(json_object_get(analysis, "findings"), 0);
+    json_t *summary = json_pack("{s:s, s:s?, s:b, s:O?, s:O?, s:O?, s:O?, s:I, s:O?, s:O?}", "name", clean ? clean : "", "address",
+                                entry->address, "analysed", analysis != NULL, "command", json_object_get(run, "command"), "started",
+                                json_object_get(run, "started"), "engine", json_object_get(run, "engine"), "samples",
+                                json_object_get(run, "samples"), "findings", (json_int_t)json_array_size(json_object_get(analysis, "findings")),
+                                "title", json_object_get(first, "title"), "expected_speedup", json_object_get(first, "expected_speedup"));
+    json_decref(analysis);
+    free(clean);
+    return summary;
+}
+
+json_t *lwp_entry_summary(struct lwp_entry *entry, bool *changed)
+{
+    struct stat now;
+    bool there = entry_look(entry, &now), running = lwp_live_is(entry->dir);
+    bool anew = !entry->summary || !entry_same_file(&now, &entry->summed);
+    if (anew) {
+        json_decref(entry->summary);
+        entry->summary = entry_summarise(entry, there);
+        entry->summed = now;
+    }
+    if (anew || running != json_is_true(json_object_get(entry->summary, "running"))) {
+        json_object_set_new(entry->summary, "running", json_boolean(running));
+        *changed = true;
+    }
+    return entry->summary;
+}

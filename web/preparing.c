@@ -1,0 +1,99 @@
+#include "web/preparing.h"
+
+#include "web/result.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+struct lwp_preparing {
+    pthread_t thread;
+    pthread_mutex_t mutex; /* of all below */
+    pthread_cond_t ended;
+    bool over, left; /* left: the thread frees it */
+    int status;
+    struct lwp_error err;
+    char dir[];
+};
+
+static void preparing_free(struct lwp_preparing *preparing)
+{
+    pthread_mutex_destroy(&preparing->mutex);
+    pthread_cond_destroy(&preparing->ended);
+    free(preparing);
+}
+
+static void *preparing_run(void *context)
+{
+    struct lwp_preparing *preparing = context;
+    struct lwp_error err = {0};
+    int status = lwp_result_prepare(preparing->dir, &err);
+    pthread_mutex_lock(&preparing->mutex);
+    preparing->status = status;
+    preparing->err = err;
+    preparing->over = true;
+    bool left = preparing->left;
+    pthread_cond_signal(&preparing->ended);
+    pthread_mutex_unlock(&preparing->mutex);
+    if (left)
+        preparing_free(preparing);
+    return NULL;
+}
+
+int lwp_preparing_start(struct lwp_preparing **made, const char *dir, struct lwp_error *err)
+{
+    struct lwp_preparing *preparing = calloc(1, sizeof *preparing + strlen(dir) + 1);
+    *made = NULL;
+    if (!preparing)
+        return lwp_error_set(err, LWP_ERR_MEMORY, "no memory");
+    pthread_mutex_init(&preparing->mutex, NULL);
+    pthread_cond_init(&preparing->ended, NULL);
+    strcpy(preparing->dir, dir);
+    if (pthread_create(&preparing->thread, NULL, preparing_run, preparing)) {
+        preparing_free(preparing);
+        return lwp_error_set(err, LWP_ERR_SYSTEM, "cannot start the analysis: no thread for it");
+    }
+    *made = preparing;
+    return 0;
+}
+
+bool lwp_preparing_wait(struct lwp_preparing *preparing, int milliseconds)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += milliseconds * 1000000L;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    pthread_mutex_lock(&preparing->mutex);
+    while (!preparing->over && pthread_cond_timedwait(&preparing->ended, &preparing->mutex, &until) != ETIMEDOUT)
+        ;
+    bool over = preparing->over;
+    pthread_mutex_unlock(&preparing->mutex);
+    return over;
+}
+
+int lwp_preparing_end(struct lwp_preparing *preparing, struct lwp_error *err)
+{
+    pthread_join(preparing->thread, NULL);
+    int status = preparing->status;
+    if (err)
+        *err = preparing->err;
+    preparing_free(preparing);
+    return status;
+}
+
+void lwp_preparing_leave(struct lwp_preparing *preparing)
+{
+    if (!preparing)
+        return;
+    pthread_mutex_lock(&preparing->mutex);
+    preparing->left = true;
+    bool over = preparing->over;
+    if (!over)
+        pthread_detach(preparing->thread);
+    pthread_mutex_unlock(&preparing->mutex);
+    if (over)
+        lwp_preparing_end(preparing, NULL);
+}

@@ -1,0 +1,23 @@
+/* The analysis of a result on its way, beside whatever else is done. */
+#ifndef LWP_WEB_PREPARING_H
+#define LWP_WEB_PREPARING_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+
+struct lwp_preparing;
+
+/* Starts what lwp_result_prepare does. */
+int lwp_preparing_start(struct lwp_preparing **preparing, const char *dir, struct lwp_error *err);
+
+/* Whether it has ended; waits so long for it. */
+bool lwp_preparing_wait(struct lwp_preparing *preparing, int milliseconds);
+
+/* Waits for its end and frees it; what lwp_result_prepare returned. */
+int lwp_preparing_end(struct lwp_preparing *preparing, struct lwp_error *err);
+
+/* Nobody will ask for it any more; it goes on. NULL is fine. */
+void lwp_preparing_leave(struct lwp_preparing *preparing);
+
+#endif

@@ -1,0 +1,33 @@
+/* Something to send, made once and sent often: plain, packed, and with a tag that tells it from any other. Counted: who is
+ * still sending it keeps it while a newer one takes its place. One thread at a time. */
+#ifndef LWP_WEB_TEXT_H
+#define LWP_WEB_TEXT_H
+
+#include <stddef.h>
+
+enum { LWP_TEXT_TAG_BYTES = 50 };
+
+struct lwp_text {
+    const char *type; /* the content's; a literal */
+    char *body, *packed; /* packed: the same by zstd, or NULL where that brings nothing */
+    size_t length, packed_length;
+    char tag[LWP_TEXT_TAG_BYTES]; /* W/"..." */
+    int holders;
+};
+
+/* Takes `body`, which malloc gave; held once. NULL without memory (or without `body`): then `body` is freed. */
+struct lwp_text *lwp_text_new(const char *type, char *body, size_t length);
+
+struct lwp_text *lwp_text_hold(struct lwp_text *text); /* returns it; NULL is fine */
+void lwp_text_drop(struct lwp_text *text);             /* NULL is fine */
+
+/* What goes out for one request. */
+struct lwp_answer {
+    unsigned status;       /* of HTTP */
+    struct lwp_text *text; /* the receiver's to drop; NULL: no memory */
+};
+
+/* One sentence, as plain text. */
+struct lwp_answer lwp_answer_say(unsigned status, const char *sentence);
+
+#endif
