@@ -1,5 +1,5 @@
-# What lwp costs: run time, memory and disk, with and without it in turns; then how fast the analysis is. Some half
-# hour; keep the machine quiet.
+# What lwp costs: run time, memory and disk, with and without it in turns; then how fast the analysis is. Some hour;
+# keep the machine quiet.
 bench_bin = bench-bin/timed bench-bin/mallocs bench-bin/strides bench-bin/synthetic bench-bin/kernels bench-bin/reuse bench-bin/within.so
 
 bench-bin/%: $(srcdir)/bench/%.c
@@ -22,10 +22,22 @@ bench-bin/reuse: $(srcdir)/bench/reuse.c $(srcdir)/analysis/reuse.c $(srcdir)/ba
 	@mkdir -p $(@D)
 	$(CC) $(filter-out -MMD -MP,$(cflags)) -o $@ $^ $(LDFLAGS)
 
-bench: all examples $(bench_bin)
-	$(srcdir)/bench/run $(BENCH)
-	$(srcdir)/bench/scale $(BENCH_SCALE)
-	$(srcdir)/bench/exact
-	bench-bin/reuse
+# Runs the benches named, and fails at the end when one was over its budget or could not measure.
+run_benches = rm -rf bench-results; failed=; export PYTHONDONTWRITEBYTECODE=1; \
+    $(foreach bench,$(1),$(srcdir)/bench/$(bench) $($(2)_$(bench)) || failed="$$failed $(bench)";) \
+    $(srcdir)/bench/results > bench-results/RESULTS.md && echo 'written: bench-results/RESULTS.md'; \
+    [ -z "$$failed" ] || { echo "over budget, or not measured:$$failed"; exit 1; }
 
-.PHONY: bench
+BENCHES = cost others growth scale exact
+bench: all examples $(bench_bin)
+	@$(call run_benches,$(BENCHES),bench_with)
+
+# A quarter of an hour: fails when a budget is exceeded by more than the noise of the same runs.
+bench_quick_cost = --quick --pairs 5 --within 1
+bench_quick_others = neuron sqlite3
+bench_quick_scale = --quick --runs 3
+bench_quick_exact = --runs 2
+bench-check: all examples $(bench_bin)
+	@$(call run_benches,$(BENCHES),bench_quick)
+
+.PHONY: bench bench-check

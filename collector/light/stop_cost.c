@@ -1,6 +1,6 @@
 /* A stop is timed in a loop that does nothing else. In programs that work on memory it costs a multiple: the kernel's and,
  * in a virtual machine, the hypervisor's way there and back are cold, and so are the program's caches afterwards. That
- * cannot be seen from inside; the multiples are from comparing programs with and without stops (bench/run measures
+ * cannot be seen from inside; the multiples are from comparing programs with and without stops (bench/cost measures
  * the sum on every machine). How cold it is differs between programs and, with stops that come soon after others, within one:
  * what a stop's first system call takes tells.
  *
