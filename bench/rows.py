@@ -11,6 +11,7 @@ import os
 import statistics
 
 FOLDER = "bench-results"
+STUDENT = {3: 4.30, 4: 3.18, 5: 2.78, 6: 2.57, 7: 2.45, 8: 2.36, 9: 2.31}  # 97.5 % of Student's t, by the number of values
 
 
 def noise(values):
@@ -20,7 +21,7 @@ def noise(values):
         return 0.0
     middle = statistics.median(values)
     deviation = 1.4826 * statistics.median(abs(value - middle) for value in values)
-    return 1.96 * 1.2533 * deviation / len(values) ** 0.5
+    return STUDENT.get(len(values), 1.96) * 1.2533 * deviation / len(values) ** 0.5
 
 
 class Rows:
@@ -66,4 +67,4 @@ def figure(value):
 
 
 def bound(value, most):
-    return "-" if value is None else ("<= " if most else ">= ") + ("%g" % value)
+    return "-" if value is None else ("<= " if most else ">= ") + ("%g" % value if value < 20 else figure(value))
