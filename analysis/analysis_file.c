@@ -1,6 +1,7 @@
 #include "analysis/analysis_file.h"
 
 #include "analysis/analyze.h"
+#include "base/json_file.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -29,7 +30,7 @@ json_t *lwp_analysis_load(const char *name, struct lwp_error *err)
     json_error_t problem;
     if (lwp_analysis_path(name, path, sizeof path, err))
         return NULL;
-    json_t *root = json_load_file(path, JSON_ALLOW_NUL, &problem);
+    json_t *root = lwp_json_read(path, JSON_ALLOW_NUL, &problem);
     if (!root && strcmp(path, name) == 0)
         lwp_error_set(err, LWP_ERR_FORMAT, "cannot read '%s': it is a file, and no analysis of lwp (%s)", name, problem.text);
     else if (!root)

@@ -17,6 +17,7 @@
 #include "analysis/streams.h"
 #include "analysis/whatif.h"
 #include "analysis/widths.h"
+#include "base/json_file.h"
 #include "base/log.h"
 #include "config.h"
 
@@ -237,7 +238,7 @@ static json_t *analyze_merged_of(const char *dir)
     char path[4096];
     if (snprintf(path, sizeof path, "%s/run.json", dir) >= (int)sizeof path)
         return NULL;
-    json_t *run = json_load_file(path, 0, NULL), *merged = json_object_get(run, "merged");
+    json_t *run = lwp_json_read(path, 0, NULL), *merged = json_object_get(run, "merged");
     bool sound = json_is_array(merged) && json_array_size(merged) > 0;
     for (size_t i = 0; sound && i < json_array_size(merged); i++)
         sound = json_is_string(json_array_get(merged, i));
@@ -347,7 +348,7 @@ static bool analyze_is_good(const char *dir, const char *path)
         return false;
     if (stat("/proc/self/exe", &self) == 0 && analyze_newer(&self, &answer)) /* another build of lwp */
         return false;
-    json_t *root = json_load_file(path, 0, NULL);
+    json_t *root = lwp_json_read(path, 0, NULL);
     const char *version = json_string_value(json_object_get(root, "lwp_version"));
     bool good = version && strcmp(version, LWP_VERSION) == 0 && json_is_array(json_object_get(root, "findings"));
     json_decref(root);

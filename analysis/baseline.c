@@ -2,6 +2,7 @@
 
 #include "analysis/review_parts.h"
 #include "analysis/review_rules.h"
+#include "base/json_file.h"
 
 #include <errno.h>
 #include <math.h>
@@ -83,7 +84,7 @@ int lwp_baseline_read(struct lwp_baseline *baseline, const char *path, struct lw
     if (!file)
         return errno == ENOENT ? lwp_error_set(err, LWP_ERR_MISSING, "there is no baseline '%s'; --write-baseline makes it", path)
                                : lwp_error_errno(err, "cannot read the baseline '%s'", path);
-    json_t *root = json_loadf(file, JSON_REJECT_DUPLICATES, &problem);
+    json_t *root = lwp_json_stream(file, JSON_REJECT_DUPLICATES, &problem);
     fclose(file);
     if (!root)
         return lwp_error_set(err, LWP_ERR_FORMAT, "%s is no baseline of lwp check (line %d: %s)", path, problem.line, problem.text);

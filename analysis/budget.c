@@ -1,6 +1,7 @@
 #include "analysis/budget.h"
 
 #include "analysis/review_rules.h"
+#include "base/json_file.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -118,7 +119,7 @@ int lwp_budget_read(struct lwp_budget *budget, const char *path, struct lwp_erro
     json_error_t problem;
     if (!file)
         return lwp_error_errno(err, "cannot read the budget '%s'", path);
-    json_t *root = json_loadf(file, JSON_REJECT_DUPLICATES, &problem);
+    json_t *root = lwp_json_stream(file, JSON_REJECT_DUPLICATES, &problem);
     fclose(file);
     int status = json_is_object(root) ? budget_take(budget, path, root, err)
                                       : lwp_error_set(err, LWP_ERR_USAGE, "%s is no budget (line %d: %s)", path, problem.line, root ? "no object" : problem.text);

@@ -1,5 +1,6 @@
 #include "analysis/hierarchy.h"
 
+#include "base/json_file.h"
 #include "base/pages.h"
 
 #include <stdio.h>
@@ -58,7 +59,7 @@ bool lwp_hierarchy_plan_of(struct lwp_hierarchy_plan *plan, const json_t *machin
 int lwp_hierarchy_plan_read(struct lwp_hierarchy_plan *plan, const char *path, struct lwp_error *err)
 {
     json_error_t problem;
-    json_t *root = json_load_file(path, 0, &problem);
+    json_t *root = lwp_json_read(path, 0, &problem);
     if (!root)
         return lwp_error_set(err, LWP_ERR_USAGE, "--machine %s: %s%s", path, problem.line > 0 ? "no JSON: " : "", problem.text);
     const json_t *inner = json_object_get(root, "machine"), *run = json_object_get(json_object_get(root, "run"), "machine");

@@ -4,6 +4,7 @@
  * Everything is in an order that is always the same. */
 #include "analysis/inputs.h"
 
+#include "base/json_file.h"
 #include "base/path.h"
 #include "base/utf8.h"
 
@@ -98,7 +99,7 @@ static json_t *input_json(const char *dir, const char *name)
     char path[4096];
     if (snprintf(path, sizeof path, "%s/%s", dir, name) >= (int)sizeof path)
         return NULL;
-    json_t *root = json_load_file(path, 0, NULL);
+    json_t *root = lwp_json_read(path, 0, NULL);
     if (json_is_object(root))
         return root;
     json_decref(root);

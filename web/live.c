@@ -2,6 +2,7 @@
 #include "web/live.h"
 
 #include "base/busy.h"
+#include "base/json_file.h"
 #include "base/utf8.h"
 #include "config.h"
 #include "web/result.h"
@@ -26,7 +27,7 @@ static json_t *live_run(const char *dir)
     char path[PATH_MAX];
     if (snprintf(path, sizeof path, "%s/run.json", dir) >= (int)sizeof path)
         return NULL;
-    return json_load_file(path, 0, NULL);
+    return lwp_json_read(path, 0, NULL);
 }
 
 static double live_now(clockid_t clock)

@@ -1,6 +1,7 @@
 /* The web knows analysis.json, never a sample: what makes analysis.json runs as another process. */
 #include "web/result.h"
 
+#include "base/json_file.h"
 #include "base/log.h"
 
 #include <errno.h>
@@ -117,7 +118,7 @@ static json_t *result_ask(const char *const argv[])
 {
     FILE *from;
     pid_t pid = result_start(argv, STDOUT_FILENO, &from);
-    json_t *said = from ? json_loadf(from, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, NULL) : NULL;
+    json_t *said = from ? lwp_json_stream(from, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, NULL) : NULL;
     if (result_end(pid, from) == 0 && said)
         return said;
     json_decref(said);
@@ -201,7 +202,7 @@ int lwp_result_load(const char *dir, json_t **analysis, struct lwp_error *err)
     if (status)
         return status;
     json_error_t where;
-    json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &where);
+    json_t *root = lwp_json_parse(text, length, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &where);
     free(text);
     if (!root)
         return lwp_error_set(err, LWP_ERR_FORMAT, "%s is damaged (line %d: %s); 'lwp analyze --force %s' makes it anew",

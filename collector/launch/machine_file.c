@@ -1,5 +1,7 @@
 #include "collector/launch/machine_file.h"
 
+#include "base/json_file.h"
+
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -16,7 +18,7 @@ static json_int_t machine_file_number(const json_t *object, const char *key, jso
     return number >= least && number <= most ? number : 0;
 }
 
-static int machine_file_cache(const json_t *json, json_int_t line, struct lwp_cache *cache, struct lwp_error *err)
+static int machine_file_cache(const json_t *json, json_int_t line, struct lwp_machine_cache *cache, struct lwp_error *err)
 {
     json_int_t level = machine_file_number(json, "level", 1, LEVEL_MOST);
     json_int_t bytes = machine_file_number(json, "bytes", 1, bytes_most);
@@ -26,7 +28,7 @@ static int machine_file_cache(const json_t *json, json_int_t line, struct lwp_ca
     if (bytes % (ways * line))
         return lwp_error_set(err, LWP_ERR_USAGE, "%lld bytes of level %d are no multiple of %lld ways of lines of %lld bytes",
                              (long long)bytes, (int)level, (long long)ways, (long long)line);
-    *cache = (struct lwp_cache){.level = (unsigned)level,
+    *cache = (struct lwp_machine_cache){.level = (unsigned)level,
                                 .bytes = (uint64_t)bytes,
                                 .ways = (unsigned)ways,
                                 .shared_by = (unsigned)machine_file_number(json, "shared_by", 1, 1 << 20)};
@@ -63,7 +65,7 @@ int lwp_machine_file(struct lwp_machine *machine, const char *path, struct lwp_e
 {
     json_error_t problem;
     struct lwp_error why;
-    json_t *root = json_load_file(path, 0, &problem);
+    json_t *root = lwp_json_read(path, 0, &problem);
     if (!root && problem.line > 0)
         return lwp_error_set(err, LWP_ERR_USAGE, "collect: --machine %s: no JSON at line %d: %s", path, problem.line, problem.text);
     if (!root)
