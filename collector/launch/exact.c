@@ -103,7 +103,7 @@ static int exact_caches(const struct lwp_machine *machine, char *text, size_t si
     size_t used = 0;
     text[0] = '\0';
     for (unsigned i = 0; i < machine->cache_count && i < LEVELS; i++) {
-        const struct lwp_cache *cache = &machine->caches[i];
+        const struct lwp_machine_cache *cache = &machine->caches[i];
         if (!cache->bytes || !cache->ways || !machine->line_bytes)
             break;
         used += (size_t)snprintf(text + used, size - used, "%s%llu:%u:%u", i ? "," : "", (unsigned long long)cache->bytes,

@@ -107,7 +107,7 @@ static void machine_cache(struct lwp_machine *machine, const char *root, const c
     snprintf(path, sizeof path, "%s/type", folder);
     if (!machine_text(root, path, type, sizeof type) || strcmp(type, "Instruction") == 0)
         return;
-    struct lwp_cache cache = {0};
+    struct lwp_machine_cache cache = {0};
     snprintf(path, sizeof path, "%s/level", folder);
     cache.level = (unsigned)machine_number(root, path, NULL);
     snprintf(path, sizeof path, "%s/size", folder);

@@ -6,7 +6,7 @@
 
 enum { LWP_CACHES_MAX = 8 };
 
-struct lwp_cache {
+struct lwp_machine_cache {
     unsigned level;
     uint64_t bytes;
     unsigned ways;      /* 0: unknown */
@@ -20,7 +20,7 @@ struct lwp_machine {
     unsigned line_bytes; /* 0: unknown */
     unsigned page_bytes;
     unsigned numa_nodes;
-    struct lwp_cache caches[LWP_CACHES_MAX]; /* data and unified ones, by level */
+    struct lwp_machine_cache caches[LWP_CACHES_MAX]; /* data and unified ones, by level */
     unsigned cache_count;                    /* 0: unknown */
 };
 

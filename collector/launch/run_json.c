@@ -39,7 +39,7 @@ static json_t *run_json_machine(const struct lwp_machine *machine)
 {
     json_t *caches = machine->cache_count ? json_array() : json_null();
     for (unsigned i = 0; i < machine->cache_count; i++) {
-        const struct lwp_cache *cache = &machine->caches[i];
+        const struct lwp_machine_cache *cache = &machine->caches[i];
         json_array_append_new(caches,
                               json_pack("{s:i,s:I,s:o,s:o}", "level", (int)cache->level, "bytes",
                                         (json_int_t)cache->bytes, "ways", run_json_known(cache->ways), "shared_by",

@@ -71,7 +71,7 @@ static void put_cache(unsigned cpu, unsigned index, const char *type, const char
     }
 }
 
-static void assert_cache(const struct lwp_cache *cache, unsigned level, uint64_t bytes, unsigned ways, unsigned shared_by)
+static void assert_cache(const struct lwp_machine_cache *cache, unsigned level, uint64_t bytes, unsigned ways, unsigned shared_by)
 {
     assert_int_equal(cache->level, level);
     assert_int_equal(cache->bytes, bytes);
@@ -251,7 +251,7 @@ static void test_run_ends(void **state)
     struct lwp_error err;
     run.command = (char *const *)command;
     run.options = json_object();
-    run.machine.caches[0] = (struct lwp_cache){.level = 1, .bytes = 32768, .ways = 8};
+    run.machine.caches[0] = (struct lwp_machine_cache){.level = 1, .bytes = 32768, .ways = 8};
     run.machine.cache_count = 1;
     assert_int_equal(lwp_run_json_write(&run, folder, "run.json", &err), LWP_OK);
     run.ended = true;
