@@ -1,13 +1,10 @@
-/* libFuzzer entry for everything that reads the profiled program's files: `make fuzz`. An input is an ELF file; it is
+/* Everything that reads the profiled program's files. An input is an ELF file; it is
  * asked all there is to ask at some addresses of its sections and symbols. The answers do not matter. */
 #include "analysis/types.h"
+#include "tests/fuzz/folder.h"
 
-#include <fcntl.h>
 #include <gelf.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { ADDRESSES = 96 };
 
@@ -69,7 +66,7 @@ static void ask(struct lwp_code *code, uint64_t address)
     lwp_types_of_stack(code, 0, address, -64, &variable, &start, &bytes, &elements);
 }
 
-size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t room);
+size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t room) __attribute__((weak)); /* not there without libFuzzer */
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t room, unsigned seed);
 int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size);
 
@@ -94,12 +91,8 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t room, unsigned
 
 int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
 {
-    char path[64];
     uint64_t addresses[ADDRESSES];
-    snprintf(path, sizeof path, "/dev/shm/lwp-fuzz-%ld", (long)getpid());
-    int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    if (fd < 0 || write(fd, input, size) != (ssize_t)size)
-        abort();
+    const char *path = fuzz_file("program", input, size);
     struct lwp_arena *arena = lwp_arena_new();
     struct lwp_code *code = lwp_code_new(arena);
     lwp_code_module(code, path, NULL, 0);
@@ -108,7 +101,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
         ask(code, addresses[i]);
     lwp_code_free(code);
     lwp_arena_free(arena);
-    close(fd);
-    unlink(path);
     return 0;
 }
