@@ -39,7 +39,8 @@ static int party_find(const struct lwp_flows *flows, uint32_t process, uint32_t 
 static int *exchange_rows(struct lwp_profile *profile, struct lwp_exchange *found)
 {
     struct lwp_flows *flows = &profile->flows;
-    qsort(flows->parties, flows->party_count, sizeof *flows->parties, party_compare);
+    if (flows->party_count)
+        qsort(flows->parties, flows->party_count, sizeof *flows->parties, party_compare);
     double *amounts = lwp_arena_alloc(profile->arena, flows->party_count + 1, sizeof *amounts);
     int *rows = lwp_arena_alloc(profile->arena, flows->party_count + 1, sizeof *rows);
     for (size_t i = 0; i < flows->flow_count; i++) {

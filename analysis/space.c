@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CONTEXTS_PER_FILE_MAX = 1 << 22, POOLS_MAX = 1 << 22, MODULES_COMPARED = 4096 };
+enum { CONTEXTS_PER_FILE_MAX = 1 << 22, POOLS_MAX = 1 << 22, BLOCKS_MAX = 1 << 25, MODULES_MAX = 1 << 14, MODULES_COMPARED = 4096 };
 
 struct lwp_space *lwp_space_new(struct lwp_profile *profile, uint32_t number)
 {
@@ -38,6 +38,11 @@ void lwp_space_free(struct lwp_space *space)
     free(space);
 }
 
+uint64_t lwp_space_refused(const struct lwp_space *space)
+{
+    return space->refused;
+}
+
 uint32_t lwp_space_number(const struct lwp_space *space)
 {
     return space->number;
@@ -59,6 +64,10 @@ void lwp_space_module(struct lwp_space *space, const struct lwps_module *record)
 {
     if (record->start >= record->end)
         return;
+    if (space->module_count >= MODULES_MAX) {
+        space->refused++;
+        return;
+    }
     LWP_GROW(&space->modules, space->module_count, &space->module_room);
     struct space_module *module = &space->modules[space->module_count++];
     *module = (struct space_module){.id = record->id,
@@ -123,9 +132,12 @@ void lwp_space_pool_count(struct lwp_space *space, const struct lwps_pool_count 
 void lwp_space_block(struct lwp_space *space, const struct lwps_block *record)
 {
     uint64_t end;
-    if (record->size == 0 || __builtin_add_overflow(record->address, record->size, &end) ||
-        space->block_count >= UINT32_MAX / 2)
+    if (record->size == 0 || __builtin_add_overflow(record->address, record->size, &end))
         return;
+    if (space->block_count >= BLOCKS_MAX) {
+        space->refused++;
+        return;
+    }
     uint32_t index = (uint32_t)space->block_count;
     *lwp_table_at(&space->block_index, record->id) = index;
     LWP_GROW(&space->blocks, space->block_count, &space->block_room);

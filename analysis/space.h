@@ -10,6 +10,7 @@ struct lwp_space;
 /* `number`: no other process has it. */
 struct lwp_space *lwp_space_new(struct lwp_profile *profile, uint32_t number);
 void lwp_space_free(struct lwp_space *space);
+uint64_t lwp_space_refused(const struct lwp_space *space); /* records of modules and blocks: there were too many */
 uint32_t lwp_space_number(const struct lwp_space *space);
 
 /* The records of process.lwps, in order; lwp_space_start first: what times are counted from. */

@@ -46,6 +46,7 @@ struct lwp_space {
     struct lwp_profile *profile;
     uint32_t number;
     uint64_t start_ns;
+    uint64_t refused; /* modules and blocks beyond the most that are kept */
     struct space_module *modules;
     size_t module_count, module_room;
     bool modules_overlap; /* one was unloaded and another came there: time matters */

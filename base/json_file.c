@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* In bytes of memory: an empty object is a hash table, an empty array has room for eight. */
@@ -25,6 +26,11 @@ static json_t *json_no(json_error_t *problem, const char *format, ...)
     return NULL;
 }
 
+static json_t *json_too_long(json_error_t *problem)
+{
+    return json_no(problem, "more than %d MiB", LWP_JSON_TEXT_MAX >> 20);
+}
+
 /* What lies inside of strings is counted, too: too much, never too little. */
 static uint64_t json_cost(const char *text, size_t size)
 {
@@ -38,7 +44,7 @@ static uint64_t json_cost(const char *text, size_t size)
 json_t *lwp_json_parse(const char *text, size_t size, size_t flags, json_error_t *problem)
 {
     if (size > LWP_JSON_TEXT_MAX)
-        return json_no(problem, "more than %d MiB", LWP_JSON_TEXT_MAX >> 20);
+        return json_too_long(problem);
     if (json_cost(text, size) > LWP_JSON_MEMORY_MAX)
         return json_no(problem, "more values than %d MiB of memory hold", LWP_JSON_MEMORY_MAX >> 20);
     return json_loadb(text, size, flags, problem);
@@ -50,9 +56,11 @@ json_t *lwp_json_stream(FILE *from, size_t flags, json_error_t *problem)
     size_t size = 0, room = 0;
     for (;;) {
         if (size == room) {
-            char *bigger = room > LWP_JSON_TEXT_MAX ? NULL : realloc(text, room = room ? 2 * room : 1 << 16);
+            size_t more = room == 0 ? 1 << 16 : 2 * room < LWP_JSON_TEXT_MAX ? 2 * room : LWP_JSON_TEXT_MAX + 1;
+            char *bigger = room == more ? NULL : realloc(text, more);
             if (!bigger)
                 break; /* at the bound: lwp_json_parse says so */
+            room = more;
             text = bigger;
         }
         size_t got = fread(text + size, 1, room - size, from);
@@ -70,7 +78,12 @@ json_t *lwp_json_stream(FILE *from, size_t flags, json_error_t *problem)
 /* A pipe without a writer is empty, other than to fopen, which would wait for one. */
 json_t *lwp_json_read(const char *path, size_t flags, json_error_t *problem)
 {
+    struct stat info;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > LWP_JSON_TEXT_MAX) {
+        close(fd);
+        return json_too_long(problem);
+    }
     FILE *file = fd < 0 || fcntl(fd, F_SETFL, 0) ? NULL : fdopen(fd, "r");
     json_t *root = file ? lwp_json_stream(file, flags, problem) : json_no(problem, "%s", strerror(errno));
     if (file)

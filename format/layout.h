@@ -16,6 +16,8 @@ enum {
     LWPS_RECORD_MAX = 12 * 1024,    /* longest encoded record */
     LWPS_STRING_MAX = 8 * 1024,     /* longer strings are cut when written */
     LWPS_PACK_RAW_MAX = 1 << 20,    /* decompressed size of a pack */
+    LWPS_RAW_FREE = 64 << 20,       /* decompressed size of all packs of a file: so much, and */
+    LWPS_RAW_PER_BYTE = 512,        /* so many times the file's size. What lwp writes shrinks to a half or a fifth */
 };
 
 struct lwps_disk_header {

@@ -1,6 +1,6 @@
 /* The reader: maps a file, walks its blocks, checks each checksum and has the records decoded. Every length is checked
- * against what is left, nothing is allocated but one buffer for a pack (LWPS_PACK_RAW_MAX), and each step consumes at
- * least a byte, so that no input can make it hang. */
+ * against what is left, nothing is allocated but one buffer for a pack (LWPS_PACK_RAW_MAX), each step consumes at
+ * least a byte, and packs hold at most LWPS_RAW_PER_BYTE times the file, so that no input can make it hang. */
 #include "format/reader.h"
 
 #include "format/crc32c.h"
@@ -23,6 +23,7 @@ struct reader {
     struct lwp_error *err;
     uint8_t *pack; /* decompressed, allocated at the first pack */
     size_t size; /* of the file */
+    uint64_t raw; /* bytes that packs may still hold */
     bool trailer;
 };
 
@@ -34,11 +35,13 @@ static int read_pack(struct reader *reader, const uint8_t *bytes, size_t size)
 {
     if (!reader->pack && !(reader->pack = malloc(LWPS_PACK_RAW_MAX)))
         return lwp_error_set(reader->err, LWP_ERR_MEMORY, "%s: out of memory", reader->name);
-    size_t raw = ZSTD_decompress(reader->pack, LWPS_PACK_RAW_MAX, bytes, size);
-    if (ZSTD_isError(raw)) {
+    size_t raw = !reader->raw ? LWPS_PACK_RAW_MAX : ZSTD_decompress(reader->pack, LWPS_PACK_RAW_MAX, bytes, size);
+    if (ZSTD_isError(raw) || raw > reader->raw) {
+        reader->raw = ZSTD_isError(raw) ? reader->raw : 0;
         reader->damage->bad_blocks++;
         return LWP_OK;
     }
+    reader->raw -= raw;
     return read_blocks(reader, reader->pack, raw, true);
 }
 
@@ -139,7 +142,8 @@ int lwps_read_memory(const char *name, const uint8_t *bytes, size_t size, const 
                      struct lwps_damage *damage, struct lwp_error *err)
 {
     struct lwps_damage unasked;
-    struct reader reader = {.name = name, .decoder = {.visitor = visitor, .to = to}, .damage = damage ? damage : &unasked, .err = err, .size = size};
+    struct reader reader = {.name = name, .decoder = {.visitor = visitor, .to = to}, .damage = damage ? damage : &unasked, .err = err, .size = size,
+                            .raw = LWPS_RAW_FREE + (uint64_t)LWPS_RAW_PER_BYTE * size};
     *reader.damage = (struct lwps_damage){0};
     struct lwps_file file;
     int header_bytes = read_header(&reader, bytes, size, &file);
