@@ -10,6 +10,7 @@
 #include "analysis/locality_advice.h"
 #include "analysis/module_notes.h"
 #include "analysis/objects.h"
+#include "analysis/ranks.h"
 #include "analysis/redundancy.h"
 #include "analysis/regions.h"
 #include "analysis/regroup.h"
@@ -185,7 +186,7 @@ static int analyze_all(const char *const *dirs, size_t count, const char *out_pa
     profile.jobs = analyze_jobs;
     profile.machines[LWP_MACHINE_ELSEWHERE] = analyze_elsewhere;
     int status = lwp_load(&profile, dirs, count, err);
-    if (status)
+    if (status || !lwp_ranks_first())
         goto out;
     lwp_log_progress("analysing");
     lwp_flows_place(&profile);
@@ -222,7 +223,7 @@ static int analyze_all(const char *const *dirs, size_t count, const char *out_pa
     json_decref(root);
 out:
     lwp_profile_fini(&profile);
-    return status;
+    return lwp_ranks_status(status, err);
 }
 
 int lwp_analyze(const char *const *dirs, size_t count, const char *out_path, struct lwp_error *err)
@@ -294,10 +295,11 @@ int lwp_analyze_merge(const char *const *dirs, size_t count, const char *out_dir
         return lwp_error_set(err, LWP_ERR_USAGE, "'%s' holds samples of its own; name another folder to merge into",
                              out_dir);
     const char **all = analyze_parts(dirs, &count, &parts);
-    bool made;
-    int status = analyze_folder(out_dir, &made, err); /* better known now than after all the work */
+    bool made = false;
+    int status = lwp_ranks_first() ? analyze_folder(out_dir, &made, err) : LWP_OK; /* better known now than after all the work */
     if (!status && made)
         rmdir(out_dir);
+    status = lwp_ranks_status(status, err);
     if (!status)
         status = analyze_all(all, count, path, out_dir, err);
     if (status && made)
@@ -361,7 +363,7 @@ int lwp_analyze_directory(const char *dir, bool force, bool *made, struct lwp_er
     if (snprintf(path, sizeof path, "%s/analysis.json", dir) >= (int)sizeof path)
         return lwp_error_set(err, LWP_ERR_USAGE, "the path '%s' is too long", dir);
     json_t *merged = analyze_merged_of(dir), *one;
-    bool good = !force && analyze_is_good(dir, path), gone = false;
+    bool good = !force && lwp_ranks_first() && analyze_is_good(dir, path), gone = false;
     struct stat answer, part;
     size_t i;
     int status = LWP_OK;
@@ -372,6 +374,7 @@ int lwp_analyze_directory(const char *dir, bool force, bool *made, struct lwp_er
     }
     if (merged && gone && !force && stat(path, &answer) == 0) /* all that is left */
         good = true;
+    good = lwp_ranks_agree(good);
     if (made)
         *made = !good;
     if (!good)

@@ -1,5 +1,6 @@
 /* lwp analyze: samples in, analysis.json out. */
 #include "analysis/analyze.h"
+#include "analysis/ranks.h"
 #include "base/command.h"
 #include "base/log.h"
 
@@ -27,6 +28,36 @@ static const struct lwp_option analyze_options[] = {
     {.name = "quiet", .letter = 'q', .kind = LWP_OPT_FLAG, .help = "say nothing unless it fails"},
     {0},
 };
+
+/* Into a folder, or only the analysis into a file. */
+static int analyze_merge(const char *const *dirs, size_t count, const char *out)
+{
+    struct lwp_error err = {0};
+    size_t length = strlen(out);
+    bool file = length > 5 && strcmp(out + length - 5, ".json") == 0;
+    if (file ? lwp_analyze(dirs, count, out, &err) : lwp_analyze_merge(dirs, count, out, &err)) {
+        lwp_log(LWP_LOG_ERROR, "%s", err.text);
+        return 1;
+    }
+    lwp_log(LWP_LOG_NOTE, "wrote %s", out);
+    return 0;
+}
+
+static int analyze_each(const char *const *dirs, size_t count, bool force)
+{
+    struct lwp_error err = {0};
+    int status = 0;
+    for (size_t i = 0; i < count; i++) {
+        bool made;
+        if (lwp_analyze_directory(dirs[i], force, &made, &err)) {
+            lwp_log(LWP_LOG_ERROR, "%s", err.text);
+            status = 1;
+        } else {
+            lwp_log(LWP_LOG_NOTE, made ? "wrote %s/analysis.json" : "%s/analysis.json is up to date", dirs[i]);
+        }
+    }
+    return status;
+}
 
 static int analyze_run(int argc, char **argv, const struct lwp_command *self)
 {
@@ -56,26 +87,14 @@ static int analyze_run(int argc, char **argv, const struct lwp_command *self)
         }
         lwp_analyze_machine(&plan);
     }
-    if (out) {
-        size_t length = strlen(out);
-        bool file = length > 5 && strcmp(out + length - 5, ".json") == 0;
-        if (file ? lwp_analyze(dirs, (size_t)count, out, &err) : lwp_analyze_merge(dirs, (size_t)count, out, &err)) {
-            lwp_log(LWP_LOG_ERROR, "%s", err.text);
-            return 1;
-        }
-        lwp_log(LWP_LOG_NOTE, "wrote %s", out);
-        return 0;
+    if (lwp_ranks_begin(&err)) {
+        lwp_log(LWP_LOG_ERROR, "analyze: %s", err.text);
+        return 2;
     }
-    status = 0;
-    for (int i = 0; i < count; i++) {
-        bool made;
-        if (lwp_analyze_directory(dirs[i], machine || lwp_options_flag(&options, "force"), &made, &err)) {
-            lwp_log(LWP_LOG_ERROR, "%s", err.text);
-            status = 1;
-        } else {
-            lwp_log(LWP_LOG_NOTE, made ? "wrote %s/analysis.json" : "%s/analysis.json is up to date", dirs[i]);
-        }
-    }
+    if (!lwp_ranks_first())
+        lwp_log_set_level(LWP_LOG_WARNING); /* what is done, the first one says */
+    status = out ? analyze_merge(dirs, (size_t)count, out) : analyze_each(dirs, (size_t)count, machine || lwp_options_flag(&options, "force"));
+    lwp_ranks_end();
     return status;
 }
 
@@ -89,7 +108,8 @@ const struct lwp_command lwp_cmd_analyze = {
         "With -o several runs, or the folders of a program's processes on several hosts, become one result: what\n"
         "one place allocates is one object in all, and shares are of the time of all. 'lwp report', 'lwp serve'\n"
         "and the others take it like any other, and make it anew when one of its DIRs has changed. Without -o\n"
-        "each DIR gets its own analysis.json.\n\n"
+        "each DIR gets its own analysis.json. Where lwp was built with MPI, 'mpirun -n N lwp analyze -o DIR DIR…' shares the\n"
+        "reading out to N ranks; the answer is the same.\n\n"
         "Debug info that is not in a program's own file is found beside it (.debug, .dwo, .dwp) and by build-id in\n"
         "/usr/lib/debug; LWP_DEBUG_PATH=DIR:DIR names more such folders. Servers are asked only when\n"
         "DEBUGINFOD_URLS names some.\n\n"

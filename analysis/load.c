@@ -6,13 +6,15 @@
  * merged pairwise, side by side, and the last one becomes the profile (settle.c). What is damaged, cut or newer is
  * noted and left out. Notes, like everything else, come out in an order that is always the same. Memory: what is shared
  * (objects, contexts, code), a shard for each reading thread, and the open processes' blocks; nothing of it grows with
- * the number of samples, and of thread files only the names are kept. Limits: one thread's file is read by one thread;
- * modules are opened one process after the other. */
+ * the number of samples, and of thread files only the names are kept. Several ranks (ranks.h) each read a part of the row
+ * like that and hand on what came of it, so that the first has all in the end. Limits: one thread's file is read by one
+ * thread; modules are opened one process after the other. */
 #include "analysis/load.h"
 
 #include "analysis/attribute.h"
-#include "analysis/inputs.h"
+#include "analysis/load_internal.h"
 #include "analysis/parallel.h"
+#include "analysis/ranks.h"
 #include "analysis/settle.h"
 #include "analysis/space_objects.h"
 #include "base/log.h"
@@ -24,47 +26,6 @@
 
 enum { JOBS_MAX = 256, NOTES_KEPT = 1 << 12, NOTE_TEXT = 600 };
 
-struct load_process {
-    const struct lwp_input *input;
-    struct lwp_process_summary *summary;
-    struct lwp_space *space;
-    struct lwps_totals totals;
-    bool has_totals, left_out, ready;
-    uint64_t lost;
-    size_t next, left; /* files not yet taken, not yet read */
-};
-
-struct load_note {
-    uint32_t number, sequence; /* of the file, and in it */
-    char *text;
-};
-
-struct load {
-    struct lwp_profile *profile;
-    struct lwp_inputs inputs;
-    struct load_process *processes;
-    struct load_worker *workers;
-    unsigned jobs;
-
-    pthread_mutex_t lock; /* of all below */
-    pthread_cond_t changed;
-    size_t next;    /* process to open */
-    size_t modules; /* process whose turn it is to number its modules */
-    size_t opening, open_first;
-    struct load_note *notes;
-    size_t note_count, note_room;
-
-    pthread_barrier_t merging;
-};
-
-struct load_worker {
-    struct load *load;
-    unsigned index;
-    pthread_t thread;
-    bool started;
-    struct lwp_shard shard;
-};
-
 /* What a visitor of process.lwps is given. */
 struct load_visit {
     struct load *load;
@@ -73,10 +34,7 @@ struct load_visit {
     uint32_t notes;
 };
 
-static void load_note(struct load *load, uint32_t number, uint32_t sequence, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
-
-static void load_note(struct load *load, uint32_t number, uint32_t sequence, const char *format, ...)
+void load_note(struct load *load, uint32_t number, uint32_t sequence, const char *format, ...)
 {
     char text[NOTE_TEXT];
     va_list arguments;
@@ -223,6 +181,9 @@ static void load_open(struct load *load, size_t index, struct lwp_resolver *reso
         load_note(load, process->input->number, NOTES_KEPT, "Not used: %s", err.text);
     load_damage(load, process->input->number, shown, &damage);
     process->lost = visit.file.lost_records;
+    if (lwp_space_refused(process->space))
+        load_note(load, process->input->number, NOTES_KEPT, "%s: %llu modules and heap blocks are too many and were left out.", shown,
+                  (unsigned long long)lwp_space_refused(process->space));
 
     pthread_mutex_lock(&load->lock);
     while (load->modules != index)
@@ -295,10 +256,10 @@ static bool load_take(struct load *load, struct load_task *task)
             found = true;
             break;
         }
-        if (load->next < load->inputs.count) {
+        if (load->next < load->last) {
             *task = (struct load_task){.process = &load->processes[load->next], .index = load->next, .open = true};
-            lwp_log_progress("reading %s (%zu of %zu)", task->process->input->shown, load->next + 1,
-                             load->inputs.count);
+            lwp_log_progress("reading %s (%zu of %zu)", task->process->input->shown, load->next + 1 - load->first,
+                             load->last - load->first);
             load->next++;
             load->opening++;
             found = true;
@@ -364,6 +325,8 @@ static void *load_work(void *of)
 
 static void load_all(struct load *load)
 {
+    lwp_ranks_part(load->inputs.count, &load->first, &load->last);
+    load->next = load->modules = load->open_first = load->first;
     load->jobs = load->profile->jobs ? load->profile->jobs : lwp_parallel_cores();
     if (load->jobs > load->inputs.files)
         load->jobs = load->inputs.files;
@@ -465,7 +428,7 @@ static void load_settle(struct load *load)
 static int load_once(struct lwp_profile *profile, const char *const *dirs, size_t count, struct lwp_error *err)
 {
     struct load load = {.profile = profile, .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
-    int status = lwp_inputs_find(profile, dirs, count, &load.inputs, err);
+    int status = lwp_ranks_status(lwp_inputs_find(profile, dirs, count, &load.inputs, err), err);
     if (status)
         goto out;
     load.processes = calloc(load.inputs.count, sizeof *load.processes);
@@ -482,8 +445,11 @@ static int load_once(struct lwp_profile *profile, const char *const *dirs, size_
     load_first(&load);
     lwp_hierarchy_plan_of(&profile->machines[LWP_MACHINE_HERE], json_object_get(profile->run, "machine"));
     load_all(&load);
-    load_sums(&load);
-    load_settle(&load);
+    load_ranks(&load);
+    if (lwp_ranks_first()) {
+        load_sums(&load);
+        load_settle(&load);
+    }
     lwp_log_progress(NULL);
 out:
     for (size_t i = 0; i < load.note_count; i++)

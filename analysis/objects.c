@@ -51,7 +51,7 @@ uint32_t lwp_objects_static(struct lwp_profile *profile, uint32_t module, uint64
                             uint64_t *until)
 {
     struct lwp_symbol symbol;
-    struct lwp_object object = {.kind = LWP_OBJECT_STATIC, .module = module, .allocations = 1};
+    struct lwp_object object = {.kind = LWP_OBJECT_STATIC, .module = module, .asked = address, .allocations = 1};
     if (module == LWP_NONE || !lwp_code_data_symbol(profile->code, module, address, &symbol) ||
         address < symbol.start) {
         /* A variable without a symbol: all of the module's are one. */
@@ -71,7 +71,8 @@ uint32_t lwp_objects_stack(struct lwp_profile *profile, uint32_t module, uint64_
                            uint64_t *offset)
 {
     uint64_t function = lwp_contexts_function(profile, module, address);
-    struct lwp_object object = {.kind = LWP_OBJECT_STACK, .module = module, .start = function, .allocations = 1};
+    struct lwp_object object = {
+        .kind = LWP_OBJECT_STACK, .module = module, .start = function, .asked = address, .asked_cfa = from_cfa, .allocations = 1};
     const char *variable = NULL;
     int64_t start = 0;
     uint64_t bytes = 0, elements = 0;
@@ -96,16 +97,26 @@ uint32_t lwp_objects_stack(struct lwp_profile *profile, uint32_t module, uint64_
     return object_intern(profile, lwp_hash_mix(lwp_hash_mix(module, function), LWP_OBJECT_STACK), &object);
 }
 
+static uint64_t object_other_stack_key(void)
+{
+    return lwp_hash_mix(1, LWP_OBJECT_STACK);
+}
+
 uint32_t lwp_objects_other_stack(struct lwp_profile *profile)
 {
-    return object_intern(profile, lwp_hash_mix(1, LWP_OBJECT_STACK),
+    return object_intern(profile, object_other_stack_key(),
                          &(struct lwp_object){.kind = LWP_OBJECT_STACK, .module = LWP_NONE, .label = "stack"});
+}
+
+static uint64_t object_unowned_key(void)
+{
+    return lwp_hash_mix(2, LWP_OBJECT_UNKNOWN);
 }
 
 uint32_t lwp_objects_unowned(struct lwp_profile *profile)
 {
     return object_intern(
-        profile, lwp_hash_mix(2, LWP_OBJECT_UNKNOWN),
+        profile, object_unowned_key(),
         &(struct lwp_object){.kind = LWP_OBJECT_UNKNOWN, .module = LWP_NONE, .label = "memory without a known owner"});
 }
 
@@ -113,6 +124,50 @@ uint32_t lwp_objects_unknown(struct lwp_profile *profile)
 {
     return object_intern(profile, lwp_hash_mix(1, LWP_OBJECT_UNKNOWN),
                          &(struct lwp_object){.kind = LWP_OBJECT_UNKNOWN, .module = LWP_NONE, .label = "unknown"});
+}
+
+void lwp_objects_count(struct lwp_object *object, const struct lwp_object_life *life)
+{
+    object->allocations += life->allocations;
+    if (life->bytes > object->bytes)
+        object->bytes = life->bytes;
+    if (life->largest > object->largest)
+        object->largest = life->largest;
+    if (life->born_ns < object->born_ns)
+        object->born_ns = life->born_ns;
+    if (life->died_ns > object->died_ns)
+        object->died_ns = life->died_ns;
+}
+
+static uint32_t object_like(struct lwp_profile *profile, const struct lwp_object *other)
+{
+    uint64_t offset, until;
+    switch (other->kind) {
+    case LWP_OBJECT_HEAP:
+    case LWP_OBJECT_MMAP:
+        return lwp_objects_allocated(profile, other->kind, other->context, other->pool_size);
+    case LWP_OBJECT_STATIC:
+        return lwp_objects_static(profile, other->module, other->asked, &offset, &until);
+    case LWP_OBJECT_STACK:
+        return other->key == object_other_stack_key()
+                   ? lwp_objects_other_stack(profile)
+                   : lwp_objects_stack(profile, other->module, other->asked, other->asked_cfa, &offset);
+    case LWP_OBJECT_UNKNOWN:
+        break;
+    }
+    return other->key == object_unowned_key() ? lwp_objects_unowned(profile) : lwp_objects_unknown(profile);
+}
+
+uint32_t lwp_objects_adopt(struct lwp_profile *profile, const struct lwp_object *other)
+{
+    uint32_t index = object_like(profile, other);
+    struct lwp_object *object = &profile->objects[index];
+    if (other->kind == LWP_OBJECT_HEAP || other->kind == LWP_OBJECT_MMAP)
+        lwp_objects_count(object, &(struct lwp_object_life){.allocations = other->allocations, .bytes = other->bytes,
+                                                            .largest = other->largest, .born_ns = other->born_ns,
+                                                            .died_ns = other->died_ns});
+    object->spilled &= other->spilled;
+    return index;
 }
 
 /* What objects are ordered by: small, since there are many. */

@@ -23,6 +23,17 @@ uint32_t lwp_objects_other_stack(struct lwp_profile *profile); /* on a thread's 
 uint32_t lwp_objects_unowned(struct lwp_profile *profile);     /* address known, nothing recorded there */
 uint32_t lwp_objects_unknown(struct lwp_profile *profile);     /* address not known */
 
+/* What one process's blocks add to an object of kind heap or mmap. */
+struct lwp_object_life {
+    uint64_t allocations, bytes, largest, born_ns, died_ns;
+};
+
+void lwp_objects_count(struct lwp_object *object, const struct lwp_object_life *life);
+
+/* The same object in this profile as `other`, which was gathered in another one, with its blocks. Its module and context have
+ * this profile's numbers already. */
+uint32_t lwp_objects_adopt(struct lwp_profile *profile, const struct lwp_object *other);
+
 /* Whether its blocks are so large that it may be an array worth watching. */
 static inline bool lwp_objects_is_array(const struct lwp_profile *profile, uint32_t index)
 {

@@ -31,6 +31,8 @@ struct lwp_object {
     uint32_t context;   /* where it was allocated (contexts.h), 0: not known */
     uint32_t module;    /* of a static variable */
     uint64_t start;     /* of a static variable: its address in the module's file */
+    uint64_t asked;     /* static and stack: the address of data or code by which it was found first, */
+    int64_t asked_cfa;  /* stack: and the distance from the frame base */
     uint64_t pool_size; /* heap: each block was asked for with this size; 0: blocks of their own, or various */
     uint64_t bytes;     /* most alive at one time in one process */
     uint64_t largest;   /* the largest single block */

@@ -1,6 +1,7 @@
 /* The objects of one process's blocks and pools: how many there were of each, how large, and when. */
 #include "analysis/space_objects.h"
 
+#include "analysis/objects.h"
 #include "analysis/space_internal.h"
 #include "base/pages.h"
 
@@ -9,7 +10,8 @@
 /* An object in this process. */
 struct live {
     uint32_t object;
-    uint64_t now, peak, allocations, largest, born_ns, died_ns;
+    uint64_t now;
+    struct lwp_object_life life; /* bytes: the most at one time */
 };
 
 static uint32_t objects_of_context(struct lwp_space *space, struct lwp_resolver *resolver, enum lwp_object_kind kind,
@@ -31,7 +33,7 @@ static struct live *objects_live(struct objects_lives *lives, uint32_t object)
     if (*at == LWP_TABLE_NONE) {
         *at = (uint32_t)lives->count;
         LWP_GROW(&lives->items, lives->count, &lives->room);
-        lives->items[lives->count++] = (struct live){.object = object, .born_ns = UINT64_MAX};
+        lives->items[lives->count++] = (struct live){.object = object, .life.born_ns = UINT64_MAX};
     }
     return &lives->items[*at];
 }
@@ -39,18 +41,18 @@ static struct live *objects_live(struct objects_lives *lives, uint32_t object)
 static void objects_count_pool(const struct space_pool *pool, struct live *live)
 {
     uint64_t average = pool->size, bytes;
-    live->born_ns = 0; /* its blocks have no records of their own */
-    live->died_ns = UINT64_MAX;
+    live->life.born_ns = 0; /* its blocks have no records of their own */
+    live->life.died_ns = UINT64_MAX;
     if (!average && pool->count.allocations)
         average = pool->count.bytes / pool->count.allocations;
     if (__builtin_mul_overflow(pool->count.peak_blocks, average, &bytes))
         return;
     live->now += bytes; /* several pools may be one object: recursion is taken out of their paths */
-    if (live->now > live->peak)
-        live->peak = live->now;
-    if (average > live->largest)
-        live->largest = average;
-    live->allocations += pool->count.allocations;
+    if (live->now > live->life.bytes)
+        live->life.bytes = live->now;
+    if (average > live->life.largest)
+        live->life.largest = average;
+    live->life.allocations += pool->count.allocations;
 }
 
 static void objects_count_event(const struct lwp_space *space, uint32_t event, struct objects_lives *lives)
@@ -64,15 +66,15 @@ static void objects_count_event(const struct lwp_space *space, uint32_t event, s
     uint64_t born = lwp_space_time(space, block->time);
     uint64_t died = block->end_time == UINT64_MAX ? UINT64_MAX : lwp_space_time(space, block->end_time);
     live->now += block->size;
-    live->allocations++;
-    if (live->now > live->peak)
-        live->peak = live->now;
-    if (block->size > live->largest)
-        live->largest = block->size;
-    if (born < live->born_ns)
-        live->born_ns = born;
-    if (died > live->died_ns)
-        live->died_ns = died;
+    live->life.allocations++;
+    if (live->now > live->life.bytes)
+        live->life.bytes = live->now;
+    if (block->size > live->life.largest)
+        live->life.largest = block->size;
+    if (born < live->life.born_ns)
+        live->life.born_ns = born;
+    if (died > live->life.died_ns)
+        live->life.died_ns = died;
 }
 
 static void objects_find(struct lwp_space *space, struct lwp_resolver *resolver)
@@ -106,19 +108,8 @@ static void objects_find(struct lwp_space *space, struct lwp_resolver *resolver)
     for (size_t i = 0; i < space->event_count; i++)
         objects_count_event(space, space->events[i], &lives);
     pthread_mutex_lock(&space->profile->lock);
-    for (size_t i = 0; i < lives.count; i++) {
-        const struct live *live = &lives.items[i];
-        struct lwp_object *object = &space->profile->objects[live->object];
-        object->allocations += live->allocations;
-        if (live->peak > object->bytes)
-            object->bytes = live->peak;
-        if (live->largest > object->largest)
-            object->largest = live->largest;
-        if (live->born_ns < object->born_ns)
-            object->born_ns = live->born_ns;
-        if (live->died_ns > object->died_ns)
-            object->died_ns = live->died_ns;
-    }
+    for (size_t i = 0; i < lives.count; i++)
+        lwp_objects_count(&space->profile->objects[lives.items[i].object], &lives.items[i].life);
     pthread_mutex_unlock(&space->profile->lock);
     free(lives.items);
     lwp_table_free(&lives.index);

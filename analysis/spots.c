@@ -84,6 +84,11 @@ void lwp_spots_place(const struct lwp_profile *profile, uint32_t id, uint32_t *m
     *address = spot->address;
 }
 
+uint32_t lwp_spots_count(const struct lwp_profile *profile)
+{
+    return (uint32_t)profile->spots->count;
+}
+
 uint32_t lwp_spots_part_count(const struct lwp_profile *profile)
 {
     return profile->spots->part_count;

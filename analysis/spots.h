@@ -22,6 +22,7 @@ const struct lwp_spot *lwp_spots_at(struct lwp_profile *profile, uint32_t module
 /* Where the one with this id is. */
 void lwp_spots_place(const struct lwp_profile *profile, uint32_t id, uint32_t *module, uint64_t *address);
 
+uint32_t lwp_spots_count(const struct lwp_profile *profile);
 uint32_t lwp_spots_part_count(const struct lwp_profile *profile);
 
 /* The region of each part that is wanted, LWP_NONE of others: made in order of module and address, so that regions get

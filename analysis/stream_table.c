@@ -5,6 +5,7 @@
  * which ones these are does depend on the order. */
 #include "analysis/stream_table.h"
 
+#include "analysis/contexts.h"
 #include "base/pages.h"
 
 enum { STREAMS_MAX = 1 << 21, SLOTS_FIRST = 1 << 10 };
@@ -119,6 +120,18 @@ void lwp_stream_join(const struct lwp_stream_part *into, const struct lwp_stream
         unsigned sum = (unsigned)rest->distances[i] + other->rest->distances[i];
         rest->distances[i] = (uint16_t)(sum < UINT16_MAX ? sum : UINT16_MAX);
     }
+}
+
+void lwp_stream_table_merge(struct lwp_stream_table *table, const struct lwp_stream_part *other,
+                            const struct lwp_reservoir_items *offsets, const struct lwp_profile *profile)
+{
+    const struct lwp_stream_count *count = other->count;
+    const struct lwp_stream_key key = {count->object, count->part, count->spot};
+    const struct lwp_stream_part into = lwp_stream_part(table, lwp_stream_table_at(table, &key, lwp_stream_hash(&key)));
+    lwp_stream_join(&into, other);
+    into.count->common = lwp_contexts_shared(profile, into.count->common, count->common);
+    for (uint32_t i = 0; i < offsets->count; i++)
+        lwp_reservoir_add(&table->offsets, &into.count->offsets, offsets->items[i].rank, offsets->items[i].offset);
 }
 
 void lwp_stream_finish(const struct lwp_stream_part *part, struct lwp_stream *stream)

@@ -179,6 +179,10 @@ static inline struct lwp_stream_part lwp_stream_part(const struct lwp_stream_tab
 /* Adds another one, but for the common context and the offsets. */
 void lwp_stream_join(const struct lwp_stream_part *into, const struct lwp_stream_part *other);
 
+/* Adds a stream to a table; `offsets`: what lwp_reservoir_gather says of it. */
+void lwp_stream_table_merge(struct lwp_stream_table *table, const struct lwp_stream_part *other,
+                            const struct lwp_reservoir_items *offsets, const struct lwp_profile *profile);
+
 /* All that was counted, with numbers as they are, but for offsets and distances. */
 void lwp_stream_finish(const struct lwp_stream_part *part, struct lwp_stream *stream);
 

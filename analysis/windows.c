@@ -5,6 +5,7 @@
 #include "analysis/windows.h"
 
 #include "analysis/objects.h"
+#include "analysis/parcel.h"
 
 #include <stdlib.h>
 
@@ -159,6 +160,32 @@ void lwp_windows_replay(struct lwp_windows *windows, struct lwp_profile *profile
                 arrays[count++].region = region;
             }
             lwp_walks_sample(&profile->walks, &walker, arrays, count, window->times[k]);
+        }
+    }
+}
+
+void lwp_windows_parcel(struct lwp_windows *windows, struct lwp_parcel *parcel)
+{
+    struct lwp_window head;
+    windows_prune(windows);
+    size_t count = windows->count;
+    LWP_PARCEL(parcel, count);
+    for (size_t i = 0; i < count && !parcel->bad; i++) {
+        if (!parcel->taking)
+            head = *windows->items[i];
+        LWP_PARCEL(parcel, head);
+        parcel->bad |= head.samples > WINDOW_SAMPLES || head.accesses > WINDOW_SAMPLES * WINDOW_ACCESSES;
+        struct lwp_window *window = parcel->taking ? lwp_zeroed(1, sizeof *window + WINDOW_SAMPLES * WINDOW_ACCESSES * sizeof *window->access)
+                                                   : windows->items[i];
+        if (parcel->taking) {
+            *window = head;
+            LWP_GROW(&windows->items, windows->count, &windows->room);
+            windows->items[windows->count++] = window;
+        }
+        for (uint32_t k = 0; k < head.accesses && !parcel->bad; k++) {
+            LWP_PARCEL(parcel, window->access[k]);
+            lwp_parcel_number(parcel, LWP_PARCEL_OBJECT, &window->access[k].object);
+            lwp_parcel_number(parcel, LWP_PARCEL_PART, &window->access[k].region);
         }
     }
 }

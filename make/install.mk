@@ -8,7 +8,7 @@ bin_files = lwp
 
 private_dir = $(libdir)/lwp
 private_mode = 644
-private_files = liblwp-light.so
+private_files = liblwp-light.so $(mpi)
 
 exact_dir = $(libdir)/lwp/exact
 exact_mode = 755

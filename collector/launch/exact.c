@@ -3,7 +3,7 @@
  * (exact/environment.c). */
 #include "collector/launch/exact.h"
 
-#include "collector/launch/beside.h"
+#include "base/beside.h"
 #include "collector/launch/exact_messages.h"
 #include "collector/launch/preload.h"
 

@@ -1,6 +1,6 @@
 #include "collector/launch/preload.h"
 
-#include "collector/launch/beside.h"
+#include "base/beside.h"
 
 #include <stdbool.h>
 #include <stdio.h>

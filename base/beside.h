@@ -1,7 +1,7 @@
 /* Files of lwp's that lie beside its executable (a build folder), in ../lib/lwp (installed, wherever it was moved to), or
  * in the folder that configure was told of. */
-#ifndef LWP_LAUNCH_BESIDE_H
-#define LWP_LAUNCH_BESIDE_H
+#ifndef LWP_BASE_BESIDE_H
+#define LWP_BASE_BESIDE_H
 
 #include "base/error.h"
 

@@ -1,4 +1,4 @@
-#include "collector/launch/beside.h"
+#include "base/beside.h"
 
 #include "config.h"
 

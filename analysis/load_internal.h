@@ -1,0 +1,58 @@
+/* What load.c puts together and load_ranks.c hands from rank to rank. */
+#ifndef LWP_ANALYSIS_LOAD_INTERNAL_H
+#define LWP_ANALYSIS_LOAD_INTERNAL_H
+
+#include "analysis/inputs.h"
+#include "analysis/shard.h"
+#include "format/record.h"
+
+/* A process, or what is read of it. */
+struct load_process {
+    const struct lwp_input *input;
+    struct lwp_process_summary *summary;
+    struct lwp_space *space;
+    struct lwps_totals totals;
+    bool has_totals, left_out, ready;
+    uint64_t lost;
+    size_t next, left; /* files not yet taken, not yet read */
+};
+
+struct load_note {
+    uint32_t number, sequence; /* of the file, and in it */
+    char *text;
+};
+
+struct load {
+    struct lwp_profile *profile;
+    struct lwp_inputs inputs;
+    struct load_process *processes;
+    struct load_worker *workers;
+    unsigned jobs;
+    size_t first, last; /* processes that are read here */
+
+    pthread_mutex_t lock; /* of all below */
+    pthread_cond_t changed;
+    size_t next;    /* process to open */
+    size_t modules; /* process whose turn it is to number its modules */
+    size_t opening, open_first;
+    struct load_note *notes;
+    size_t note_count, note_room;
+
+    pthread_barrier_t merging;
+};
+
+struct load_worker {
+    struct load *load;
+    unsigned index;
+    pthread_t thread;
+    bool started;
+    struct lwp_shard shard;
+};
+
+void load_note(struct load *load, uint32_t number, uint32_t sequence, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* What all ranks have gathered, into the first one's first worker; nothing is left in the others. */
+void load_ranks(struct load *load);
+
+#endif

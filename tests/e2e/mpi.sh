@@ -1,0 +1,32 @@
+#!/bin/bash
+# mpirun lwp analyze: with any number of ranks the same bytes as without, and a sentence where it cannot work.
+set -u
+cd "$TMP" || exit 1
+fail() { echo "FAILED: $*"; cat err; exit 1; }
+[ -e "$(dirname "$LWP")/liblwp-mpi.so" ] || { echo "configure found no MPI"; exit 77; }
+command -v mpirun > path || { echo "there is no mpirun"; exit 77; }
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+# Open MPI wants a short path for its files
+TMPDIR=$(mktemp -d /tmp/lwp-mpi.XXXX) || exit 1
+export TMPDIR
+trap 'rm -rf "$TMPDIR"' EXIT
+
+for run in 1 2 3; do
+    "$LWP" collect -q --no-analyze -F 2000 --max-overhead 20 --detect layout,redundancy -o $run -- seq $((1000000 * run)) > out 2> err || fail "collect"
+done
+"$LWP" analyze -q -o alone 1 2 3 2> err || fail "analyze"
+for ranks in 2 3 4; do
+    timeout 60 mpirun -n $ranks "$LWP" analyze -q -o with-$ranks 1 2 3 > out 2> err || fail "mpirun -n $ranks"
+    cmp alone/analysis.json with-$ranks/analysis.json > out || fail "$ranks ranks: $(cat out)"
+    cmp alone/run.json with-$ranks/run.json > out || fail "$ranks ranks: $(cat out)"
+done
+timeout 60 mpirun -n 2 "$LWP" analyze 1 > out 2> err || fail "one folder"
+[ "$(grep -c 'wrote 1/analysis.json' err)" = 1 ] || fail "not said once"
+timeout 60 mpirun -n 2 "$LWP" analyze -o 5 1 nowhere > out 2> err && fail "a folder that is not there"
+grep -q "there is no 'nowhere'" err || fail "no sentence"
+[ ! -e 5 ] || fail "left a folder"
+
+cp "$LWP" lwp # alone
+timeout 60 mpirun -n 2 ./lwp analyze -o 6 1 2 > out 2> err && fail "without the library"
+grep -q "start it once, without mpirun" err || fail "no sentence"
+exit 0

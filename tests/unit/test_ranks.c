@@ -1,0 +1,165 @@
+/* Several ranks give the same bytes as one, however many there are and whatever was recorded. The way between them is pipes
+ * here; tests/e2e/mpi.sh takes MPI. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "analysis/analyze.h"
+#include "analysis/ranks.h"
+#include "base/log.h"
+#include "bench/synthetic.c"
+
+#include <sys/wait.h>
+
+enum { RANKS_MOST = 6, PROCESSES = 7 };
+
+static char folder[64];
+static int ways[RANKS_MOST][RANKS_MOST][2]; /* from, to: read end, write end */
+static unsigned self;
+
+static void way_send(unsigned to, const void *bytes, size_t size)
+{
+    for (const char *at = bytes; size;) {
+        ssize_t sent = write(ways[self][to][1], at, size);
+        if (sent <= 0)
+            _exit(9);
+        at += sent;
+        size -= (size_t)sent;
+    }
+}
+
+static void way_receive(unsigned from, void *bytes, size_t size)
+{
+    for (char *at = bytes; size;) {
+        ssize_t got = read(ways[from][self][0], at, size);
+        if (got <= 0)
+            _exit(9);
+        at += got;
+        size -= (size_t)got;
+    }
+}
+
+static int run(const char *format, ...)
+{
+    char command[1000];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(command, sizeof command, format, arguments);
+    va_end(arguments);
+    return system(command);
+}
+
+/* Every rank is a process; returns whether all left with `status`. */
+static bool analyze(unsigned count, const char *const *dirs, size_t dir_count, const char *out, int status)
+{
+    static const struct lwp_ranks_port port = {way_send, way_receive};
+    pid_t pids[RANKS_MOST];
+    bool good = true;
+    for (unsigned i = 0; i < count * count; i++)
+        assert_int_equal(pipe(ways[i / count][i % count]), 0);
+    for (unsigned i = 0; i < count; i++) {
+        pids[i] = fork();
+        if (pids[i])
+            continue;
+        struct lwp_error err;
+        self = i;
+        lwp_ranks_use(i, count, &port);
+        lwp_analyze_jobs(1 + i % 3);
+        lwp_log_set_level(LWP_LOG_ERROR);
+        _exit(-lwp_analyze(dirs, dir_count, out, &err));
+    }
+    for (unsigned i = 0; i < count; i++) {
+        int ended;
+        assert_int_equal(waitpid(pids[i], &ended, 0), pids[i]);
+        good &= WIFEXITED(ended) && WEXITSTATUS(ended) == status;
+    }
+    for (unsigned i = 0; i < count * count; i++)
+        close(ways[i / count][i % count][0]), close(ways[i / count][i % count][1]);
+    return good;
+}
+
+static void assert_same(const char *const *dirs, size_t count)
+{
+    char one[100], several[100];
+    struct lwp_error err;
+    snprintf(one, sizeof one, "%s/one.json", folder);
+    snprintf(several, sizeof several, "%s/several.json", folder);
+    assert_int_equal(lwp_analyze(dirs, count, one, &err), 0);
+    for (unsigned ranks = 1; ranks <= RANKS_MOST; ranks++) {
+        unlink(several);
+        assert_true(analyze(ranks, dirs, count, several, 0));
+        assert_int_equal(run("cmp '%s' '%s'", one, several), 0);
+    }
+}
+
+static void test_synthetic(void **state)
+{
+    (void)state;
+    char dir[100], other[100];
+    snprintf(dir, sizeof dir, "%s/synthetic", folder);
+    snprintf(other, sizeof other, "%s/other", folder);
+    struct synthetic wanted = {.dir = dir, .processes = PROCESSES, .threads = 2, .objects = 300, .samples = 20000, .sealed = true};
+    assert_int_equal(lwp_synthetic_write(&wanted), 0);
+    wanted = (struct synthetic){.dir = other, .processes = 1, .threads = 3, .objects = 100, .samples = 5000};
+    assert_int_equal(lwp_synthetic_write(&wanted), 0);
+    assert_int_equal(run("head -c 3000 '%s'/p*1/t*1.lwps > '%s/p9' && mkdir '%s/p77' && mv '%s/p9' '%s/p77/t1.lwps'", dir, other, other, other, other), 0);
+    assert_same((const char *const[]){dir, other}, 2);
+}
+
+/* What the engines of lwp record: variables in memory and frames, redundancy, communication. Not locality: strides in traces of
+ * several processes depend on who read which (often.h), with threads as with ranks. */
+static void test_recorded(void **state)
+{
+    (void)state;
+    const char *lwp = getenv("LWP");
+    char dirs[3][100];
+    if (!lwp)
+        skip();
+    for (int i = 0; i < 3; i++)
+        snprintf(dirs[i], sizeof dirs[i], "%s/%d", folder, i);
+    const char *work = "BEGIN { for (i = 0; i < 400000; i++) a[i % 1000] = i }";
+    assert_int_equal(run("'%s' collect -q --no-analyze -F 2000 --max-overhead 20 --detect layout,redundancy,sharing -o '%s' -- awk '%s' > '%s/said' 2>&1",
+                         lwp, dirs[0], work, folder), 0);
+    for (int i = 1; i < 3; i++)
+        assert_int_equal(run("'%s' collect -q --no-analyze -F 2000 --max-overhead 20 --detect layout,redundancy,sharing -o '%s' -- seq %d > '%s/said' 2>&1",
+                             lwp, dirs[i], 3000000 + i, folder), 0);
+    assert_same((const char *const[]){dirs[0], dirs[1], dirs[2]}, 3);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(run("rm -rf '%s'", dirs[i]), 0);
+        run("'%s' collect -q --no-analyze -e exact --detect layout,redundancy,communication -o '%s' -- ls / > '%s/said' 2>&1", lwp, dirs[i], folder);
+    }
+    if (access(dirs[2], R_OK) == 0) /* with Valgrind */
+        assert_same((const char *const[]){dirs[0], dirs[1], dirs[2]}, 3);
+}
+
+/* None hangs when one of them has nothing to read. */
+static void test_failure(void **state)
+{
+    (void)state;
+    char out[100];
+    snprintf(out, sizeof out, "%s/failed.json", folder);
+    assert_true(analyze(5, (const char *const[]){"/nowhere"}, 1, out, -LWP_ERR_MISSING));
+    assert_int_not_equal(access(out, F_OK), 0);
+}
+
+static int make(void **state)
+{
+    (void)state;
+    strcpy(folder, "/tmp/lwp-ranks-XXXXXX");
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int clean(void **state)
+{
+    (void)state;
+    return run("rm -rf '%s'", folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_synthetic), cmocka_unit_test(test_recorded), cmocka_unit_test(test_failure)};
+    return cmocka_run_group_tests(tests, make, clean);
+}
