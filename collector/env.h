@@ -13,6 +13,7 @@
 #define LWP_ENV_PERIOD "LWP_PERIOD"                 /* of these events between samples; unset: by frequency */
 #define LWP_ENV_TIMER "LWP_TIMER"                   /* "auto", or force one for tests: sigtrap, async, posix */
 #define LWP_ENV_WATCH_KERNEL "LWP_WATCH_KERNEL"     /* "0": as if breakpoints did not see the kernel, for tests */
+#define LWP_ENV_IMPORTS "LWP_IMPORTS"               /* "0": lwp calls what the loader bound, for bench/within in between */
 #define LWP_ENV_DETECT "LWP_DETECT"                 /* what to look for, as --detect has it; unset: everything */
 #define LWP_ENV_DEBUG "LWP_DEBUG"                   /* "1": say on stderr what goes wrong */
 #define LWP_ENV_FIRST "LWP_FIRST"                   /* set by the library when children are not followed: the pid that is */

@@ -2,6 +2,7 @@
  * Those of fork are init.c's. Not seen: children made by the C library in other ways, and by bare system calls. */
 #define _GNU_SOURCE
 #include "collector/light/next.h"
+#include "collector/light/own_files.h"
 #include "collector/light/watched_memory.h"
 
 #include <dlfcn.h>
@@ -36,8 +37,10 @@ void lwp_children_cloned(int (*run)(void *), void *stack, int flags)
     if (!lwp_children_clone)
         lwp_children_clone = dlsym(RTLD_NEXT, "clone");
     children_begin();
-    if (flags & CLONE_VM && !(flags & CLONE_VFORK))
+    if (flags & CLONE_VM && !(flags & CLONE_VFORK)) {
+        lwp_own_files_alone(false);
         lwp_shared_all();
+    }
 }
 
 /* Passed on as they came: a child of vfork returns on the parent's stack. */

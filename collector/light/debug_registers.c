@@ -2,6 +2,7 @@
 #include "collector/light/debug_registers.h"
 
 #include "collector/env.h"
+#include "collector/light/own_files.h"
 #include "collector/light/process.h"
 #include "collector/light/timer.h"
 
@@ -13,7 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { SIGNAL_DATA = 0x6c777062, FD_MIN = 200, REFUSALS_MOST = 8, RETRY_EVERY = 1024, FDS_MOST = 1 << 16 };
+enum { SIGNAL_DATA = 0x6c777062, REFUSALS_MOST = 8, RETRY_EVERY = 1024, FDS_MOST = 1 << 16 };
 
 static bool registers_see_kernel;
 static uint64_t registers_given_up;               /* ns */
@@ -54,10 +55,11 @@ static bool register_open(struct lwp_debug_registers *registers, unsigned which,
     int low = (int)syscall(SYS_perf_event_open, attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
     if (low < 0)
         return false;
-    int fd = fcntl(low, F_DUPFD_CLOEXEC, FD_MIN);
-    close(low);
-    if (fd < 0)
-        return false; /* the low numbers are the program's */
+    int fd = lwp_own_files_raise(low);
+    if (fd < 0) {
+        close(low); /* the low numbers are the program's */
+        return false;
+    }
     if (fd >= FDS_MOST) {
         close(fd);
         return false;

@@ -3,8 +3,10 @@
 #include "collector/env.h"
 #include "collector/light/function.h"
 #include "collector/light/heap_life.h"
+#include "collector/light/imports.h"
 #include "collector/light/modules.h"
 #include "collector/light/next.h"
+#include "collector/light/own_files.h"
 #include "collector/light/pmu.h"
 #include "collector/light/process.h"
 #include "collector/light/sampler.h"
@@ -25,8 +27,6 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-enum { INIT_LOW_FILES = 200 };
 
 struct lwp_process lwp_process;
 
@@ -88,6 +88,9 @@ bool lwp_process_open(struct lwps_writer *file, const char *name, uint32_t tid)
     }
     if (status)
         init_debug(strerror(-status));
+    int raised = status ? -1 : lwp_own_files_raise(file->fd);
+    if (raised >= 0)
+        file->fd = raised;
     return status == 0;
 }
 
@@ -221,6 +224,7 @@ static void init_fork_child(void)
     if (!lwp_process.active)
         return;
     lwp_process_unlock();
+    lwp_own_files_alone(true);
     lwp_process.active = false;
     lwps_writer_abandon(&lwp_process.file);
     lwp_watched_reset();
@@ -254,24 +258,6 @@ static bool init_follow(void)
     return true;
 }
 
-/* libunwind keeps a pipe open for good, on the lowest numbers free, and writes into it: were they the program's one day,
- * its file would get those bytes. So the low ones are taken while it starts. */
-static bool init_unwind(void)
-{
-    int taken[INIT_LOW_FILES], count = 0;
-    int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    while (fd >= 0 && fd < INIT_LOW_FILES && count < INIT_LOW_FILES) {
-        taken[count++] = fd;
-        fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-    }
-    if (fd >= INIT_LOW_FILES)
-        close(fd);
-    bool good = lwp_unwind_init();
-    while (count)
-        close(taken[--count]);
-    return good;
-}
-
 static void init_window(void)
 {
     double delay = init_number(LWP_ENV_DELAY, 0), duration = init_number(LWP_ENV_DURATION, 0);
@@ -282,12 +268,14 @@ static void init_window(void)
 
 __attribute__((constructor)) static void init_start(void)
 {
+    lwp_imports_bind();
     const char *directory = getenv(LWP_ENV_DIR);
     if (!directory || directory[0] != '/' || !init_follow())
         return;
     int saved = errno;
     uint64_t start = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
     lwp_next_start();
+    lwp_own_files_alone(lwp_threads_alone());
     init_unit = lwp_pmu_init(getenv(LWP_ENV_PMU), (uint64_t)init_number(LWP_ENV_PERIOD, 0));
     if (!init_folder(directory) || !lwp_process_open(&lwp_process.file, "process.lwps", 0)) {
         init_debug("cannot write to the result directory: this process is not sampled");
@@ -301,7 +289,7 @@ __attribute__((constructor)) static void init_start(void)
         lwp_process.heap_threshold = 65536; /* shadow.h's largest block */
     init_window();
     init_describe();
-    if (!init_unwind())
+    if (!lwp_unwind_init())
         lwps_put_note(&lwp_process.file, &(struct lwps_note){"libunwind could not be loaded: there are no call paths"});
     lwp_modules_update();
     bool heap = lwp_heap_start();
@@ -325,14 +313,19 @@ __attribute__((destructor)) static void init_end(void)
     init_finish();
 }
 
-__attribute__((visibility("default"), noreturn)) void _exit(int status)
+static _Noreturn void init_exit(int status)
 {
     init_finish();
     syscall(SYS_exit_group, status);
     __builtin_unreachable();
 }
 
+__attribute__((visibility("default"), noreturn)) void _exit(int status)
+{
+    init_exit(status);
+}
+
 __attribute__((visibility("default"), noreturn)) void _Exit(int status)
 {
-    _exit(status);
+    init_exit(status);
 }

@@ -45,7 +45,7 @@ static void replaced_not(struct lwp_thread *self)
 }
 
 #define EXEC(name, parameters, arguments)                                      \
-    EXPORT int name parameters                                                 \
+    static int replaced_##name parameters                                      \
     {                                                                          \
         LWP_NEXT(#name);                                                       \
         void *function = next.function ? next.function : lwp_next_find(&next); \
@@ -53,6 +53,11 @@ static void replaced_not(struct lwp_thread *self)
         int status = ((int (*) parameters)function) arguments;                 \
         replaced_not(self);                                                    \
         return status;                                                         \
+    }                                                                          \
+                                                                               \
+    EXPORT int name parameters                                                 \
+    {                                                                          \
+        return replaced_##name arguments;                                      \
     }
 
 EXEC(execve, (const char *path, char *const list[], char *const environment[]), (path, list, environment))
@@ -83,9 +88,9 @@ EXEC(execveat, (int at, const char *path, char *const list[], char *const enviro
         return status;                                                        \
     }
 
-EXEC_LIST(execl, execv(path, list))
-EXEC_LIST(execlp, execvp(path, list))
-EXEC_LIST(execle, execve(path, list, va_arg(after, char *const *)))
+EXEC_LIST(execl, replaced_execv(path, list))
+EXEC_LIST(execlp, replaced_execvp(path, list))
+EXEC_LIST(execle, replaced_execve(path, list, va_arg(after, char *const *)))
 
 HIDDEN long lwp_replaced_syscall(long number, long a, long b, long c, long d, long e);
 

@@ -231,7 +231,7 @@ void lwp_signals_finish(void)
 
 /* ---- actions ---- */
 
-EXPORT int sigaction(int signal, const struct sigaction *action, struct sigaction *before)
+static int signals_action(int signal, const struct sigaction *action, struct sigaction *before)
 {
     signals_resolve();
     if (!signals_ours || signal <= 0 || signal >= NSIG)
@@ -259,6 +259,11 @@ EXPORT int sigaction(int signal, const struct sigaction *action, struct sigactio
     return status;
 }
 
+EXPORT int sigaction(int signal, const struct sigaction *action, struct sigaction *before)
+{
+    return signals_action(signal, action, before);
+}
+
 EXPORT int __sigaction(int signal, const struct sigaction *action, struct sigaction *before)
     __THROW __attribute__((alias("sigaction")));
 
@@ -270,7 +275,7 @@ static sighandler_t signals_install(int number, sighandler_t handler, int flags)
         errno = EINVAL;
         return SIG_ERR;
     }
-    return sigaction(number, &action, &before) ? SIG_ERR : before.sa_handler;
+    return signals_action(number, &action, &before) ? SIG_ERR : before.sa_handler;
 }
 
 EXPORT sighandler_t signal(int number, sighandler_t handler)
@@ -322,10 +327,15 @@ static int signals_mask(int (*next)(int, const sigset_t *, sigset_t *), int how,
     return 0;
 }
 
-EXPORT int sigprocmask(int how, const sigset_t *set, sigset_t *before)
+static int signals_mask_of_process(int how, const sigset_t *set, sigset_t *before)
 {
     signals_resolve();
     return signals_mask(next_sigprocmask, how, set, before);
+}
+
+EXPORT int sigprocmask(int how, const sigset_t *set, sigset_t *before)
+{
+    return signals_mask_of_process(how, set, before);
 }
 
 EXPORT int pthread_sigmask(int how, const sigset_t *set, sigset_t *before)
@@ -411,12 +421,12 @@ EXPORT int sighold(int number)
 {
     sigset_t set;
     sigemptyset(&set);
-    return sigaddset(&set, number) ? -1 : sigprocmask(SIG_BLOCK, &set, NULL);
+    return sigaddset(&set, number) ? -1 : signals_mask_of_process(SIG_BLOCK, &set, NULL);
 }
 
 EXPORT int sigrelse(int number)
 {
     sigset_t set;
     sigemptyset(&set);
-    return sigaddset(&set, number) ? -1 : sigprocmask(SIG_UNBLOCK, &set, NULL);
+    return sigaddset(&set, number) ? -1 : signals_mask_of_process(SIG_UNBLOCK, &set, NULL);
 }

@@ -2,6 +2,7 @@
 #include "collector/light/threads.h"
 
 #include "collector/light/function.h"
+#include "collector/light/own_files.h"
 #include "collector/light/process.h"
 #include "collector/light/sampler.h"
 #include "collector/light/signals.h"
@@ -170,6 +171,17 @@ static void threads_end_self(void *value)
     __atomic_store_n(&thread->used, 0, __ATOMIC_RELEASE);
 }
 
+bool lwp_threads_alone(void)
+{
+    DIR *tasks = opendir("/proc/self/task");
+    int count = 0;
+    for (struct dirent *entry; tasks && (entry = readdir(tasks));)
+        count += entry->d_name[0] != '.';
+    if (tasks)
+        closedir(tasks);
+    return count == 1;
+}
+
 void lwp_threads_start(void)
 {
     if (!threads_key_made)
@@ -255,6 +267,7 @@ __attribute__((visibility("default"))) int pthread_create(pthread_t *thread, con
     static int (*next)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
     if (!next)
         next = dlsym(RTLD_NEXT, "pthread_create");
+    lwp_own_files_alone(false);
     struct thread_start *start = MAP_FAILED;
     if (lwp_process.active)
         start = mmap(NULL, sizeof *start, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -289,6 +302,7 @@ __attribute__((visibility("default"))) int thrd_create(thrd_t *thread, thrd_star
     static int (*next)(thrd_t *, thrd_start_t, void *);
     if (!next)
         next = dlsym(RTLD_NEXT, "thrd_create");
+    lwp_own_files_alone(false);
     struct thrd_start *start = MAP_FAILED;
     if (lwp_process.active)
         start = mmap(NULL, sizeof *start, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

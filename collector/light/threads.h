@@ -5,6 +5,7 @@
 #include "collector/light/thread.h"
 
 void lwp_threads_start(void);  /* every thread that exists now */
+bool lwp_threads_alone(void);  /* there is no other thread than the caller */
 void lwp_threads_finish(void); /* stops all, closes their files */
 void lwp_threads_after_fork(void); /* in the child: forgets the parent's, starts the one that is left */
 

@@ -1,6 +1,8 @@
 #define _GNU_SOURCE
 #include "collector/light/timer.h"
 
+#include "collector/light/own_files.h"
+
 #include <fcntl.h>
 #include <linux/perf_event.h>
 #include <string.h>
@@ -10,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { TIMER_FD_MIN = 200, PERF_PAGE_BYTES = 4096 };
+enum { PERF_PAGE_BYTES = 4096 };
 
 #ifndef TRAP_PERF
 #define TRAP_PERF 6
@@ -77,10 +79,11 @@ static int timer_open(enum lwp_timer_kind kind, pid_t tid, uint64_t period_ns)
     int low = (int)syscall(SYS_perf_event_open, &attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
     if (low < 0)
         return -1;
-    int fd = fcntl(low, F_DUPFD_CLOEXEC, TIMER_FD_MIN);
+    int fd = lwp_own_files_raise(low);
     if (fd < 0 && tid == getpid())
         return low;
-    close(low); /* the low numbers are the program's: its first thread alone is sampled for one of them */
+    if (fd < 0)
+        close(low); /* the low numbers are the program's: its first thread alone is sampled for one of them */
     return fd;
 }
 

@@ -1,0 +1,13 @@
+/* Numbers of lwp's own open files: out of the program's way. */
+#ifndef LWP_LIGHT_OWN_FILES_H
+#define LWP_LIGHT_OWN_FILES_H
+
+#include <stdbool.h>
+
+/* Whether the process has one thread. */
+void lwp_own_files_alone(bool alone);
+
+/* A duplicate of `fd`, which is closed, with a number that the program is not likely to use; or -1, and `fd` stays as it is. */
+int lwp_own_files_raise(int fd);
+
+#endif
