@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -79,6 +80,29 @@ static void launch_drop_keys(void)
         ;
 }
 
+/* A job of a shell on its terminal: the shell knows of lwp and not of the program. */
+static bool launch_is_job(void)
+{
+    int terminal = getpid() == getpgrp() ? open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC) : -1;
+    bool foreground = terminal >= 0 && tcgetpgrp(terminal) == getpgrp();
+    if (terminal >= 0)
+        close(terminal);
+    return foreground;
+}
+
+/* The program has stopped itself, as editors do: the shell gets its terminal back when lwp stops, too, and continues both.
+ * Not when both were stopped by a key and are being continued right now. */
+static void launch_stop_too(pid_t child)
+{
+    static const struct timespec moment = {.tv_nsec = 20000000};
+    siginfo_t info = {0};
+    nanosleep(&moment, NULL);
+    if (waitid(P_PID, (id_t)child, &info, WSTOPPED | WNOHANG) || info.si_pid != child || !launch_is_job())
+        return;
+    raise(info.si_status);
+    kill(child, SIGCONT);
+}
+
 int lwp_launch_run(const struct lwp_launch *launch, struct lwp_ended *ended, struct lwp_error *err)
 {
     *ended = (struct lwp_ended){0};
@@ -110,6 +134,8 @@ int lwp_launch_run(const struct lwp_launch *launch, struct lwp_ended *ended, str
     while (wait4(child, &ended->wait_status, WNOHANG, &ended->usage) == 0) {
         siginfo_t info;
         int number = sigwaitinfo(&launch_set, &info);
+        if (number == SIGCHLD && info.si_code == CLD_STOPPED)
+            launch_stop_too(child);
         if (number == SIGTERM || number == SIGHUP)
             ended->told = number;
         if (number > 0 && number != SIGCHLD && info.si_code != SI_KERNEL && info.si_pid != child)
