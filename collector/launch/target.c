@@ -1,10 +1,12 @@
 /* Which file a command name means, and whether lwp reaches it. LD_PRELOAD does not reach into static programs, into those
- * that gain rights (setuid, setgid, file capabilities), into other machines' or other C libraries' programs; Valgrind takes
+ * that gain rights (setuid, setgid, file capabilities), into other machines' or other C libraries' programs, and breaks some
+ * sanitizers; Valgrind takes
  * neither other machines' nor any that is marked to gain rights.
  * Programs started by the target are not checked here; the ones that cannot be entered are simply missing. */
 #include "collector/launch/target.h"
 
 #include "base/path.h"
+#include "collector/launch/sanitized.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -168,6 +170,13 @@ static int target_check_elf(struct lwp_target *target, const char *path, int fd,
     if (musl) {
         lwp_error_set(err, LWP_ERR_USAGE,
                       "'%s' is linked with the musl C library, lwp's library with glibc; build it for glibc", path);
+        return target_refuse(target);
+    }
+    const char *sanitized = lwp_sanitized(fd);
+    if (sanitized) {
+        lwp_error_set(err, LWP_ERR_USAGE,
+                      "'%s' was built with %s, which works with no preloaded library; profile a build without it", path,
+                      sanitized);
         return target_refuse(target);
     }
     const char *gains = target_gains(fd);
