@@ -1,0 +1,322 @@
+/* Processes and threads: storms of them, those that others control, those that change what they are. */
+#define _GNU_SOURCE
+#include "work.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+
+extern char **environ;
+
+static long ended;
+
+static void *short_thread(void *given)
+{
+    __atomic_add_fetch(&ended, 1, __ATOMIC_RELAXED);
+    return given;
+}
+
+static int threads(int count)
+{
+    enum { AT_ONCE = 50 };
+    pthread_t made[AT_ONCE];
+    long joined = 0;
+    for (int i = 0; i < count; i += AT_ONCE) {
+        for (int k = 0; k < AT_ONCE; k++)
+            if (pthread_create(&made[k], NULL, short_thread, made))
+                return 98;
+        for (int k = 0; k < AT_ONCE; k++) {
+            void *given = NULL;
+            joined += pthread_join(made[k], &given) == 0 && given == made;
+        }
+    }
+    printf("%ld ended, %ld joined\n", ended, joined);
+    return 0;
+}
+
+static int threads_300(void)
+{
+    return threads(300);
+}
+
+static int threads_10000(void)
+{
+    return threads(10000);
+}
+
+static int status_of(pid_t child)
+{
+    int status = -1;
+    return child > 0 && waitpid(child, &status, 0) == child ? status : -1;
+}
+
+static int forks(void)
+{
+    int wrong = 0;
+    for (int i = 0; i < 300; i++) {
+        pid_t child = fork();
+        if (child == 0)
+            _exit(i % 256);
+        wrong += WEXITSTATUS(status_of(child)) != i % 256;
+    }
+    printf("%d wrong\n", wrong);
+    return 0;
+}
+
+static int vforks(void)
+{
+    volatile int wrong = 0;
+    for (volatile int i = 0; i < 300; i++) {
+        pid_t child = vfork();
+        if (child == 0)
+            _exit(i % 256);
+        wrong += WEXITSTATUS(status_of(child)) != i % 256;
+        if (i % 10)
+            continue;
+        child = vfork();
+        if (child == 0) {
+            execl("/bin/true", "true", (char *)NULL);
+            _exit(97);
+        }
+        wrong += WEXITSTATUS(status_of(child)) != 0;
+    }
+    printf("%d wrong\n", wrong);
+    return 0;
+}
+
+static int spawns(void)
+{
+    char *const arguments[] = {(char *)"sh", (char *)"-c", (char *)"exit 7", NULL};
+    int wrong = 0;
+    for (int i = 0; i < 40; i++) {
+        pid_t child = 0;
+        if (posix_spawnp(&child, "sh", NULL, NULL, arguments, environ))
+            return 98;
+        wrong += WEXITSTATUS(status_of(child)) != 7;
+    }
+    printf("%d wrong\n", wrong);
+    return 0;
+}
+
+static int stopped(void)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        work(30);
+        raise(SIGSTOP);
+        work(30);
+        _exit(9);
+    }
+    for (int ends = 0; !ends;) {
+        int status = 0;
+        if (waitpid(child, &status, WUNTRACED | WCONTINUED) != child)
+            return 98;
+        ends = WIFEXITED(status) || WIFSIGNALED(status);
+        printf("%s %d\n", WIFSTOPPED(status) ? "stopped" : WIFCONTINUED(status) ? "continued" : "ended",
+               WIFSTOPPED(status) ? WSTOPSIG(status) : WEXITSTATUS(status));
+        if (WIFSTOPPED(status))
+            kill(child, SIGCONT);
+    }
+    return 0;
+}
+
+static int children_ignored(void)
+{
+    signal(SIGCHLD, SIG_IGN);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(9);
+    printf("%d", waitpid(child, NULL, 0));
+    printf(" %s\n", strerror(errno));
+    return 0;
+}
+
+static int daemon_(void)
+{
+    int done[2];
+    if (pipe(done))
+        return 98;
+    fflush(stdout);
+    if (fork() == 0) {
+        setsid();
+        if (fork())
+            _exit(0);
+        close(done[0]);
+        for (int fd = 0; fd < 1024; fd++)
+            if (fd != done[1])
+                close(fd);
+        int fd = open("/dev/null", O_RDWR);
+        int same = dup(fd) == 1 && dup(fd) == 2;
+        work(200);
+        int log = open("log", O_WRONLY | O_CREAT, 0644);
+        dprintf(log, "the daemon's files: %d %d %d\n", fd, same, log);
+        exit(0);
+    }
+    close(done[1]);
+    char end;
+    while (read(done[0], &end, 1) < 0 && errno == EINTR)
+        ;
+    wait(NULL);
+    return 0;
+}
+
+/* Stops itself, as editors do on a terminal; the shell continues it. */
+static int suspends(void)
+{
+    printf("stopping\n");
+    raise(SIGTSTP);
+    printf("on again\n");
+    return 4;
+}
+
+static volatile sig_atomic_t interrupted;
+
+static void on_interrupt(int number)
+{
+    interrupted = number;
+}
+
+static int at_terminal(void)
+{
+    signal(SIGINT, on_interrupt);
+    printf("%d %d, in the foreground: %d\n", isatty(0), isatty(1), tcgetpgrp(0) == getpgrp());
+    while (!interrupted)
+        work(5);
+    printf("signal %d\n", (int)interrupted);
+    signal(SIGINT, SIG_DFL);
+    work(60000);
+    return 96;
+}
+
+static void *works(void *given)
+{
+    work(30);
+    return given;
+}
+
+static void thread_and_child(void)
+{
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, works, NULL) == 0)
+        pthread_join(thread, NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        work(30);
+        execl("/bin/true", "true", (char *)NULL);
+        _exit(97);
+    }
+    printf("child: %d\n", WEXITSTATUS(status_of(child)));
+}
+
+static int rights_dropped(void)
+{
+    if (setgid(65534) || setuid(65534))
+        return 98;
+    thread_and_child();
+    printf("%d %d\n", (int)getuid(), prctl(PR_GET_DUMPABLE));
+    return 0;
+}
+
+static int no_new_rights(void)
+{
+    printf("%d\n", prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+    thread_and_child();
+    return 0;
+}
+
+static int core(void)
+{
+    setrlimit(RLIMIT_CORE, &(struct rlimit){RLIM_INFINITY, RLIM_INFINITY});
+    pid_t child = fork();
+    if (child == 0) {
+        work(30);
+        abort();
+    }
+    int status = status_of(child);
+    printf("signal %d, core %d\n", WTERMSIG(status), !!WCOREDUMP(status));
+    raise(SIGSEGV);
+    return 96;
+}
+
+/* As a debugger does: the child is stopped, looked into, changed and let go. */
+static int traced(void)
+{
+    volatile long seen = 1;
+    pid_t child = fork();
+    if (child == 0) {
+        for (long end = work_clock_ms(CLOCK_MONOTONIC) + 10000; seen == 1 && work_clock_ms(CLOCK_MONOTONIC) < end;)
+            work(5);
+        _exit((int)seen);
+    }
+    usleep(100000);
+    int status = 0;
+    printf("attach: %ld\n", ptrace(PTRACE_ATTACH, child, NULL, NULL));
+    while (waitpid(child, &status, 0) == child && WIFSTOPPED(status) && WSTOPSIG(status) != SIGSTOP)
+        ptrace(PTRACE_CONT, child, NULL, (void *)(long)WSTOPSIG(status));
+    printf("peek: %ld\n", ptrace(PTRACE_PEEKDATA, child, &seen, NULL));
+    printf("poke: %ld\n", ptrace(PTRACE_POKEDATA, child, &seen, (void *)42));
+    printf("detach: %ld\n", ptrace(PTRACE_DETACH, child, NULL, NULL));
+    printf("ended: %d\n", WEXITSTATUS(status_of(child)));
+    return 0;
+}
+
+static int traced_by_parent(void)
+{
+    printf("%ld", ptrace(PTRACE_TRACEME, 0, NULL, NULL)); /* as programs do that will not be debugged */
+    printf(" %ld\n", ptrace(PTRACE_TRACEME, 0, NULL, NULL));
+    return 0;
+}
+
+static volatile sig_atomic_t ticks[NSIG];
+
+static void on_tick(int number)
+{
+    ticks[number]++;
+}
+
+static int timers(void)
+{
+    static const struct itimerval every = {{0, 10000}, {0, 10000}}, never;
+    static const int which[] = {ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF}, numbers[] = {SIGALRM, SIGVTALRM, SIGPROF};
+    for (int i = 0; i < 3; i++) {
+        signal(numbers[i], on_tick);
+        setitimer(which[i], &every, NULL);
+    }
+    work(500);
+    for (int i = 0; i < 3; i++) {
+        setitimer(which[i], &never, NULL);
+        printf("%s: %s\n", strsignal(numbers[i]), ticks[numbers[i]] >= 25 && ticks[numbers[i]] < 500 ? "as many as asked for" : "wrong");
+    }
+    return 0;
+}
+
+/* A second and a half, so that others can do something to it or to lwp meanwhile. */
+static int lasting(void)
+{
+    pthread_t thread;
+    pthread_create(&thread, NULL, works, NULL);
+    pthread_join(thread, NULL);
+    for (long end = work_clock_ms(CLOCK_MONOTONIC) + 1500; work_clock_ms(CLOCK_MONOTONIC) < end;)
+        work(20);
+    int file = open("done", O_WRONLY | O_CREAT, 0644);
+    printf("done\n");
+    return close(file);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct situation situations[] = {
+        {"threads_300", threads_300}, {"threads_10000", threads_10000}, {"forks", forks}, {"vforks", vforks},
+        {"spawns", spawns}, {"stopped", stopped}, {"children_ignored", children_ignored}, {"daemon", daemon_},
+        {"rights_dropped", rights_dropped}, {"no_new_rights", no_new_rights}, {"core", core}, {"traced", traced},
+        {"suspends", suspends}, {"at_terminal", at_terminal}, {"lasting", lasting},
+        {"traced_by_parent", traced_by_parent}, {"timers", timers}};
+    return situation_run(situations, sizeof situations / sizeof *situations, argc > 1 ? argv[1] : NULL);
+}

@@ -1,0 +1,111 @@
+"""The situations of docs/faults.md: what a program can do, and what can be done to it."""
+import os, signal, time
+
+from driver import PROGRAMS, SRC, Case
+
+HERE = os.path.join(SRC, "tests", "faults")
+CC = os.environ.get("CC", "cc")
+FLAGS = "-std=gnu11 -O1 -g -pthread"
+
+
+def built(name, source, *rest):
+    return ((name, "%s %s -o %s %s/%s %s" % (CC, FLAGS, name, HERE, source, " ".join(rest))),)
+
+
+def own(program, situation, **more):
+    """One of the situations of a program of ours."""
+    return Case("%s.%s" % (program, situation), [os.path.join(PROGRAMS, program), situation],
+                builds=built(program, program + ".c"), **more)
+
+
+def plain(name, *rest, source="plain.c", compiler=CC, **more):
+    """plain.c, built in another way."""
+    return Case("plain." + name, [os.path.join(PROGRAMS, "plain." + name), "plain"],
+                builds=(("plain." + name, " ".join((compiler, FLAGS, "-o", "plain." + name, os.path.join(HERE, source), *rest))),), **more)
+
+
+def wait_until(ready, seconds=20):
+    end = time.monotonic() + seconds
+    while not ready() and time.monotonic() < end:
+        time.sleep(0.05)
+
+
+def started(result):
+    return lambda: result and os.path.isdir(result) and any(name.startswith("p") for name in os.listdir(result))
+
+
+def collector_killed(process, result):
+    """SIGKILL for `lwp collect`; the program, which has its own session's group to itself then, is waited for."""
+    if result:
+        wait_until(started(result))
+        time.sleep(0.4)
+        folder = os.path.join(os.path.dirname(result), "run")
+        os.kill(process.pid, signal.SIGKILL)
+        wait_until(lambda: os.path.exists(os.path.join(folder, "done")))
+        time.sleep(0.3)
+
+
+def result_removed(process, result):
+    if result:
+        wait_until(started(result))
+        time.sleep(0.3)
+        os.rename(result, result + ".gone")
+
+
+ALLOCATORS = [("jemalloc", "-ljemalloc", "libjemalloc.so"), ("tcmalloc", "-ltcmalloc_minimal", "libtcmalloc_minimal.so"),
+              ("mimalloc", "-lmimalloc", "libmimalloc.so")]
+
+SITUATIONS = [
+    # limits
+    own("limits", "files_256", shell="ulimit -S -n 1024; exec \"$@\""),
+    own("limits", "files_16"),
+    own("limits", "file_size"),
+    own("limits", "address_space"),
+    own("limits", "refused"),
+    own("limits", "locked"),
+    own("limits", "processes", needs=("root",)),
+    own("limits", "cpu_time"),
+    own("limits", "stack_overflow"),
+    own("limits", "stack_small"),
+    # files
+    own("files", "standard", shell="exec \"$@\" <&- >&- 2>&-"),
+    own("files", "closed_all"),
+    own("files", "closefrom"),
+    own("files", "numbers_taken"),
+    own("files", "folder_gone"),
+    own("files", "chroot", needs=("root",)),
+    own("files", "umask"),
+    own("files", "pipe_closed"),
+    own("processes", "lasting", during=result_removed, samples=-1),
+    # processes
+    own("processes", "threads_300"),
+    own("processes", "forks"),
+    own("processes", "vforks"),
+    own("processes", "spawns"),
+    own("processes", "stopped"),
+    own("processes", "children_ignored"),
+    own("processes", "daemon"),
+    own("processes", "rights_dropped", needs=("root",)),
+    own("processes", "no_new_rights"),
+    own("processes", "core"),
+    own("processes", "traced"),
+    own("processes", "traced_by_parent"),
+    own("processes", "timers"),
+    own("processes", "suspends", keys=((0.7, "echo status $?\n"), (0.3, "fg\n"), (0.5, ""))),
+    own("processes", "at_terminal", keys=((0.7, "\x1a"), (0.3, "jobs\n"), (0.3, "fg\n"), (0.3, "\x03"), (0.3, "\x03")),
+        keep=lambda text: "".join(text.split())),  # a shell ends the line of what SIGINT killed
+    # names and allocators
+    own("names", "names"),
+    plain("plain"),
+    plain("own_allocator", "-fno-builtin", os.path.join(HERE, "allocator.c")),
+    *(plain(name, flag, needs=(library,)) for name, flag, library in ALLOCATORS),
+    # sanitizers
+    plain("undefined", "-fsanitize=undefined"),
+    *(plain(compiler + "_" + name, "-fsanitize=" + name, compiler=compiler, needs=(compiler,), refuses="-fsanitize=" + name)
+      for compiler, name in (("gcc", "address"), ("gcc", "leak"), ("gcc", "thread"), ("clang", "thread"))),
+    *(plain("clang_" + name, "-fsanitize=" + name, compiler="clang", needs=("clang",)) for name in ("address", "leak")),
+]
+SITUATIONS[[case.name for case in SITUATIONS].index("processes.lasting")].name = "result_removed"
+killed = own("processes", "lasting", during=collector_killed, status=137)
+killed.name = "collector_killed"
+SITUATIONS.append(killed)
