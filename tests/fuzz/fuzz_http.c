@@ -30,8 +30,8 @@ static void put(const char *dir, const char *text)
 static void start(void)
 {
     char folder[128], link[128];
-    struct lwp_site *site;
-    struct lwp_server *server;
+    static struct lwp_site *site; /* until the end */
+    static struct lwp_server *server;
     struct lwp_error err;
     lwp_log_set_level(LWP_LOG_ERROR);
     snprintf(folder, sizeof folder, "%s/results", fuzz_folder());
