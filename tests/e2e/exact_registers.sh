@@ -15,12 +15,17 @@ run parts parts --region write_parts
 for name in bad fixed; do run $name $name --region write_registers; done
 for name in exp exp_fixed; do run $name $name; done
 run part exp --region lava
+$CC -O1 -g -Wall -Wextra -o register_fault "$SRC/tests/programs/register_fault.c" || fail "compile"
+for name in fault fault_window; do
+    [ $name = fault ] && window= || window="--window 1000000000:1"
+    "$LWP" collect -q -e exact --detect registers $window -o $name -- ./register_fault > fault.truth 2> err && "$LWP" analyze -q $name || { cat err; fail "$name"; }
+done
 run window exp --window 1000000000:1
 cat > check.py <<'PY'
 import collections, json, sys
 def load(name): return json.load(open(name + "/analysis.json"))
 def lines(d, context):
-    return [f["line"] for f in d["contexts"][context]["frames"] if f.get("line") and (f.get("file") or "").endswith("/register_values.c")] if context is not None else []
+    return [f["line"] for f in d["contexts"][context]["frames"] if f.get("line") and (f.get("file") or "").endswith(("/register_values.c", "/register_fault.c"))] if context is not None else []
 for name in "bad", "fixed", "parts":
     d, pairs, bad, low, high = load(name), collections.Counter(), [], 0, -1
     for p in d["redundancies"]:
@@ -51,6 +56,12 @@ assert through(d) > 30 * through(fixed), (through(d), through(fixed))
 def pairs_of(d): return sorted((p["amount"], lines(d, p["first"]), lines(d, p["second"])) for p in d["redundancies"])
 window = load("window")
 assert window["redundancy_totals"] == d["redundancy_totals"] and pairs_of(window) == pairs_of(d), (window["redundancy_totals"], d["redundancy_totals"])
+# of a superblock that a fault ends all that was written before counts as it runs, in windows what was until its last exit
+first, second, good, rounds = map(int, open("fault.truth").read().split())
+for name, writes in ("fault", good + 1), ("fault_window", good):
+    amounts = {(a[0], b[0]): amount for amount, a, b in pairs_of(load(name)) if a and b}
+    want = {(first, second): 4 * writes * rounds, (second, first): 4 * (writes - 1) * rounds}
+    assert all(amounts.get(pair) == amount for pair, amount in want.items()), (name, amounts, want)
 part = load("part")
 assert part["redundancies"] and abs(through(part) - through(d)) < 1000, (through(part), through(d))
 assert all(any(f.get("function") == "lava" for f in part["contexts"][p["second"]]["frames"]) for p in part["redundancies"])
