@@ -48,7 +48,7 @@ static inline void calls_drain(void)
         lwp_trace_drain();
 }
 
-VG_REGPARM(2) void lwp_calls_call(Addr return_address, Addr sp)
+VG_REGPARM(2) __attribute__((noinline)) void lwp_calls_call(Addr return_address, Addr sp)
 {
     calls_drain();
     struct lwp_call_stack *stack = lwp_calls_now->now;
@@ -65,10 +65,36 @@ VG_REGPARM(2) void lwp_calls_call(Addr return_address, Addr sp)
         calls_know(stack);
 }
 
-VG_REGPARM(2) void lwp_calls_return(Addr sp, ULong result)
+VG_REGPARM(2) __attribute__((noinline)) void lwp_calls_return(Addr sp, ULong result)
 {
     calls_drain();
     calls_pop(lwp_calls_now->now, sp, result);
+}
+
+VG_REGPARM(2) void lwp_calls_call_plain(Addr return_address, Addr sp)
+{
+    struct lwp_call_stack *stack = lwp_calls_now->now;
+    uint32_t count = stack->count;
+    if (count == stack->room || (count && stack->frames[count - 1].slot <= sp)) {
+        lwp_calls_call(return_address, sp);
+        return;
+    }
+    stack->frames[count] = (struct lwp_call_frame){.slot = sp, .return_address = return_address};
+    stack->count = count + 1;
+}
+
+VG_REGPARM(2) void lwp_calls_return_plain(Addr sp, ULong result)
+{
+    struct lwp_call_stack *stack = lwp_calls_now->now;
+    uint32_t count = stack->count;
+    const struct lwp_call_frame *top = &stack->frames[count - 1];
+    if (count < 2 || top->slot + sizeof(Addr) != sp || top[-1].slot < sp || top->hooked) {
+        lwp_calls_return(sp, result);
+        return;
+    }
+    stack->count = count - 1;
+    if (stack->known == count)
+        stack->known = count - 1;
 }
 
 VG_REGPARM(2) void lwp_calls_moved(Addr from, Addr to)

@@ -19,6 +19,9 @@ void lwp_calls_know(void);
 /* Helpers called from translated code. `sp`: after the push of a call, after the pop of a return. */
 VG_REGPARM(2) void lwp_calls_call(Addr return_address, Addr sp);
 VG_REGPARM(2) void lwp_calls_return(Addr sp, ULong result);
+/* The same where nothing is traced, and nobody wants to know the node. */
+VG_REGPARM(2) void lwp_calls_call_plain(Addr return_address, Addr sp);
+VG_REGPARM(2) void lwp_calls_return_plain(Addr sp, ULong result);
 /* The stack pointer was set anew (stack_moves.h). */
 VG_REGPARM(2) void lwp_calls_moved(Addr from, Addr to);
 

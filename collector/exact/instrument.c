@@ -238,11 +238,17 @@ static void translation_end(struct translation *now)
     if (lwp_trace_filters)
         lwp_filter_exit(&now->filter, now->traced);
     translation_moved(now, NULL);
-    if (out->jumpkind == Ijk_Call)
-        EMIT_CALL(out, NULL, 2, lwp_calls_call, mkIRExprVec_2(emit_word(now->next_ip), emit_register(out, REGISTER(RSP))));
-    else if (out->jumpkind == Ijk_Ret)
-        EMIT_CALL(out, NULL, 2, lwp_calls_return,
-                  mkIRExprVec_2(emit_register(out, REGISTER(RSP)), emit_register(out, REGISTER(RAX))));
+    if (out->jumpkind != Ijk_Call && out->jumpkind != Ijk_Ret)
+        return;
+    IRExpr *sp = emit_register(out, REGISTER(RSP));
+    if (out->jumpkind == Ijk_Call && lwp_duplication_plain)
+        EMIT_CALL(out, NULL, 2, lwp_calls_call_plain, mkIRExprVec_2(emit_word(now->next_ip), sp));
+    else if (out->jumpkind == Ijk_Call)
+        EMIT_CALL(out, NULL, 2, lwp_calls_call, mkIRExprVec_2(emit_word(now->next_ip), sp));
+    else if (lwp_duplication_plain)
+        EMIT_CALL(out, NULL, 2, lwp_calls_return_plain, mkIRExprVec_2(sp, emit_register(out, REGISTER(RAX))));
+    else
+        EMIT_CALL(out, NULL, 2, lwp_calls_return, mkIRExprVec_2(sp, emit_register(out, REGISTER(RAX))));
 }
 
 /* ---- two translations of a superblock (duplication.h) ---- */
