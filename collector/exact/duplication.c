@@ -6,18 +6,21 @@
 #include "libvex_guest_amd64.h"
 #include "libvex_trc_values.h"
 
+#include <stdbool.h>
+
 enum {
     INNER_FASTMISS = 37,                      /* VG_TRC_INNER_FASTMISS: there is no translation of where it goes on */
     LEAVES = VEX_TRC_JMP_SIGBUS,              /* lwp_duplication_leave */
 };
 static const Addr full_key = (Addr)1 << 62; /* in no address of a program: bits 47 to 63 of those are alike */
 
-bool lwp_duplication_runs, lwp_duplication_plain;
+enum lwp_duplication lwp_duplication_now;
+static bool duplicates;
 static bool runs_full; /* what runs, and is translated to go on */
 
 void lwp_duplication_start(void)
 {
-    lwp_duplication_runs = true;
+    duplicates = true;
 }
 
 /* ---- what is translated ---- */
@@ -46,14 +49,14 @@ extern VexTranslateResult __real_LibVEX_Translate(VexTranslateArgs *wanted);
 
 VexTranslateResult __wrap_LibVEX_Translate(VexTranslateArgs *wanted)
 {
-    bool chained = wanted->disp_cp_xindir != NULL; /* those of functions that the program wraps are not, and always full */
-    lwp_duplication_plain = lwp_duplication_runs && !runs_full && chained;
-    if (lwp_duplication_plain) {
+    bool chained = wanted->disp_cp_xindir != NULL; /* those of functions that the program itself wraps are not */
+    lwp_duplication_now = !duplicates || !chained ? LWP_DUPLICATION_ONLY : runs_full ? LWP_DUPLICATION_FULL : LWP_DUPLICATION_PLAIN;
+    if (lwp_duplication_now == LWP_DUPLICATION_FULL)
+        wanted->disp_cp_xindir = (void *)lwp_duplication_indirect;
+    if (lwp_duplication_now == LWP_DUPLICATION_PLAIN) {
         wanted->instrument2 = NULL; /* what becomes of the stack */
         duplication_self_check = wanted->needs_self_check;
         wanted->needs_self_check = duplication_plain_updates;
-    } else if (lwp_duplication_runs && chained) {
-        wanted->disp_cp_xindir = (void *)lwp_duplication_indirect;
     }
     return __real_LibVEX_Translate(wanted);
 }
@@ -111,7 +114,7 @@ void __wrap_vgPlain_disp_run_translations(UWord *left, void *state, Addr code)
     while (code) {
         left[0] = left[1] = 0;
         __real_vgPlain_disp_run_translations(left, state, code);
-        if (lwp_duplication_runs && left[0] == LEAVES) {
+        if (duplicates && left[0] == LEAVES) {
             runs_full = !runs_full;
             code = duplication_code(guest->guest_RIP);
             if (code)

@@ -10,13 +10,16 @@
 
 #include "libvex_ir.h"
 
-#include <stdbool.h>
-
 /* From now on; before anything is translated. */
 void lwp_duplication_start(void);
 
-/* Of the superblock that is being translated: there is a plain one, too, if it is not this one. */
-extern bool lwp_duplication_runs, lwp_duplication_plain;
+/* The translation that is being made. */
+enum lwp_duplication {
+    LWP_DUPLICATION_ONLY, /* there is no other */
+    LWP_DUPLICATION_PLAIN,
+    LWP_DUPLICATION_FULL,
+};
+extern enum lwp_duplication lwp_duplication_now;
 
 /* Leaves the superblock, which has done nothing yet, for its other translation. */
 static const IRJumpKind lwp_duplication_leave = Ijk_SigBUS; /* of which VEX has no use on Linux */

@@ -5,6 +5,7 @@
  *  - at each write to a register: whether it changes anything, or the value, to be looked at later (registers.c), if asked
  *    for;
  *  - at its end, if it calls, returns or sets the stack pointer anew: the shadow call stack (calls.h).
+ * Where only windows count a plain translation for outside of them has the countdown, heap and call stack alone (duplication.h).
  * Direct calls are not followed into (guest_chase off), so that every call and every entry is an end and a start. */
 #include "collector/exact/instrument.h"
 
@@ -240,12 +241,13 @@ static void translation_end(struct translation *now)
     translation_moved(now, NULL);
     if (out->jumpkind != Ijk_Call && out->jumpkind != Ijk_Ret)
         return;
+    bool plain = lwp_duplication_now == LWP_DUPLICATION_PLAIN;
     IRExpr *sp = emit_register(out, REGISTER(RSP));
-    if (out->jumpkind == Ijk_Call && lwp_duplication_plain)
+    if (out->jumpkind == Ijk_Call && plain)
         EMIT_CALL(out, NULL, 2, lwp_calls_call_plain, mkIRExprVec_2(emit_word(now->next_ip), sp));
     else if (out->jumpkind == Ijk_Call)
         EMIT_CALL(out, NULL, 2, lwp_calls_call, mkIRExprVec_2(emit_word(now->next_ip), sp));
-    else if (lwp_duplication_plain)
+    else if (plain)
         EMIT_CALL(out, NULL, 2, lwp_calls_return_plain, mkIRExprVec_2(sp, emit_register(out, REGISTER(RAX))));
     else
         EMIT_CALL(out, NULL, 2, lwp_calls_return, mkIRExprVec_2(sp, emit_register(out, REGISTER(RAX))));
@@ -268,7 +270,7 @@ static IRExpr *translation_left(struct translation *now, const void *at)
 /* In the full translation: nothing is due. What begins the region is always full. */
 static void translation_full(struct translation *now)
 {
-    if (!lwp_duplication_runs || lwp_region_is(now->start))
+    if (lwp_duplication_now != LWP_DUPLICATION_FULL || lwp_region_is(now->start))
         return;
     IRExpr *due = emit_binary(now->out, Iop_CmpLT32S, translation_left(now, (const UInt *)&lwp_trace_state.left + 1), IRExpr_Const(IRConst_U32(0)));
     IRExpr *here = emit_binary(now->out, Iop_Or1, due, emit_flag(now->out, &lwp_trace_open));
@@ -313,7 +315,7 @@ IRSB *lwp_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout 
         return in;
     translation_extent(&now);
     lwp_stack_moves_enter(&now.moves, in);
-    if (lwp_duplication_plain)
+    if (lwp_duplication_now == LWP_DUPLICATION_PLAIN)
         return translation_plain(&now);
     translation_survey(&now);
     for (Int i = now.first; i < in->stmts_used; i++) {

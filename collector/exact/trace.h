@@ -3,9 +3,9 @@
  * buffer itself, behind a word that says which superblock it is, and calls lwp_trace_tick() when the buffer may be full;
  * unless it is for the cache model alone: then it overwrites the same words, too, and hands on only superblocks that may
  * miss, or in which a sample may be due (filter.h).
- * If there are windows it overwrites the same words again and again: outside of a window nobody reads them; inside of
- * one the countdown is kept below zero, so that each superblock calls lwp_trace_tick(), which hands on the words of
- * the one before. Accesses are handed on, to the cache model and the sampler, before anything changes that they are
+ * If there are windows it overwrites the same words again and again: outside of a window nobody reads them (where nothing
+ * but windows counts there are plain translations for outside, which write none: duplication.h); inside of one the
+ * countdown is kept below zero, so that each superblock calls lwp_trace_tick(), which hands on the words of the one before. Accesses are handed on, to the cache model and the sampler, before anything changes that they are
  * attributed by: the call stack, the thread, the heap, the modules. */
 #ifndef LWP_EXACT_TRACE_H
 #define LWP_EXACT_TRACE_H
