@@ -30,8 +30,8 @@ done
 sha256sum *.deb
 lintian --allow-root --fail-on error,warning *.changes || fail "lintian"
 
-inside() { # FOLDER COMMAND...: runs it there, with a /proc and /dev of its own
-    unshare -m -- sh -c 'root=$1; shift; mount -t proc proc "$root/proc" && mount --rbind /dev "$root/dev" &&
+inside() { # FOLDER COMMAND...: runs it there, with this system's /proc, /dev and /sys
+    unshare -m -- sh -c 'root=$1; shift; for one in proc dev sys; do mount --rbind /$one "$root/$one" || exit; done
         DEBIAN_FRONTEND=noninteractive LC_ALL=C exec chroot "$root" "$@"' sh "$@"
 }
 for wanted in $SUITES; do
