@@ -252,6 +252,9 @@ static bool tip_mapping(struct lwp_profile *profile, const struct lwp_exchange *
     if (within < before + placement_better)
         return false;
     tip->kind = "mapping";
+    tip->group = memcpy(lwp_arena_alloc(profile->arena, found->count, sizeof *group), group, found->count * sizeof *group);
+    tip->within = within;
+    tip->before = before;
     tip->title = lwp_arena_printf(profile->arena, "Threads that communicate most are not the ones that start one after the other: side by side %.0f %% of the communication "
                                   "would stay between neighbours, not %.0f %%", 100 * within, 100 * before);
     tip->next_step = lwp_arena_printf(

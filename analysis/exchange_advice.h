@@ -9,6 +9,10 @@ struct lwp_exchange_tip {
     size_t region;     /* of the exchange's regions */
     double share;      /* of all accesses of the run, those that it is about */
     const char *title, *severity, *next_step;
+    /* of "mapping": the group of each thread, and the part of all communication that stays within groups, and within those of
+     * threads that start one after the other; else NULL and 0 */
+    const size_t *group;
+    double within, before;
 };
 
 struct lwp_exchange_tips {

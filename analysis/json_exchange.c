@@ -60,23 +60,40 @@ static json_t *json_pieces(const struct lwp_exchange_pieces *pieces)
                      lwp_json_count(pieces->bytes), "step", (json_int_t)pieces->step);
 }
 
+/* Which threads are to run side by side: their places in "threads", by group. */
+static json_t *json_placement(const struct lwp_exchange_tip *tip, size_t threads)
+{
+    json_t *groups = json_array();
+    for (size_t i = 0; i < threads; i++)
+        while (json_array_size(groups) <= tip->group[i])
+            json_array_append_new(groups, json_array());
+    for (size_t i = 0; i < threads; i++)
+        json_array_append_new(json_array_get(groups, tip->group[i]), json_integer((json_int_t)i));
+    return json_pack("{s:o,s:o,s:o}", "groups", groups, "within", json_real(tip->within), "before", json_real(tip->before));
+}
+
 static json_t *json_region(struct lwp_json_tables *tables, const struct lwp_exchange *found, const struct lwp_exchange_tips *tips,
                            const struct lwp_exchange_region *region)
 {
     static const char *const kinds[] = {"program", "runtime", "function", "parallel", "loop"};
     bool any = region->firsts > 0;
-    json_t *list = json_array();
-    for (size_t i = 0; i < tips->count; i++)
-        if (&found->regions[tips->tips[i].region] == region)
-            json_array_append_new(list, lwp_json_text(tips->tips[i].next_step));
-    return json_pack("{s:s,s:o,s:o,s:o,s:n,s:n,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "kind", kinds[region->kind], "name",
+    json_t *list = json_array(), *placement = NULL;
+    for (size_t i = 0; i < tips->count; i++) {
+        const struct lwp_exchange_tip *tip = &tips->tips[i];
+        if (&found->regions[tip->region] != region)
+            continue;
+        json_array_append_new(list, lwp_json_text(tip->next_step));
+        if (tip->group)
+            placement = json_placement(tip, found->count);
+    }
+    return json_pack("{s:s,s:o,s:o,s:o,s:n,s:n,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o?}", "kind", kinds[region->kind], "name",
                      lwp_json_text(region->name), "loop", lwp_json_loop(tables, region->region), "true",
                      json_counts(region->first, found->count), "true_ci", "samples", "reuse",
                      json_counts(region->again, found->count), "crr", json_ratios(region->ratios, found->count), "communicated",
                      lwp_json_count(region->firsts), "reused", lwp_json_count(region->agains), "homogeneity",
                      any ? lwp_json_share(region->homogeneity) : json_null(), "balance_percent",
                      any ? lwp_json_share(region->balance) : json_null(), "crd", json_distances(region), "pieces", json_pieces(&region->pieces), "pattern",
-                     lwp_json_text(lwp_exchange_pattern(region->first, found->count)), "advice", list);
+                     lwp_json_text(lwp_exchange_pattern(region->first, found->count)), "advice", list, "placement", placement);
 }
 
 json_t *lwp_json_exchange(struct lwp_json_tables *tables, const struct lwp_exchange *found, const struct lwp_exchange_tips *tips)

@@ -68,7 +68,7 @@ static json_t *json_sharing(struct lwp_json_tables *tables, const struct lwp_sha
     }
     const struct lwp_shared_use *first = item->uses[0].use;
     bool placed = item->object != LWP_NONE && profile->objects[item->object].kind != LWP_OBJECT_UNKNOWN;
-    return json_pack("{s:o,s:o,s:s,s:o,s:i,s:I,s:o,s:o,s:o,s:I,s:o,s:o,s:I,s:o,s:o}", "object",
+    return json_pack("{s:o,s:o,s:s,s:o,s:i,s:I,s:o,s:o,s:o,s:I,s:o,s:o,s:I,s:o,s:o,s:o}", "object",
                      lwp_json_object(tables, item->object), "name",
                      lwp_json_text(item->name), "kind",
                      item->is_false ? "false" : "true", "line_offset",
@@ -76,7 +76,7 @@ static json_t *json_sharing(struct lwp_json_tables *tables, const struct lwp_sha
                      "lines", (json_int_t)item->lines, "fields", fields, "offsets", offsets, "threads", threads,
                      "thread_count", (json_int_t)item->threads, "share", lwp_json_share(item->share.value), "share_ci",
                      lwp_json_interval(&item->share), "samples", (json_int_t)item->hits.samples, "sites", sites,
-                     "advice", lwp_json_text(item->advice));
+                     "advice", lwp_json_text(item->advice), "declaration", lwp_json_text(item->declaration));
 }
 
 json_t *lwp_json_sharing(struct lwp_json_tables *tables, const struct lwp_together *together)

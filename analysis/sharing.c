@@ -8,6 +8,7 @@
 #include "analysis/sharing.h"
 
 #include "analysis/objects.h"
+#include "analysis/padding.h"
 #include "analysis/thread_roots.h"
 #include "base/arena.h"
 #include "base/hash.h"
@@ -259,6 +260,7 @@ void lwp_sharing_find(struct lwp_profile *profile, struct lwp_sharings *found)
         for (size_t k = 0; k < item->use_count; k++)
             item->uses[k].field = sharing_field(profile, item->uses[k].use);
         item->advice = sharing_advice(profile, item);
+        item->declaration = lwp_padding_declare(profile, item);
         if (item->is_false)
             item->advice = lwp_arena_printf(profile->arena,
                                             "%s What that gains is not known: at most the %.0f %% of all time that was "

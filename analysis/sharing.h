@@ -21,6 +21,7 @@ struct lwp_sharing {
     struct lwp_share share;                           /* of all time */
     const char *name;      /* of the object */
     const char *advice;
+    const char *declaration; /* with each thread's part on lines of its own; NULL: not known, or of no use */
 };
 
 struct lwp_sharings {

@@ -105,6 +105,15 @@ static const char *root_work_tree(struct lwp_arena *arena, const char *folder)
     return at;
 }
 
+const char *lwp_source_here(struct lwp_arena *arena)
+{
+    char here[PATH_MAX];
+    if (!getcwd(here, sizeof here))
+        return NULL;
+    const char *tree = root_work_tree(arena, here);
+    return tree ? tree : lwp_arena_strdup(arena, here);
+}
+
 static bool root_has_files(struct lwp_arena *arena, json_t *analysis, const char *folder)
 {
     struct root_files files = {.arena = arena, .below = folder};

@@ -3,7 +3,7 @@
  * Text from the profiled program reaches the page only as text nodes and attributes, never as HTML. */
 
 const NAME_MAX = 240;
-const ROWS_MAX = 100;
+const ROWS_MAX = 50; /* drawn at first; a button shows the rest */
 
 /* Characters that are invisible, move the cursor or turn the reading direction around are spelled out. */
 const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;

@@ -2,7 +2,7 @@
  * what is read again and one of their ratio, and a histogram of the distances between two reads. */
 
 const EXCHANGE_KINDS = {program: 'whole program, but for the runtime\u2019s own', runtime: 'runtime', function: 'function', parallel: 'OpenMP parallel region', loop: 'loop'};
-const FLOWS_MAX = 100;
+const FLOWS_MAX = 25;
 
 const regionLink = index => el('a', {href: '#region/' + index}, clip((at(list(data.communication && data.communication.regions), index) || {}).name || 'unknown', 80));
 
@@ -60,6 +60,22 @@ function regionTiles(region) {
 
 const regionTips = region => list(region.advice).map(text => el('p.note', null, prose(text)));
 
+/* Which threads share a cache: as they start, and as they should. */
+function placementDrawing(communication, placement) {
+  const threads = list(communication.threads), proposed = list(placement && placement.groups).map(list);
+  if (!proposed.length) return null;
+  const side = Math.max(...proposed.map(group => group.length), 1), inOrder = [];
+  threads.forEach((_, i) => { if (i % side) inOrder[inOrder.length - 1].push(i); else inOrder.push([i]); });
+  /* a thread keeps the colour of the group that it belongs to, so that what moves is seen */
+  const home = new Map(proposed.flatMap((group, g) => group.map(i => [i, g])));
+  const caches = (groups, what) => el('div.caches', {role: 'img', 'aria-label': `${what}: ${groups.map(group => group.map(i => threadName(threads[i])).join(' with ')).join('; ')}`},
+    groups.map(group => el('div.cache', null, group.map(i => el(`span.thread.g${home.get(i) % GROUP_COLOURS}`, null, threadName(threads[i]), ' ', el('span.mark', null, groupLetter(home.get(i))))))));
+  const row = (groups, what, share) => [el('h3', null, what, ' ', el('span.soft', null, `${percent(share)} of the communication stays within a cache`)), caches(groups, what)];
+  return el('section', null, el('h2', null, 'Where the threads should run'), el('div.panel', null,
+    row(inOrder, 'In the order they start', placement.before), row(proposed, 'Proposed', placement.within),
+    el('p.legend', null, 'A frame is a group of processors that share a cache; letters and colours name the group that a thread belongs to.')));
+}
+
 function regionsTable(communication) {
   const rows = list(communication.regions).map((region, index) => ({region, index})).filter(r => r.region.kind !== 'program');
   if (!rows.length) return null;
@@ -83,7 +99,7 @@ function viewExchange(communication) {
     el('h1', null, 'Threads'),
     el('p.lead', null, `Who reads what another thread wrote, ${communication.scaled ? 'estimated from part of memory' : 'counted every single time'}; memory is told apart by ${plural(communication.granularity_bytes, 'byte', 'bytes')}. `,
       communication.others > 0 && `The last row stands for ${plural(communication.others, 'more thread', 'more threads')}. `, communication.unwatched > 0 && `${plural(communication.unwatched, 'thread was', 'threads were')} not followed: what they read is unknown.`),
-    whole >= 0 && [regionTiles(regions[whole]), tips.map(tip => el('p.note', null, el('strong', null, 'To change: '), el('a', {href: findingLink(tip)}, prose(tip.title)))), regionTips(regions[whole]), exchangeMatrices(communication, regions[whole])],
+    whole >= 0 && [regionTiles(regions[whole]), tips.map(tip => el('p.note', null, el('strong', null, 'To change: '), el('a', {href: findingLink(tip)}, prose(tip.title)))), regionTips(regions[whole]), placementDrawing(communication, regions[whole].placement), exchangeMatrices(communication, regions[whole])],
     regionsTable(communication),
     whole >= 0 && [distanceChart(regions[whole]), el('section', null, el('h2', null, 'Largest flows'), exchangeFlows(communication, regions[whole]))],
   ];
@@ -99,6 +115,7 @@ function viewRegion(index) {
     tip && el('p.lead', null, prose(tip.title + '.')),
     regionTiles(region),
     list(region.advice).length > 0 && el('section', null, el('h2', null, 'What to do'), regionTips(region)),
+    placementDrawing(communication, region.placement),
     el('section', null, el('h2', null, 'Who reads whose data'), exchangeMatrices(communication, region)),
     region.pieces && region.pieces.count > 0 && el('p', null, `What is read for the first time lies in ${plural(region.pieces.count, 'piece', 'pieces')} of ${shortCount(region.pieces.bytes / region.pieces.count)} bytes (${shortCount(region.pieces.lines / region.pieces.count)} cache lines) on average` +
       (region.pieces.step > 0 ? `, most of them ${count(region.pieces.step)} bytes from one to the next.` : '.')),

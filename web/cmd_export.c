@@ -33,7 +33,7 @@ static const struct lwp_option export_options[] = {
     {.name = "root",
      .kind = LWP_OPT_TEXT,
      .argument = "FOLDER",
-     .help = "say paths relative to it, not to the work tree around the current folder"},
+     .help = "the source's folder: paths are relative to it, not to the work tree around the current folder"},
     {.name = "templates",
      .kind = LWP_OPT_TEXT,
      .argument = "FOLDER",
@@ -134,7 +134,10 @@ static int export_result(const char *dir, const struct lwp_options *options, jso
     if (!status)
         status = lwp_result_load(dir, &analysis, err);
     if (!status && name) {
-        *data = lwp_page_result_data(name, "exported", analysis, export_policy(lwp_options_text(options, "source")));
+        enum lwp_source_policy policy = export_policy(lwp_options_text(options, "source"));
+        char *within = policy == LWP_SOURCE_NONE ? NULL : lwp_result_source_within(dir, analysis, lwp_options_text(options, "root"));
+        *data = lwp_page_result_data(name, "exported", analysis, policy, within);
+        free(within);
         export_redact(*data, analysis, options);
         snprintf(title_room, PATH_MAX, "%s", lwp_page_title(name, analysis));
         *title = title_room;

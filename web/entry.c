@@ -145,8 +145,11 @@ static int entry_refresh(struct lwp_entry *entry, const struct lwp_assets *asset
     entry->page = entry->json = NULL;
     entry->seen = now;
     int status = lwp_result_load(entry->dir, &analysis, err);
-    if (!status)
-        status = entry_page_text(entry, assets, lwp_page_result_data(entry->name, "served", analysis, LWP_SOURCE_ALL), &entry->page, err);
+    if (!status) {
+        char *within = lwp_result_source_within(entry->dir, analysis, NULL);
+        status = entry_page_text(entry, assets, lwp_page_result_data(entry->name, "served", analysis, LWP_SOURCE_ALL, within), &entry->page, err);
+        free(within);
+    }
     json_decref(analysis);
     return status;
 }

@@ -80,9 +80,9 @@ const char *lwp_page_title(const char *name, const json_t *analysis)
     return slash && slash[1] ? slash + 1 : program;
 }
 
-json_t *lwp_page_result_data(const char *name, const char *mode, json_t *analysis, enum lwp_source_policy policy)
+json_t *lwp_page_result_data(const char *name, const char *mode, json_t *analysis, enum lwp_source_policy policy, const char *within)
 {
-    json_t *left_out = lwp_trim(analysis, PAGE_ANALYSIS_BYTES_MAX), *sources = lwp_source_collect(analysis, policy);
+    json_t *left_out = lwp_trim(analysis, PAGE_ANALYSIS_BYTES_MAX), *sources = lwp_source_collect(analysis, policy, within);
     char *clean = lwp_utf8_clean(name); /* a folder's name is bytes */
     json_t *data = left_out && sources ? json_pack("{s:s, s:s, s:s, s:s, s:O, s:O, s:O}", "view", "result", "name",
                                                    clean ? clean : "", "mode", mode, "lwp", LWP_VERSION, "analysis", analysis, "sources", sources, "left_out", left_out)

@@ -15,8 +15,8 @@ int lwp_page_build(const struct lwp_assets *assets, const char *root, const char
                    size_t *length, struct lwp_error *err);
 
 /* What a report page is given: {"view": "result", "name", "mode", "lwp", "analysis", "sources", "left_out"}; `mode` is
- * "served" or "exported". Leaves out of `analysis` what would make the page too large. */
-json_t *lwp_page_result_data(const char *name, const char *mode, json_t *analysis, enum lwp_source_policy policy);
+ * "served" or "exported", `within` as for lwp_source_collect. Leaves out of `analysis` what would make the page too large. */
+json_t *lwp_page_result_data(const char *name, const char *mode, json_t *analysis, enum lwp_source_policy policy, const char *within);
 
 /* What a page of two runs is given: {"view": "diff", "mode", "lwp", "diff", "sides"}: of each side's data as much as its
  * drawings take. */

@@ -1,6 +1,8 @@
 /* The web knows analysis.json, never a sample: what makes analysis.json runs as another process. */
 #include "web/result.h"
 
+#include "analysis/source_root.h"
+#include "base/arena.h"
 #include "base/json_file.h"
 #include "base/log.h"
 
@@ -15,6 +17,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -218,6 +221,26 @@ int lwp_result_load(const char *dir, json_t **analysis, struct lwp_error *err)
     else
         *analysis = root;
     return status;
+}
+
+static bool result_is_own(const char *dir, const json_t *analysis)
+{
+    struct stat info;
+    struct utsname here;
+    const char *host = json_string_value(json_object_get(json_object_get(analysis, "run"), "host"));
+    return host && uname(&here) == 0 && strcmp(host, here.nodename) == 0 && stat(dir, &info) == 0 && info.st_uid == geteuid();
+}
+
+char *lwp_result_source_within(const char *dir, const json_t *analysis, const char *root)
+{
+    if (result_is_own(dir, analysis))
+        return NULL;
+    struct lwp_arena *arena = lwp_arena_new();
+    const char *here = root ? root : lwp_source_here(arena);
+    char *within = strdup(here ? here : "/nonexistent");
+    lwp_arena_free(arena);
+    lwp_log(LWP_LOG_WARNING, "%s was made by another user or on another machine: source is read from %s only", dir, within);
+    return within;
 }
 
 char *lwp_result_name(const char *dir)

@@ -20,6 +20,10 @@ int lwp_result_prepare(const char *dir, struct lwp_error *err);
 /* Reads DIR/analysis.json, or the file `dir`; *analysis is the caller's to decref. */
 int lwp_result_load(const char *dir, json_t **analysis, struct lwp_error *err);
 
+/* Where to read source of: NULL: wherever the result says, since this user has made it on this machine; else `root`, or with
+ * NULL the work tree around the current folder, and a warning says so. The caller frees it. */
+char *lwp_result_source_within(const char *dir, const json_t *analysis, const char *root);
+
 /* What is in `dir` so far, counted by 'lwp dump' as a process of its own; *counts is the caller's to decref. */
 int lwp_result_counts(const char *dir, json_t **counts, struct lwp_error *err);
 

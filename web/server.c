@@ -53,6 +53,11 @@ static bool server_origin_is(const char *origin, const char *host)
     return strncasecmp(origin, "http://", 7) == 0 && strcasecmp(origin + 7, host) == 0;
 }
 
+static bool server_is_read(const char *method)
+{
+    return strcmp(method, MHD_HTTP_METHOD_GET) == 0 || strcmp(method, MHD_HTTP_METHOD_HEAD) == 0;
+}
+
 /* The path behind the secret, or NULL where that is wrong; takes the same time wherever it is. */
 static const char *server_path(const struct lwp_server *server, const char *url)
 {
@@ -72,7 +77,7 @@ static struct lwp_answer server_answer(const struct lwp_server *server, struct M
 {
     const char *host = server_header(connection, MHD_HTTP_HEADER_HOST), *origin = server_header(connection, MHD_HTTP_HEADER_ORIGIN);
     const char *path = server_path(server, url);
-    if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
+    if (!server_is_read(method))
         return lwp_answer_say(MHD_HTTP_METHOD_NOT_ALLOWED, "Only GET and HEAD.");
     if (!host)
         return lwp_answer_say(MHD_HTTP_BAD_REQUEST, "A request needs a Host header.");
@@ -128,11 +133,19 @@ static void server_add_headers(struct MHD_Response *response, unsigned status, c
         MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
 }
 
-/* Called again while a request's body comes, which nobody asked for: it is answered at its first call, unread. */
+/* Called when a request's headers are there, and again when it has ended: only then may more requests of the same
+ * connection follow. What is refused is refused at once; a body that nobody asked for ends the connection. */
 static enum MHD_Result server_request(void *context, struct MHD_Connection *connection, const char *url, const char *method,
                                       const char *version, const char *upload, size_t *upload_size, void **state)
 {
-    (void)version, (void)upload, (void)upload_size, (void)state;
+    (void)version, (void)upload;
+    static char begun;
+    if (*upload_size)
+        return MHD_NO;
+    if (!*state && server_is_read(method)) {
+        *state = &begun;
+        return MHD_YES;
+    }
     struct lwp_answer answer = server_answer(context, connection, url, method);
     if (!answer.text)
         return MHD_NO;
@@ -151,6 +164,17 @@ static enum MHD_Result server_request(void *context, struct MHD_Connection *conn
     }
     lwp_text_drop(answer.text);
     return result;
+}
+
+/* What %00 stands for must not end the path. */
+static size_t server_unescape(void *context, struct MHD_Connection *connection, char *text)
+{
+    (void)context, (void)connection;
+    size_t length = MHD_http_unescape(text);
+    for (size_t i = 0; i < length; i++)
+        if (!text[i])
+            text[i] = '\1';
+    return length;
 }
 
 /* As many connections as files may be open, which may often be raised. */
@@ -179,7 +203,8 @@ int lwp_server_start(struct lwp_server **made, struct lwp_site *site, int fd, bo
         server->daemon = MHD_start_daemon(
             MHD_USE_AUTO | MHD_USE_INTERNAL_POLLING_THREAD, 0, NULL, NULL, server_request, server, MHD_OPTION_LISTEN_SOCKET, fd,
             MHD_OPTION_CONNECTION_LIMIT, server_connections(), MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)SERVER_IDLE_S,
-            MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)SERVER_REQUEST_BYTES, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
+            MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)SERVER_REQUEST_BYTES, MHD_OPTION_STRICT_FOR_CLIENT, 1,
+            MHD_OPTION_UNESCAPE_CALLBACK, server_unescape, NULL, MHD_OPTION_END);
     }
     if (!server || !server->daemon) {
         free(server);

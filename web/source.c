@@ -2,10 +2,12 @@
  * lines, and a few around them.
  *
  * The paths come from the debug info of a program that may be hostile, and the page may be shared: only plain files
- * that are called like source files are read, nothing else of them than those lines, and all of it is bounded.
+ * that are called like source files are read, nothing else of them than those lines, and all of it is bounded. Of a result
+ * that someone else has made only files of the work tree here are read, wherever it says that its source is.
  */
 #include "web/source.h"
 
+#include "analysis/source_root.h"
 #include "base/arena.h"
 #include "base/utf8.h"
 
@@ -186,14 +188,37 @@ static time_t source_run_start(const json_t *analysis)
     return started && strptime(started, "%Y-%m-%dT%H:%M:%S", &parts) ? timegm(&parts) : 0;
 }
 
-/* The text of a plain file, NUL-ended, or NULL and why. */
-static char *source_read(const char *path, struct stat *info, const char **why)
+/* Whether the path, without links, is one to read from. */
+static bool source_is_within(const char *real, const char *within)
 {
-    if (!source_named_like_source(path)) {
+    char folder[PATH_MAX];
+    if (!within || lwp_source_is_system(real))
+        return true;
+    size_t length = realpath(within, folder) ? strlen(folder) : 0;
+    return length && strncmp(real, folder, length) == 0 && (real[length] == '/' || length == 1);
+}
+
+/* The text of a plain file, NUL-ended, or NULL and why. */
+static char *source_read(const char *named, const char *within, struct stat *info, const char **why)
+{
+    char path[PATH_MAX];
+    if (!source_named_like_source(named)) {
         *why = "not called like a source file";
         return NULL;
     }
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (!realpath(named, path)) {
+        *why = "not found on this machine";
+        return NULL;
+    }
+    if (!source_named_like_source(path)) {
+        *why = "a link to what is not called like a source file";
+        return NULL;
+    }
+    if (!source_is_within(path, within)) {
+        *why = "outside of the source here, and this result was made by someone else";
+        return NULL;
+    }
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
     if (fd < 0) {
         *why = "not found on this machine";
         return NULL;
@@ -266,7 +291,7 @@ static json_t *source_excerpts(const char *text, const struct source_span *spans
     return excerpts;
 }
 
-static json_t *source_file(const json_t *analysis, const struct source_span *spans, size_t count, size_t *budget)
+static json_t *source_file(const json_t *analysis, const struct source_span *spans, size_t count, const char *within, size_t *budget)
 {
     const char *path = spans->path, *why = NULL;
     const char *cwd = json_string_value(json_object_get(json_object_get(analysis, "run"), "cwd"));
@@ -281,7 +306,7 @@ static json_t *source_file(const json_t *analysis, const struct source_span *spa
              (int)sizeof full)
         why = "its path is too long";
     else
-        text = source_read(full, &info, &why);
+        text = source_read(full, within, &info, &why);
     time_t started = source_run_start(analysis);
     json_t *file =
         json_pack("{s:s, s:b, s:s?, s:o}", "path", path, "changed", text && started && info.st_mtime > started,
@@ -290,7 +315,7 @@ static json_t *source_file(const json_t *analysis, const struct source_span *spa
     return file;
 }
 
-json_t *lwp_source_collect(const json_t *analysis, enum lwp_source_policy policy)
+json_t *lwp_source_collect(const json_t *analysis, enum lwp_source_policy policy, const char *within)
 {
     static const char *const names[] = {"none", "hot", "all"};
     json_t *files = json_array(), *sources = json_pack("{s:s, s:o}", "policy", names[policy], "files", files);
@@ -305,7 +330,7 @@ json_t *lwp_source_collect(const json_t *analysis, enum lwp_source_policy policy
     for (size_t i = 0, end; i < spans.count && json_array_size(files) < SOURCE_FILES_MAX; i = end) {
         for (end = i + 1; end < spans.count && strcmp(spans.items[end].path, spans.items[i].path) == 0; end++)
             ;
-        json_array_append_new(files, source_file(analysis, spans.items + i, end - i, &budget));
+        json_array_append_new(files, source_file(analysis, spans.items + i, end - i, within, &budget));
     }
     free(spans.items);
     return sources;

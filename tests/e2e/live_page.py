@@ -4,7 +4,7 @@ reader was when its result changes; the index marks the run. Nothing is logged, 
 import json, os, re, signal, subprocess, sys, time
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.environ["SRC"] + "/tests/web")
-from chromium import LWP, TMP, Browser, check, problems, served
+from chromium import LWP, TMP, Browser, axe, check, problems, served
 
 PROGRAM = r"""
 #include <unistd.h>
@@ -47,6 +47,7 @@ def main():
     folder.mkdir()
     process, url = start(folder)
     index, index_url = served(folder)
+    script = axe()
     browser = Browser()
     try:
         browser.size(1280)
@@ -59,7 +60,11 @@ def main():
         text = browser.text()
         for word in ("Progress of turns", "The program is running", "Running for", "Processes", "Threads", "KiB"):
             check(word in text, f"while it runs: '{word}' is not there: {text}")
-        browser.shot("running")
+        for scheme in ("light", "dark"):
+            browser.scheme(scheme)
+            browser.accessible(script, f"running, {scheme}")
+            browser.shot(f"running-{scheme}")
+        browser.scheme("light")
         browser.size(400, 800)
         check(browser.driver.execute_script("return document.documentElement.scrollWidth <= innerWidth"), "the progress is wider than a phone")
         browser.size(1280)

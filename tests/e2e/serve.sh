@@ -6,7 +6,7 @@ cd "$TMP" || exit 1
 server=
 trap '[ -z "$server" ] || kill "$server"' EXIT
 
-sample() { mkdir -p "$1" && sed "s|\"/nowhere\"|\"$SRC/tests/web\"|" "$SRC/tests/web/analysis.json" > "$1/analysis.json"; }
+sample() { mkdir -p "$1" && sed "s|\"/nowhere\"|\"$SRC/tests/web\"|; s|\"host\": *\"[^\"]*\"|\"host\": \"$(uname -n)\"|" "$SRC/tests/web/analysis.json" > "$1/analysis.json"; }
 sample one
 mkdir several && sample "several/a run" && sample "several/b" && mkdir several/empty several/not-analysed
 echo '{"schema": "lwp-run", "version": "1.0"}' > several/not-analysed/run.json

@@ -1,39 +1,11 @@
 #!/usr/bin/python3
 """Every view of a result that has everything, from its deep link: what it must say, by keyboard, in the order of its numbers,
 on paper and on a phone; hostile text in it stays text; axe-core finds nothing against WCAG 2.1 A and AA, in light and dark."""
-import base64, json, os, re, subprocess, sys
+import os, subprocess, sys
 sys.dont_write_bytecode = True  # the source tree stays as it is
 sys.path.insert(0, os.environ["SRC"] + "/tests/web")
-from chromium import SHOTS, TMP, Browser, By, check, export, problems, result
+from chromium import TMP, Browser, By, axe, check, export, problems, result
 from results import ALL_VIEWS, HOSTILE, count_communication, everything, make_hostile, trace_locality
-from pathlib import Path
-
-
-RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]
-
-
-def axe():
-    """axe-core's script: what configure --install-deps put there, else npm's, else None."""
-    at = lambda folder: Path(folder) / "axe-core/axe.min.js"
-    if "LWP_AXE" in os.environ:
-        return Path(os.environ["LWP_AXE"]).read_text()
-    for command in (["npm", "root", "-g"], ["npm", "install", "--silent", "--no-save", "--prefix", str(TMP / "npm"), "axe-core@4"]):
-        try:
-            said = subprocess.run(command, capture_output=True, text=True, timeout=60).stdout.strip()
-        except (OSError, subprocess.TimeoutExpired):
-            return None
-        for folder in (said, TMP / "npm/node_modules"):
-            if folder and at(folder).exists():
-                return at(folder).read_text()
-    return None
-
-
-def accessible(browser, script, what, rules):
-    browser.driver.execute_script(script)
-    found = browser.driver.execute_async_script("""const done = arguments[1];
-        axe.run(document, {runOnly: arguments[0]}).then(r => done(r.violations), e => done([{id: String(e), nodes: []}]))""", rules)
-    for violation in found:
-        check(False, f"{what}: {violation['id']}: " + "; ".join(node["html"][:160] + " " + " ".join(a["message"][:200] for a in node["any"][:1]) for node in violation["nodes"][:3]))
 
 
 def views(browser, base, script):
@@ -42,8 +14,7 @@ def views(browser, base, script):
         for scheme in ("light", "dark"):
             browser.scheme(scheme)
             browser.open(f"{base}#{view}")
-            if script:
-                accessible(browser, script, f"#{view}, {scheme}", RULES if scheme == "light" else ["color-contrast"])
+            browser.accessible(script, f"#{view}, {scheme}", **({} if scheme == "light" else {"rules": ["color-contrast"]}))
             browser.shot(f"view-{name}-{scheme}")
         text = browser.text()
         for word in words:
@@ -51,6 +22,7 @@ def views(browser, base, script):
         check("cannot be drawn" not in text, f"#{view}: {text[:200]}")
         browser.size(400, 800)
         check(browser.driver.execute_script("return document.documentElement.scrollWidth <= innerWidth"), f"#{view} is wider than a phone")
+        browser.shot(f"view-{name}-phone")
         browser.size(1280)
     browser.scheme("light")
 
@@ -64,9 +36,8 @@ def paper(browser, base):
         browser.open(f"{base}#{view}")
         wide = driver.execute_script("return [...document.querySelectorAll('main *')].filter(e => e.getBoundingClientRect().right > 719 && getComputedStyle(e).position !== 'absolute' && !e.closest('.chart-area')).slice(0, 3).map(e => e.outerHTML.slice(0, 120))")
         check(not wide, f"#{view} is cut off on paper: {wide}")
-        if SHOTS:
-            pdf = driver.execute_cdp_cmd("Page.printToPDF", {"paperWidth": 8.27, "paperHeight": 11.69, "printBackground": True})["data"]
-            (Path(SHOTS) / f"view-{view.replace('/', '-')}.pdf").write_bytes(base64.b64decode(pdf))
+        browser.shot(f"view-{view.replace('/', '-')}-print")
+        browser.pdf(f"view-{view.replace('/', '-')}")
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
     browser.size(1280)
 
@@ -135,8 +106,7 @@ def two_runs(browser, script):
         for word in words:
             check(word in text, f"#{view}: '{word}' is not there: {text[:900]}")
         check("cannot be drawn" not in text, f"#{view}: {text[:200]}")
-        if script:
-            accessible(browser, script, f"#{view}", RULES)
+        browser.accessible(script, f"#{view}")
         browser.shot(f"two-{view.replace('/', '-')}")
         browser.size(400, 800)
         check(browser.driver.execute_script("return document.documentElement.scrollWidth <= innerWidth"), f"#{view} is wider than a phone")

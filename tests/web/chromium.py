@@ -1,7 +1,7 @@
 """The report in headless Chromium, for tests: a browser, results to look at, what is wrong with a page.
 
-Screenshots go to $LWP_SCREENSHOTS, or are dropped."""
-import json, os, subprocess, sys, time
+Screenshots, named by view, go to $LWP_SCREENSHOTS, else to screenshots/ in the build folder: they are part of what a test says."""
+import base64, json, os, subprocess, sys, time
 from pathlib import Path
 
 CHROMIUM, DRIVER = "/usr/bin/chromium", "/usr/bin/chromedriver"
@@ -19,7 +19,8 @@ except ImportError:
     sys.exit(77)
 
 LWP, SRC, TMP = os.environ["LWP"], Path(os.environ["SRC"]), Path(os.environ["TMP"])
-SHOTS = os.environ.get("LWP_SCREENSHOTS")
+SHOTS = Path(os.environ.get("LWP_SCREENSHOTS") or Path(os.environ["BUILD"]) / "screenshots")
+RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]
 problems = []
 
 
@@ -32,7 +33,7 @@ def check(holds, what):
 def result(name, change=None):
     """A result folder with the sample analysis; its loops are in tests/web/particles.c."""
     analysis = json.loads((SRC / "tests/web/analysis.json").read_text())
-    analysis["run"]["cwd"] = str(SRC / "tests/web")
+    analysis["run"].update(cwd=str(SRC / "tests/web"), host=os.uname().nodename)  # this user's own: its source is shown
     if change:
         change(analysis)
     folder = TMP / name
@@ -50,6 +51,22 @@ def export(folder, *options):
 def served(folder):
     server = subprocess.Popen([LWP, "serve", "-p", "0", str(folder)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     return server, server.stdout.readline().strip()
+
+
+def axe():
+    """axe-core's script: what configure --install-deps put there, else npm's, else None."""
+    at = lambda folder: Path(folder) / "axe-core/axe.min.js"
+    if "LWP_AXE" in os.environ:
+        return Path(os.environ["LWP_AXE"]).read_text()
+    for command in (["npm", "root", "-g"], ["npm", "install", "--silent", "--no-save", "--prefix", str(TMP / "npm"), "axe-core@4"]):
+        try:
+            said = subprocess.run(command, capture_output=True, text=True, timeout=60).stdout.strip()
+        except (OSError, subprocess.TimeoutExpired):
+            return None
+        for folder in (said, TMP / "npm/node_modules"):
+            if folder and at(folder).exists():
+                return at(folder).read_text()
+    return None
 
 
 class Browser:
@@ -90,13 +107,28 @@ class Browser:
             time.sleep(0.05)
 
     def shot(self, name):
-        if not SHOTS:
-            return
-        Path(SHOTS).mkdir(parents=True, exist_ok=True)
+        SHOTS.mkdir(parents=True, exist_ok=True)
         width = self.driver.execute_script("return innerWidth")
         self.size(width, min(3000, self.driver.execute_script("return document.documentElement.scrollHeight")))
-        self.driver.save_screenshot(str(Path(SHOTS) / (name + ".png")))
+        self.driver.save_screenshot(str(SHOTS / (name + ".png")))
         self.size(width)
+
+    def pdf(self, name):
+        """The view on A4."""
+        SHOTS.mkdir(parents=True, exist_ok=True)
+        pdf = self.driver.execute_cdp_cmd("Page.printToPDF", {"paperWidth": 8.27, "paperHeight": 11.69, "printBackground": True})["data"]
+        (SHOTS / (name + ".pdf")).write_bytes(base64.b64decode(pdf))
+
+    def accessible(self, script, what, rules=RULES):
+        """axe-core finds nothing; `script` as axe() gives it, None: not tested."""
+        if not script:
+            return
+        self.driver.execute_script(script)
+        self.driver.set_script_timeout(30)
+        found = self.driver.execute_async_script("""const done = arguments[1];
+            axe.run(document, {runOnly: arguments[0]}).then(r => done(r.violations), e => done([{id: String(e), nodes: []}]))""", rules)
+        for violation in found:
+            check(False, f"{what}: {violation['id']}: " + "; ".join(node["html"][:160] + " " + " ".join(a["message"][:200] for a in node["any"][:1]) for node in violation["nodes"][:3]))
 
     def shows_as_text(self, file, view):
         """A view of a page made of hostile names: drawn, with nothing of them but text."""

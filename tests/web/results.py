@@ -55,7 +55,7 @@ def watch_accesses(analysis, text):
                                  "true_ci": [[[0, 0], [0.6, 0.9]], [[0.1, 0.4], [0, 0]]], "samples": [[0, 30], [10, 0]], "reuse": None, "crr": None, "homogeneity": None,
                                  "balance_percent": None, "crd": None, "advice": []}]}
     analysis["sharing"] = [{"object": 0, "name": text, "kind": "false", "line_offset": 64, "line_bytes": 64, "lines": 1, "fields": [text], "offsets": [8], "threads": [11, 12],
-                            "thread_count": 2, "share": 0.5, "share_ci": [0.4, 0.6], "samples": 300, "advice": text, "sites": [{"thread": 11, "object": 0, "field": text,
+                            "thread_count": 2, "share": 0.5, "share_ci": [0.4, 0.6], "samples": 300, "advice": text, "declaration": "struct pair {\n    alignas(64) long " + text + ";\n};\n", "sites": [{"thread": 11, "object": 0, "field": text,
                             "loaded": [], "stored": [{"offset": 8, "bytes": 8}], "context": 0, "samples": 300}]}]
 
 
@@ -82,6 +82,7 @@ def count_communication(analysis, text="main", threads=4):
                                                "element_bytes": 8.0, "min_cutoff": 100, "max_cutoff": 4096, "above_min": 0.2, "above_max": 0.0}}
     analysis["communication"] = {"granularity_bytes": 4, "threads": [{"tid": 100 + i, "name": text} for i in range(threads)], "others": 0, "unwatched": 0, "unit": "count", "scaled": False, "watched": None,
                                  "decided": None, "read_by_others": 0.5, "alone_bytes": 4096, "accesses": 100000, "regions": [region("program", "whole program", None), region("loop", text, 0)]}
+    analysis["communication"]["regions"][0]["placement"] = {"groups": [[i for i in range(threads) if i % 2 == odd] for odd in (0, 1)], "within": 0.75, "before": 0.25}
     analysis["findings"].append({"id": "distance-1", "kind": "communication", "title": text + " comes too late", "severity": "medium", "share": 0.2, "expected_speedup": None,
                                  "refs": {"communication": 1}, "next_step": text})
 
@@ -120,10 +121,10 @@ ALL_VIEWS = {
     "objects": ["north"], "object/0": ["Loops that use it"],
     "loops": ["particles.c", "total_mass", "All loops", "samples: north"], "loop/0": ["Data it uses"],
     "redundancies": ["Dead stores", "computations (made again from the same values)", "--detect values,registers,spatial"], "redundancy/0": ["Stored in", "Overwritten in"],
-    "threads": ["words read for the first time", "all to all", "By code region", "minimum cutoff", "Shared cache lines", "false sharing", "a plain word 103"],
+    "threads": ["words read for the first time", "all to all", "By code region", "minimum cutoff", "Shared cache lines", "false sharing", "a plain word 103", "Where the threads should run", "25.0 % of the communication stays within a cache", "Proposed 75.0 %"],
     "region/1": ["block it", "Communication reuse distance", "20.0 % of the reads come after the minimum", "4 pieces", "The numbers", "sum += all[i].mass;"],
     "region/7": ["There is no such code region"],
-    "sharing/0": ["Padded", "stores 8–15", "a line for each thread", "40.0–60.0 %"], "sharing/3": ["There is no such"],
+    "sharing/0": ["Padded", "stores 8–15", "a line for each thread", "40.0–60.0 %", "The padded declaration", "alignas(64) long a plain word;"], "sharing/3": ["There is no such"],
     "locality": ["north", "total_mass", "median 7 lines", "L1", "90.0 %", "other data"],
     "locality/0": ["L1 holds", "1.25 lines", "no line is used again", "Block a plain word", "sum += all[i].mass;"], "locality/1": ["other data"],
     "run": ["lwp collect --engine=exact --detect=layout,locality --window=all -- ./particles --count 1000000 'it'\\''s one'"],
