@@ -73,7 +73,7 @@ function placementDrawing(communication, placement) {
   const row = (groups, what, share) => [el('h3', null, what, ' ', el('span.soft', null, `${percent(share)} of the communication stays within a cache`)), caches(groups, what)];
   return el('section', null, el('h2', null, 'Where the threads should run'), el('div.panel', null,
     row(inOrder, 'In the order they start', placement.before), row(proposed, 'Proposed', placement.within),
-    el('p.legend', null, 'A frame is a group of processors that share a cache; letters and colours name the group that a thread belongs to.')));
+    el('p.soft', null, 'A frame is a group of processors that share a cache; letters and colours name the group that a thread belongs to.')));
 }
 
 function regionsTable(communication) {

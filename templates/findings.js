@@ -94,13 +94,19 @@ function measuredBy() {
     isNumber(run.overhead_percent) ? `${run.overhead_percent.toFixed(1)} % measured cost` : 'cost unknown'].filter(Boolean).join(' · ');
 }
 
+/* What it brings to do the first alone. */
+function firstGain(findings) {
+  const gain = findings[0].expected_speedup;
+  return isRange(gain) && gain[0] > 1 ? [el('strong', null, `The first alone is expected to make the ${wholeOf()} ${times(gain)} as fast`), ` (${saved(gain)}).`] : null;
+}
+
 function viewFindings() {
   const findings = list(data.findings), run = data.run;
   const most = Math.max(2, ...findings.map(f => isRange(f.expected_speedup) ? Math.ceil(f.expected_speedup[1] * 2) / 2 : 1));
   const few = !(run.samples >= 100);
   return [
     el('h1', null, findings.length ? `${plural(findings.length, 'thing', 'things')} to change in ${programName()}` : `No advice for ${programName()}`),
-    el('p.lead', null, findings.length ? 'Data structures that are laid out wrong for the loops that use them, and work that brings nothing: largest expected gain first.' :
+    el('p.lead', null, findings.length ? ['Data structures that are laid out wrong for the loops that use them, and work that brings nothing: largest expected gain first. ', firstGain(findings)] :
       !run.samples && data.communication ? 'Nothing that was looked for calls for a change.' : few ? `Only ${plural(run.samples, 'sample', 'samples')} were taken: too few to say anything. Run the program longer or on a larger input.` :
         `In ${plural(run.samples, 'sample', 'samples')} no data structure was found whose layout would make the program measurably faster.` +
         (unknownShare() > 0.1 ? ` But ${percent(unknownShare())} of the time went to data that could not be told.` : '')),

@@ -50,12 +50,12 @@ function programName() {
 }
 
 /* What this page lacks because the result is large: a sentence, or nothing. */
-const LEFT_OUT = {objects: ['data object', 'data objects', 'without fields, loops and call paths here'], redundancies: ['redundant pair', 'redundant pairs', 'left out'],
+const LEFT_OUT = {objects: ['data object', 'data objects', 'without fields, loops and call paths here'], names: ['of them', 'of them', 'not even named'], redundancies: ['redundant pair', 'redundant pairs', 'left out'],
   locality: ['row of locality', 'rows of locality', 'left out'], regions: ['code region', 'code regions', 'without their matrices here']};
 function leftOut(...what) {
   const items = list(page.left_out).filter(item => what.includes(item.what) && LEFT_OUT[item.what]);
   return items.length > 0 && el('p.note', null, 'To keep this page small: ', items.map(item => { const [one, many, how] = LEFT_OUT[item.what]; return `${plural(item.count, one, many)} below ${item.share >= 0.0005 ? percent(item.share) : (item.share * 100).toPrecision(2) + '\u00a0%'} ${how}. `; }),
-    page.mode === 'served' && el('a', {href: location.pathname === '/' ? '/analysis.json' : location.pathname + '.json'}, 'All of it as JSON.'));
+    page.mode === 'served' && el('a', {href: location.pathname.endsWith('/') ? 'analysis.json' : location.pathname.replace(/.*\//, '') + '.json'}, 'All of it as JSON.'));
 }
 
 const engineName = () => `${data.run.engine || 'unknown'} engine`;

@@ -40,7 +40,7 @@ function objectFacts(object) {
 
 function viewObjects() {
   const apart = list(data.kept_apart);
-  return [el('h1', null, 'Data objects'), el('p.lead', null, 'Who waits for memory: all data that samples fell on, hottest first.'), leftOut('objects'), objectsTable(),
+  return [el('h1', null, 'Data objects'), el('p.lead', null, 'Who waits for memory: all data that samples fell on, hottest first.'), leftOut('objects', 'names'), objectsTable(),
     apart.length > 0 && el('section', null, el('h2', null, 'Kept apart'), el('p.soft', null, 'Arrays that loops use together and that must not become one, each with one it does not go with.'), rejectionsTable(apart))];
 }
 
@@ -50,7 +50,7 @@ function viewObject(index) {
   const split = splitOfObject(index), line = (data.run.machine && data.run.machine.line_bytes) || 64;
   const fields = list(object.fields), uses = list(object.loops);
   if (object.left_out)
-    return [el('p.crumbs', null, el('a', {href: '#objects'}, 'Data'), ' › object'), el('h1', null, objectName(object)), tiles([['Share of the time', percent(object.share), isRange(object.share_ci) ? `95 % interval ${interval(object.share_ci)}` : null], ['Samples', count(object.samples), engineName()]]), leftOut('objects')];
+    return [el('p.crumbs', null, el('a', {href: '#objects'}, 'Data'), ' › object'), el('h1', null, objectName(object)), tiles([['Share of the time', percent(object.share), isRange(object.share_ci) ? `95 % interval ${interval(object.share_ci)}` : null], ['Samples', count(object.samples), engineName()]]), leftOut('objects', 'names')];
   return [
     el('p.crumbs', null, el('a', {href: '#objects'}, 'Data'), ' › object'),
     el('h1', null, objectName(object)),

@@ -27,6 +27,13 @@ static const struct lwp_option export_options[] = {
      .argument = "WHICH",
      .initial = "hot",
      .help = "source lines to embed: of all loops, of those that matter, or none"},
+    {.name = "limit",
+     .kind = LWP_OPT_NUMBER,
+     .argument = "MIB",
+     .min = 1,
+     .max = 8,
+     .initial = "8",
+     .help = "how large the file may be; details of what is small are left out"},
     {.name = "redact",
      .kind = LWP_OPT_FLAG,
      .help = "leave out hosts, users, home directories, arguments and folders outside of the source"},
@@ -134,9 +141,11 @@ static int export_result(const char *dir, const struct lwp_options *options, jso
     if (!status)
         status = lwp_result_load(dir, &analysis, err);
     if (!status && name) {
-        enum lwp_source_policy policy = export_policy(lwp_options_text(options, "source"));
-        char *within = policy == LWP_SOURCE_NONE ? NULL : lwp_result_source_within(dir, analysis, lwp_options_text(options, "root"));
-        *data = lwp_page_result_data(name, "exported", analysis, policy, within);
+        struct lwp_page_wish wish = {.mode = "exported", .source = export_policy(lwp_options_text(options, "source")),
+                                     .bytes_max = (size_t)lwp_options_number(options, "limit") << 20};
+        char *within = wish.source == LWP_SOURCE_NONE ? NULL : lwp_result_source_within(dir, analysis, lwp_options_text(options, "root"));
+        wish.within = within;
+        *data = lwp_page_result_data(name, analysis, &wish);
         free(within);
         export_redact(*data, analysis, options);
         snprintf(title_room, PATH_MAX, "%s", lwp_page_title(name, analysis));

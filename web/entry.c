@@ -147,7 +147,7 @@ static int entry_refresh(struct lwp_entry *entry, const struct lwp_assets *asset
     int status = lwp_result_load(entry->dir, &analysis, err);
     if (!status) {
         char *within = lwp_result_source_within(entry->dir, analysis, NULL);
-        status = entry_page_text(entry, assets, lwp_page_result_data(entry->name, "served", analysis, LWP_SOURCE_ALL, within), &entry->page, err);
+        status = entry_page_text(entry, assets, lwp_page_result_data(entry->name, analysis, &(struct lwp_page_wish){"served", LWP_SOURCE_ALL, within, LWP_PAGE_BYTES_MAX}), &entry->page, err);
         free(within);
     }
     json_decref(analysis);

@@ -17,8 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* With templates and at most 1 MiB of source a page stays below 8 MiB. */
-enum { PAGE_ANALYSIS_BYTES_MAX = 6 << 20 };
+enum { PAGE_TEMPLATES_BYTES = 256 << 10 };
 
 static int page_json_part(const char *text, size_t bytes, void *to)
 {
@@ -80,12 +79,14 @@ const char *lwp_page_title(const char *name, const json_t *analysis)
     return slash && slash[1] ? slash + 1 : program;
 }
 
-json_t *lwp_page_result_data(const char *name, const char *mode, json_t *analysis, enum lwp_source_policy policy, const char *within)
+json_t *lwp_page_result_data(const char *name, json_t *analysis, const struct lwp_page_wish *wish)
 {
-    json_t *left_out = lwp_trim(analysis, PAGE_ANALYSIS_BYTES_MAX), *sources = lwp_source_collect(analysis, policy, within);
+    /* an eighth is left for what escapes add */
+    size_t room = wish->bytes_max - PAGE_TEMPLATES_BYTES;
+    json_t *left_out = lwp_trim(analysis, room / 4 * 3), *sources = lwp_source_collect(analysis, wish->source, wish->within, room / 8);
     char *clean = lwp_utf8_clean(name); /* a folder's name is bytes */
     json_t *data = left_out && sources ? json_pack("{s:s, s:s, s:s, s:s, s:O, s:O, s:O}", "view", "result", "name",
-                                                   clean ? clean : "", "mode", mode, "lwp", LWP_VERSION, "analysis", analysis, "sources", sources, "left_out", left_out)
+                                                   clean ? clean : "", "mode", wish->mode, "lwp", LWP_VERSION, "analysis", analysis, "sources", sources, "left_out", left_out)
                                        : NULL;
     json_decref(left_out);
     json_decref(sources);

@@ -14,9 +14,19 @@
 int lwp_page_build(const struct lwp_assets *assets, const char *root, const char *title, const json_t *data, char **html,
                    size_t *length, struct lwp_error *err);
 
-/* What a report page is given: {"view": "result", "name", "mode", "lwp", "analysis", "sources", "left_out"}; `mode` is
- * "served" or "exported", `within` as for lwp_source_collect. Leaves out of `analysis` what would make the page too large. */
-json_t *lwp_page_result_data(const char *name, const char *mode, json_t *analysis, enum lwp_source_policy policy, const char *within);
+enum { LWP_PAGE_BYTES_MAX = 8 << 20 };
+
+/* How a result is to be shown. */
+struct lwp_page_wish {
+    const char *mode; /* "served" or "exported" */
+    enum lwp_source_policy source;
+    const char *within; /* as for lwp_source_collect */
+    size_t bytes_max;   /* of the page: at least 1 MiB, at most LWP_PAGE_BYTES_MAX */
+};
+
+/* What a report page is given: {"view": "result", "name", "mode", "lwp", "analysis", "sources", "left_out"}. Leaves out of
+ * `analysis` what would make the page too large. */
+json_t *lwp_page_result_data(const char *name, json_t *analysis, const struct lwp_page_wish *wish);
 
 /* What a page of two runs is given: {"view": "diff", "mode", "lwp", "diff", "sides"}: of each side's data as much as its
  * drawings take. */

@@ -25,7 +25,6 @@
 enum {
     SOURCE_FILE_BYTES_MAX = 8 << 20,
     SOURCE_FILES_MAX = 500,
-    SOURCE_TOTAL_BYTES_MAX = 1 << 20, /* of text in one page */
     SOURCE_LOOP_LINES_MAX = 150,
     SOURCE_LINE_BYTES_MAX = 400,
     SOURCE_AROUND_LINES = 3,
@@ -299,7 +298,7 @@ static json_t *source_file(const json_t *analysis, const struct source_span *spa
     struct stat info = {0};
     char *text = NULL;
     if (!*budget)
-        why = "left out: the page holds 1 MiB of source at most";
+        why = "left out: the page would become too large";
     else if (*path != '/' && !cwd)
         why = "a relative path, and where the program ran is unknown";
     else if (snprintf(full, sizeof full, "%s%s%s", *path == '/' ? "" : cwd, *path == '/' ? "" : "/", path) >=
@@ -315,11 +314,11 @@ static json_t *source_file(const json_t *analysis, const struct source_span *spa
     return file;
 }
 
-json_t *lwp_source_collect(const json_t *analysis, enum lwp_source_policy policy, const char *within)
+json_t *lwp_source_collect(const json_t *analysis, enum lwp_source_policy policy, const char *within, size_t most)
 {
     static const char *const names[] = {"none", "hot", "all"};
     json_t *files = json_array(), *sources = json_pack("{s:s, s:o}", "policy", names[policy], "files", files);
-    size_t budget = SOURCE_TOTAL_BYTES_MAX;
+    size_t budget = most;
     struct source_spans spans = {0};
     if (!sources || policy == LWP_SOURCE_NONE)
         return sources;

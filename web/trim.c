@@ -1,15 +1,19 @@
 /* A result in, a smaller one out. Objects keep their name and share but lose fields, loops and call paths; redundant pairs
  * and rows of locality go altogether; regions keep their numbers but lose their matrices, the ratios of which the page
- * can work out itself. Lightest first, half of them in each round, until the rest fits. */
+ * can work out itself. Lightest first, half of them in each round, until the rest fits. If so many objects are left that
+ * their names alone are too much, the last that nothing speaks of go altogether. */
 #include "web/trim.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
     TRIM_ITEMS_FIRST = 2000, /* of each kind, kept in the first round */
     TRIM_ROUNDS = 8,
+    TRIM_ROUNDS_NAMED = 5, /* after so many, objects without details lose all but their names, */
+    TRIM_ROUNDS_TOLD = 7,  /* and after so many the names */
     TRIM_CELLS_PER_ITEM = 250, /* of matrices, for each item that a round keeps */
 };
 
@@ -107,6 +111,58 @@ static void trim_objects(json_t *analysis, size_t keep, json_t *told)
     }
     free(advised);
     free(ranks);
+}
+
+/* Objects that something in `value` speaks of. */
+static void trim_mark_spoken_of(const json_t *value, bool *marked, size_t count)
+{
+    const char *key;
+    size_t i;
+    json_t *child;
+    json_object_foreach((json_t *)(uintptr_t)value, key, child)
+    {
+        if (strcmp(key, "object") == 0)
+            trim_mark(marked, count, child);
+        else
+            trim_mark_spoken_of(child, marked, count);
+        if (strcmp(key, "objects") == 0)
+            for (size_t k = 0; k < json_array_size(child); k++)
+                trim_mark(marked, count, json_array_get(child, k));
+    }
+    json_array_foreach(value, i, child)
+    {
+        trim_mark_spoken_of(child, marked, count);
+    }
+}
+
+static void trim_last_objects(json_t *analysis, size_t keep, json_t *told)
+{
+    json_t *objects = json_object_get(analysis, "objects");
+    size_t count = json_array_size(objects);
+    bool *spoken_of = calloc(count + 1, sizeof *spoken_of);
+    if (spoken_of)
+        trim_mark_spoken_of(analysis, spoken_of, count);
+    for (size_t i = count; spoken_of && i > 4 * keep && !spoken_of[i - 1] && json_object_get(json_array_get(objects, i - 1), "left_out"); i--) {
+        trim_tell(told, "names", trim_number(json_array_get(objects, i - 1), "share"));
+        json_array_remove(objects, i - 1);
+    }
+    free(spoken_of);
+}
+
+static void trim_to_names(json_t *analysis)
+{
+    static const char *const names[] = {"name", "kind", "type", "share", "samples", "left_out"};
+    json_t *object, *objects = json_object_get(analysis, "objects");
+    size_t i;
+    json_array_foreach(objects, i, object)
+    {
+        json_t *bare = json_object();
+        for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+            json_object_set(bare, names[k], json_object_get(object, names[k]));
+        if (json_object_get(object, "left_out"))
+            json_array_set(objects, i, bare);
+        json_decref(bare);
+    }
 }
 
 /* Takes items out of a list and gives findings' references to it the new numbers. */
@@ -232,6 +288,10 @@ json_t *lwp_trim(json_t *analysis, size_t most)
         trim_list(analysis, "redundancies", "redundancy", keep, told);
         trim_list(analysis, "locality", "locality", keep, told);
         trim_contexts(analysis);
+        if (round >= TRIM_ROUNDS_NAMED)
+            trim_to_names(analysis);
+        if (round >= TRIM_ROUNDS_TOLD)
+            trim_last_objects(analysis, keep, told);
     }
     return told;
 }

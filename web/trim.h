@@ -6,8 +6,8 @@
 #include <stddef.h>
 
 /* Takes the lightest items' details out of `analysis` until its JSON has at most `most` bytes, or nothing is left that
- * may go: findings, what they speak of, names and shares stay. Ids stay right; what lost its details says "left_out".
- * Returns [{"what": objects|redundancies|locality|regions, "count", "share": none of them had more}], empty when all
+ * may go: findings, what they speak of, and as long as there is room names and shares stay. Ids stay right; what lost its details says "left_out".
+ * Returns [{"what": objects|names|redundancies|locality|regions, "count", "share": none of them had more}], empty when all
  * is there; NULL when memory is out. */
 json_t *lwp_trim(json_t *analysis, size_t most);
 

@@ -24,7 +24,7 @@ VIEWS = {
     "loop/5": ["passwd: not called like a source file"],
     "redundancies": ["Not measured in this run"],
     "threads": ["Not measured in this run"],
-    "run": ["./particles --count 1000000 'it'\\''s one'", "timer", "2,040, of them 1,987 with an address", "1.42 %", "L3: 32.0 MiB", "/srv/app/particles", "00ff00ff", "status 0", "build-7"],
+    "run": ["./particles --count 1000000 'it'\\''s one'", "timer", "2,040, of them 1,987 with an address", "1.42 %", "L3: 32.0 MiB", "/srv/app/particles", "00ff00ff", "status 0", os.uname().nodename],
     "split/99": ["There is no such structure"],
     "loop/x": ["There is no such loop"],
     "nonsense/<b>": ["2 things to change"],

@@ -89,6 +89,24 @@ def hostile(browser):
     browser.is_quiet("hostile", f"file://{TMP}/")
 
 
+def left_out(browser):
+    """More than the file may hold: it is smaller, and says what is missing and how little that is."""
+    def many(analysis):
+        everything(analysis)
+        first = dict(analysis["objects"][0], loops=[dict(analysis["objects"][0]["loops"][0], share=1e-6)] * 8)
+        analysis["objects"] += [dict(first, name=f"object {i}", share=1e-4 / (i + 1)) for i in range(3000)]
+        analysis["redundancies"] += [dict(analysis["redundancies"][0], share=1e-4 / (i + 1)) for i in range(3000)]
+    folder, _ = result("limited", many)
+    file = export(folder, "--limit=1")
+    check(file.stat().st_size < 1 << 20, f"--limit=1 gives {file.stat().st_size} bytes")
+    for view, words in {"objects": "below", "redundancies": "below", "object/2800": "below", "run": "below"}.items():
+        browser.open(f"file://{file}#{view}")
+        check(words in browser.text() and "cannot be drawn" not in browser.text(), f"#{view} does not say what was left out: {browser.text()[:400]}")
+    browser.open(f"file://{file}#objects")
+    browser.shot("left-out")
+    browser.is_quiet("left out", f"file://{file}")
+
+
 def two_runs(browser, script):
     """Before and after: of a result and of one in which its first structure has become smaller and faster."""
     def after(analysis):
@@ -127,6 +145,7 @@ def main():
         browser.is_quiet("views", f"file://{file}")
         many_threads(browser)
         browser.is_quiet("many threads", f"file://{TMP}/")
+        left_out(browser)
         two_runs(browser, script)
         hostile(browser)
     finally:

@@ -107,6 +107,23 @@ static void test_large_results_fit(void **state)
     json_decref(analysis);
 }
 
+/* Names alone can be too much: then the last that nothing speaks of go. */
+static void test_many_names_fit(void **state)
+{
+    (void)state;
+    size_t most = 350000;
+    json_t *analysis = large(), *left_out, *objects = json_object_get(analysis, "objects");
+    for (int i = 0; i < 20000; i++)
+        json_array_append_new(objects, json_pack("{s:s, s:f, s:n, s:[], s:[]}", "name", "one of many", "share", 1e-6, "bytes", "fields", "loops"));
+    left_out = lwp_trim(analysis, most);
+    assert_true(bytes_of(analysis) <= most);
+    assert_true(json_array_size(objects) > FOUND && json_array_size(objects) < ITEMS);
+    assert_int_equal(json_array_size(json_object_get(json_array_get(objects, FOUND), "fields")), 1);
+    assert_int_equal(told(left_out, "names"), 20000 + ITEMS - (json_int_t)json_array_size(objects));
+    json_decref(left_out);
+    json_decref(analysis);
+}
+
 /* Whatever is in it: nothing fits into nothing, and all ends. */
 static void test_odd_results(void **state)
 {
@@ -130,6 +147,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_small_results_stay),
         cmocka_unit_test(test_large_results_fit),
+        cmocka_unit_test(test_many_names_fit),
         cmocka_unit_test(test_odd_results),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

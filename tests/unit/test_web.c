@@ -229,7 +229,7 @@ static json_t *analysis_of(const char *file, int first, int last, double share)
 static void assert_excerpt(const char *file, int first, int last, double share, enum lwp_source_policy policy,
                            const char *expected)
 {
-    json_t *analysis = analysis_of(file, first, last, share), *sources = lwp_source_collect(analysis, policy, NULL);
+    json_t *analysis = analysis_of(file, first, last, share), *sources = lwp_source_collect(analysis, policy, NULL, 1 << 20);
     const json_t *found = json_array_get(json_object_get(sources, "files"), 0);
     char text[4096] = "";
     size_t i, j;
@@ -297,7 +297,7 @@ static void test_source_of_accesses(void **state)
                                      "file", "b.c", "line", 14, "redundancies", "share", small ? 0.001 : 0.1, "first",
                                      0, "second", small ? 77 : 1, "sharing", "sites", "context", 0);
         assert_non_null(analysis);
-        json_t *sources = lwp_source_collect(analysis, LWP_SOURCE_HOT, NULL);
+        json_t *sources = lwp_source_collect(analysis, LWP_SOURCE_HOT, NULL, 1 << 20);
         const json_t *excerpts = json_object_get(json_array_get(json_object_get(sources, "files"), 0), "excerpts");
         assert_int_equal(json_array_size(excerpts), small ? 1 : 2);
         assert_int_equal(json_integer_value(json_object_get(json_array_get(excerpts, 0), "first")), 1);
@@ -322,7 +322,7 @@ static void test_source_is_bounded(void **state)
     for (int i = 1; i < 100; i++)
         json_array_append_new(loops, json_pack("{s:s, s:i, s:i, s:f}", "file", "large.c", "first_line", i * 100,
                                                "last_line", i * 100 + 99, "share", 0.5));
-    json_t *sources = lwp_source_collect(analysis, LWP_SOURCE_ALL, NULL);
+    json_t *sources = lwp_source_collect(analysis, LWP_SOURCE_ALL, NULL, 1 << 20);
     char *dumped = json_dumps(sources, JSON_COMPACT);
     assert_true(strlen(dumped) > 900000 && strlen(dumped) < 1200000);
     free(dumped);
