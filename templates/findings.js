@@ -64,6 +64,7 @@ function findingCard(finding, rank, most) {
       el('p.meta', null, severity(finding.severity), ' ', confidence(evidence.confidence)),
       findingChips(finding, evidence),
       el('p', null, prose(finding.next_step)),
+      layout && evidence.item.declaration && fold('The new declaration', () => el('div.code', null, copyButton(evidence.item.declaration), code(evidence.item.declaration, 'The new declaration'))),
       link && el('p', null, el('a.button', {href: link}, layout ? 'See the layout and the new declaration' : 'See the evidence'))),
     el('dl.finding-numbers', null,
       el('div', null, el('dt', null, `Expected, ${wholeOf()}`), finding.expected_speedup ? el('dd.big', null, times(finding.expected_speedup)) : el('dd', null, unknown('not estimated')), el('dd.soft', null, saved(finding.expected_speedup)), gainBar(finding.expected_speedup, most)),
