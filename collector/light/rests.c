@@ -30,19 +30,19 @@ uint64_t lwp_rests_sample(struct lwp_rests *rests, uint64_t ran_ns)
     return running * lwp_stop_cost_switch();
 }
 
-uint64_t lwp_rests_dropped(struct lwp_rests *rests, uint64_t cpu_ns)
+/* By the timer's own clock: on the thread's, what switches cost while it runs would pass for dropped ticks. */
+uint64_t lwp_rests_dropped(struct lwp_rests *rests, const struct lwp_timer *timer)
 {
-    uint64_t ran = cpu_ns - rests->began_cpu_ns; /* the signals' own time is in it: less than SHORT_LEAST_NS */
-    uint64_t dropped = ran <= 2 * rests->short_ns ? 0 : ran / rests->short_ns - 1;
+    rests->ran_ns = lwp_timer_ran(timer) - rests->began_ns; /* the signals' own time is in it: less than SHORT_LEAST_NS */
+    uint64_t dropped = rests->ran_ns <= 2 * rests->short_ns ? 0 : rests->ran_ns / rests->short_ns - 1;
     rests->taken++;
     rests->taken_at_once += !dropped;
     return dropped;
 }
 
-uint64_t lwp_rests_weight(const struct lwp_rests *rests, uint64_t cpu_ns)
+uint64_t lwp_rests_weight(const struct lwp_rests *rests)
 {
-    uint64_t own = rests->part_ns + (cpu_ns - rests->began_cpu_ns);
-    return own * (rests->taken_at_once + 1) / (rests->taken + 1);
+    return (rests->part_ns + rests->ran_ns) * (rests->taken_at_once + 1) / (rests->taken + 1);
 }
 
 /* Some times between switches: the thread is then anywhere. */
@@ -51,18 +51,18 @@ static uint64_t rests_draw(const struct lwp_rests *rests, uint32_t *random)
     return SHORT_LEAST_NS + lwp_random_below(random, (uint32_t)(rests->gap_ns * SHORT_GAPS));
 }
 
-static void rests_run_on(struct lwp_rests *rests, struct lwp_timer *timer, uint64_t cpu_ns, uint32_t *random)
+static void rests_run_on(struct lwp_rests *rests, struct lwp_timer *timer, uint32_t *random)
 {
     rests->left--;
-    rests->began_cpu_ns = cpu_ns;
     rests->short_ns = rests_draw(rests, random);
     lwp_timer_set_period(timer, rests->short_ns);
+    rests->began_ns = lwp_timer_ran(timer);
 }
 
-bool lwp_rests_begin(struct lwp_rests *rests, struct lwp_timer *timer, uint64_t next_ns, uint64_t cpu_ns, uint32_t *random)
+bool lwp_rests_begin(struct lwp_rests *rests, struct lwp_timer *timer, uint64_t next_ns, uint32_t *random)
 {
     if (lwp_rests_rest(rests) && rests->left) {
-        rests_run_on(rests, timer, cpu_ns, random);
+        rests_run_on(rests, timer, random);
         return true;
     }
     rests->short_ns = 0;
@@ -77,7 +77,7 @@ bool lwp_rests_begin(struct lwp_rests *rests, struct lwp_timer *timer, uint64_t 
     return true;
 }
 
-void lwp_rests_end(struct lwp_rests *rests, struct lwp_timer *timer, uint64_t cpu_ns, uint64_t rested_ns)
+void lwp_rests_end(struct lwp_rests *rests, struct lwp_timer *timer, uint64_t rested_ns)
 {
     uint64_t samples = rested_ns / rests->wanted_ns;
     samples = samples < 1 ? 1 : samples > SAMPLES_MOST ? SAMPLES_MOST : samples;
@@ -85,6 +85,6 @@ void lwp_rests_end(struct lwp_rests *rests, struct lwp_timer *timer, uint64_t cp
     rests->left = (unsigned)samples - 1;
     rests->first = true;
     rests->switches_running = rests_switches();
-    rests->began_cpu_ns = cpu_ns;
+    rests->began_ns = lwp_timer_ran(timer);
     lwp_timer_run(timer);
 }

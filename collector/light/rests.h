@@ -19,7 +19,8 @@ struct lwp_rests {
     uint64_t part_ns;                    /* of the rest, that each sample after it stands for */
     unsigned left;                       /* samples to come until the next rest, but for this one */
     bool first;                          /* the sample to come is the first after the rest */
-    uint64_t began_cpu_ns, short_ns;     /* when the timer began to run, and how long it takes; short_ns 0: it does not rest */
+    uint64_t began_ns, short_ns;         /* lwp_timer_ran() when it began, and how long it takes; short_ns 0: it does not rest */
+    uint64_t ran_ns;                     /* from then on until this sample */
     uint64_t taken, taken_at_once;       /* samples after rests; of those by the timer's first tick */
 };
 
@@ -33,16 +34,16 @@ static inline bool lwp_rests_rest(const struct lwp_rests *rests)
 uint64_t lwp_rests_sample(struct lwp_rests *rests, uint64_t ran_ns);
 
 /* How many ticks were dropped in the kernel before this sample after a rest. */
-uint64_t lwp_rests_dropped(struct lwp_rests *rests, uint64_t cpu_ns);
+uint64_t lwp_rests_dropped(struct lwp_rests *rests, const struct lwp_timer *timer);
 
 /* What a sample after a rest stands for: of the time that is its own, the program's part, as far as that is known by which first
  * ticks were dropped in the kernel. */
-uint64_t lwp_rests_weight(const struct lwp_rests *rests, uint64_t cpu_ns);
+uint64_t lwp_rests_weight(const struct lwp_rests *rests);
 
 /* After a sample: lets the timer rest, so that the next one is taken in about `next_ns`, when it is worth it and can be done, or
  * run on for what the last rest still owes. False: neither. */
-bool lwp_rests_begin(struct lwp_rests *rests, struct lwp_timer *timer, uint64_t next_ns, uint64_t cpu_ns, uint32_t *random);
+bool lwp_rests_begin(struct lwp_rests *rests, struct lwp_timer *timer, uint64_t next_ns, uint32_t *random);
 /* The rest is over, `rested_ns` after the sample before. */
-void lwp_rests_end(struct lwp_rests *rests, struct lwp_timer *timer, uint64_t cpu_ns, uint64_t rested_ns);
+void lwp_rests_end(struct lwp_rests *rests, struct lwp_timer *timer, uint64_t rested_ns);
 
 #endif

@@ -49,20 +49,20 @@ static bool sampler_ticks_wait(const struct lwp_sampler *sampler)
 }
 
 /* How many periods ended in the kernel. */
-static uint64_t sampler_dropped(struct lwp_sampler *sampler, uint64_t gap_ns, uint64_t cpu_ns)
+static uint64_t sampler_dropped(struct lwp_sampler *sampler, uint64_t gap_ns)
 {
     if (lwp_rests_rest(&sampler->rests))
-        return lwp_rests_dropped(&sampler->rests, cpu_ns);
+        return lwp_rests_dropped(&sampler->rests, sampler->timer);
     uint64_t periods = (gap_ns + sampler->next_ns / 2) / sampler->next_ns; /* the gap is one or more, less the last sample's own time */
     return sampler_ticks_wait(sampler) || periods < 1 ? 0 : periods - 1;
 }
 
 /* A tick comes after any time in the program with the chance of one in the period that was drawn, whatever was dropped
  * before it: that period is its weight (Horvitz and Thompson), and time in the kernel is nobody's. */
-static uint64_t sampler_weight(const struct lwp_sampler *sampler, uint64_t gap_ns, uint64_t cpu_ns)
+static uint64_t sampler_weight(const struct lwp_sampler *sampler, uint64_t gap_ns)
 {
     if (lwp_rests_rest(&sampler->rests))
-        return lwp_rests_weight(&sampler->rests, cpu_ns);
+        return lwp_rests_weight(&sampler->rests);
     return sampler_ticks_wait(sampler) ? gap_ns : sampler->next_ns;
 }
 
@@ -146,7 +146,7 @@ static void sampler_draw_period(struct lwp_thread *self, struct lwp_sampler *sam
     }
     uint32_t period = (uint32_t)sampler->period_ns;
     sampler->next_ns = period / 2 + lwp_random_below(&self->random, period);
-    if (lwp_rests_begin(&sampler->rests, sampler->timer, sampler->next_ns, self->last_cpu_ns, &self->random))
+    if (lwp_rests_begin(&sampler->rests, sampler->timer, sampler->next_ns, &self->random))
         return;
     lwp_timer_set_period(sampler->timer, sampler->next_ns);
     sampler->of_period = SAMPLES_A_PERIOD - 1;
@@ -161,7 +161,7 @@ static void sampler_charge_switches(struct lwp_thread *self, struct lwp_sampler 
 static void sampler_end_rest(struct lwp_thread *self, struct lwp_sampler *sampler)
 {
     uint64_t cpu = clock_now(CLOCK_THREAD_CPUTIME_ID);
-    lwp_rests_end(&sampler->rests, sampler->timer, cpu, cpu - self->last_cpu_ns);
+    lwp_rests_end(&sampler->rests, sampler->timer, cpu - self->last_cpu_ns);
     lwp_budget_spend(&self->budget, LWP_COST_SAMPLES,
                      clock_now(CLOCK_THREAD_CPUTIME_ID) - cpu + lwp_stop_cost_sample(LWP_TIMER_POSIX));
 }
@@ -202,7 +202,7 @@ static void sampler_sample(const struct interrupt *interrupt, uint64_t cpu)
     struct lwp_sampler *sampler = interrupt->sampler;
     bool late = lwp_timer_is_late(interrupt->info);
     uint64_t now_ns = clock_now(CLOCK_MONOTONIC);
-    uint64_t ran = cpu - self->last_cpu_ns, dropped = sampler_dropped(sampler, ran, cpu);
+    uint64_t ran = cpu - self->last_cpu_ns, dropped = sampler_dropped(sampler, ran);
     sample_write_pending(self, sampler);
     if (dropped > sampler->lost)
         lwp_budget_spend(&self->budget, LWP_COST_SAMPLES, (dropped - sampler->lost) * lwp_stop_cost_tick());
@@ -217,7 +217,7 @@ static void sampler_sample(const struct interrupt *interrupt, uint64_t cpu)
         lwp_watches_cede(&sampler->watches, &sampler->registers, self);
     lwp_watches_begin_sample(&sampler->watches, &sampler->registers, self);
     sampler->pending = (struct lwps_sample){.time = now_ns,
-                                            .weight = sampler_weight(sampler, ran, cpu),
+                                            .weight = sampler_weight(sampler, ran),
                                             .ip = (uint64_t)interrupt->context->uc_mcontext.gregs[REG_RIP]};
     sampler->waiting = sampler->pmu ? lwp_pmu_take(sampler->pmu, now_ns, &sampler->pending) : true;
     /* A thread that did not run for a while slept, or was stopped by somebody who now has the process. */

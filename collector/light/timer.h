@@ -34,6 +34,8 @@ void lwp_timer_set_period(struct lwp_timer *timer, uint64_t period_ns);
 bool lwp_timer_rest(struct lwp_timer *timer, uint64_t rest_ns, uint64_t period_ns);
 bool lwp_timer_rested(const struct lwp_timer *timer, const siginfo_t *info);
 void lwp_timer_run(struct lwp_timer *timer);
+/* For how long perf's clock has run, ns: not while the thread had left the processor, nor on its way there and back. */
+uint64_t lwp_timer_ran(const struct lwp_timer *timer);
 void lwp_timer_halt(struct lwp_timer *timer);
 void lwp_timer_stop(struct lwp_timer *timer);   /* in the process that started it */
 void lwp_timer_forget(struct lwp_timer *timer); /* in the child of a fork */
