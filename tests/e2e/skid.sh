@@ -3,9 +3,9 @@
 # the right object and field: labelled assembly loops under the real collector, with each kind of timer.
 set -u
 [ "$(uname -m)" = x86_64 ] || { echo "x86-64 assembly"; exit 77; }
-build() { ${CC:-cc} -std=gnu11 -D_GNU_SOURCE= -O2 -I"$SRC" "$@" || exit 1; }
+build() { ${CC:-cc} -std=gnu11 -D_GNU_SOURCE= -O2 -I"$SRC" -I"$BUILD" "$@" || exit 1; }
 build -o "$TMP/loops" "$SRC/tests/skid/loops.c" "$SRC/tests/skid/loops.S"
-build -o "$TMP/check" "$SRC/tests/skid/check.c" "$SRC"/format/*.c "$SRC"/base/*.c -lzstd -lm
+build -o "$TMP/check" "$SRC/tests/skid/check.c" "$SRC"/format/*.c "$SRC"/base/*.c -lzstd -ljansson -lm
 status=0
 for timer in sigtrap async posix; do
     # POSIX timers tick with the kernel: at least 50 samples of each loop need longer, most of all on a busy machine
