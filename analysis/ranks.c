@@ -21,7 +21,7 @@ static void (*ranks_leave)(void);
 /* How many ranks the launcher has started, by what it tells each of them. */
 static long ranks_launched(void)
 {
-    static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"};
+    static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (getenv(names[i]))
             return strtol(getenv(names[i]), NULL, 10);
@@ -41,12 +41,12 @@ static void *ranks_library(struct lwp_error *err)
     return library;
 }
 
-int lwp_ranks_begin(struct lwp_error *err)
+static int ranks_join(struct lwp_error *err)
 {
     unsigned rank, count;
-    void *library = ranks_launched() > 1 ? ranks_library(err) : NULL;
+    void *library = ranks_library(err);
     if (!library)
-        return ranks_launched() > 1 ? err->status : LWP_OK;
+        return err->status;
     __typeof__(lwp_mpi_begin) *begin = (__typeof__(begin))dlsym(library, "lwp_mpi_begin");
     ranks_leave = (void (*)(void))dlsym(library, "lwp_mpi_end");
     if (!begin || !ranks_leave)
@@ -57,6 +57,11 @@ int lwp_ranks_begin(struct lwp_error *err)
         return LWP_OK;
     lwp_ranks_end();
     return lwp_error_set(err, LWP_ERR_USAGE, "mpirun is of another MPI than the one lwp was built with (configure --with-mpi=PACKAGE)");
+}
+
+int lwp_ranks_begin(struct lwp_error *err)
+{
+    return ranks_launched() > 1 ? ranks_join(err) : LWP_OK;
 }
 
 void lwp_ranks_end(void)
