@@ -1,49 +1,26 @@
 #include "analysis/junit.h"
 
 #include "analysis/review_parts.h"
+#include "base/markup.h"
 
 #include <string.h>
-
-void lwp_junit_text(FILE *out, const char *text)
-{
-    for (; *text; text++)
-        switch (*text) {
-        case '<':
-            fputs("&lt;", out);
-            break;
-        case '>': /* "]]>" is not allowed */
-            fputs("&gt;", out);
-            break;
-        case '&':
-            fputs("&amp;", out);
-            break;
-        case '"':
-            fputs("&quot;", out);
-            break;
-        case '\n': /* an attribute would make a space of it */
-            fputs("&#10;", out);
-            break;
-        default:
-            putc(*text, out);
-        }
-}
 
 static void junit_attribute(FILE *out, const char *name, const char *value)
 {
     fprintf(out, " %s=\"", name);
-    lwp_junit_text(out, value);
+    lwp_markup_text(out, value);
     putc('"', out);
 }
 
 /* All that is known of the finding. */
 static void junit_item(FILE *out, const struct lwp_review *review, const struct lwp_review_item *item)
 {
-    lwp_junit_text(out, lwp_arena_printf(review->arena, "%s\nexpected: %s\n", item->title, lwp_review_gain(review, item)));
+    lwp_markup_text(out, lwp_arena_printf(review->arena, "%s\nexpected: %s\n", item->title, lwp_review_gain(review, item)));
     if (item->place_count)
-        lwp_junit_text(out, lwp_arena_printf(review->arena, "where: %s\n", lwp_review_lines(review, &item->places[0])));
+        lwp_markup_text(out, lwp_arena_printf(review->arena, "where: %s\n", lwp_review_lines(review, &item->places[0])));
     for (size_t i = 0; i < item->fact_count; i++)
-        lwp_junit_text(out, lwp_arena_printf(review->arena, "%s%s%s\n", item->facts[i].label, *item->facts[i].label ? ": " : "  ", item->facts[i].text));
-    lwp_junit_text(out, lwp_arena_printf(review->arena, "%s\n%s", item->next_step, item->declaration ? item->declaration : ""));
+        lwp_markup_text(out, lwp_arena_printf(review->arena, "%s%s%s\n", item->facts[i].label, *item->facts[i].label ? ": " : "  ", item->facts[i].text));
+    lwp_markup_text(out, lwp_arena_printf(review->arena, "%s\n%s", item->next_step, item->declaration ? item->declaration : ""));
 }
 
 static void junit_case(FILE *out, const char *rule, const char *name, const struct lwp_review_item *item)
@@ -51,7 +28,7 @@ static void junit_case(FILE *out, const char *rule, const char *name, const stru
     fputs("    <testcase", out);
     junit_attribute(out, "classname", rule);
     fputs(" name=\"", out);
-    lwp_junit_text(out, name);
+    lwp_markup_text(out, name);
     if (item && item->ordinal > 1) /* names must differ */
         fprintf(out, " (%u)", item->ordinal);
     putc('"', out);
@@ -75,7 +52,7 @@ static void junit_judged(FILE *out, const struct lwp_review *review, const struc
         junit_attribute(out, "type", line->rule);
     putc('>', out);
     if (line->result == LWP_JUDGED_PASSES)
-        lwp_junit_text(out, lwp_arena_printf(review->arena, "%s\n", why));
+        lwp_markup_text(out, lwp_arena_printf(review->arena, "%s\n", why));
     if (line->item)
         junit_item(out, review, line->item);
     fprintf(out, "</%s></testcase>\n", element);

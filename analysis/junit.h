@@ -9,7 +9,4 @@
 /* A test case for each line of the judgement; without one (NULL) each finding is a case that passes: nothing was judged. */
 int lwp_junit_write(FILE *out, const struct lwp_review *review, const struct lwp_judgement *judgement, struct lwp_error *err);
 
-/* Text for an element's content or an attribute in double quotes. Control characters must have gone before. */
-void lwp_junit_text(FILE *out, const char *text);
-
 #endif

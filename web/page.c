@@ -8,6 +8,7 @@
  * make text nodes of it. */
 #include "web/page.h"
 
+#include "base/markup.h"
 #include "base/utf8.h"
 #include "config.h"
 #include "web/sha256.h"
@@ -42,31 +43,6 @@ int lwp_page_write_json(FILE *to, const json_t *value, struct lwp_error *err)
     if (json_dump_callback(value, page_json_part, to, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(9)))
         return lwp_error_set(err, LWP_ERR_MEMORY, "cannot embed the result in the page");
     return 0;
-}
-
-void lwp_page_write_text(FILE *to, const char *text)
-{
-    for (; *text; text++) {
-        switch (*text) {
-        case '<':
-            fputs("&lt;", to);
-            break;
-        case '>':
-            fputs("&gt;", to);
-            break;
-        case '&':
-            fputs("&amp;", to);
-            break;
-        case '"':
-            fputs("&quot;", to);
-            break;
-        case '\'':
-            fputs("&#39;", to);
-            break;
-        default:
-            putc((unsigned char)*text < 0x20 ? ' ' : *text, to);
-        }
-    }
 }
 
 const char *lwp_page_title(const char *name, const json_t *analysis)
@@ -149,7 +125,7 @@ static int page_fill(FILE *to, const char *place, const struct lwp_assets *asset
     if (strcmp(place, "head") == 0) {
         page_head(to, assets, root);
     } else if (strcmp(place, "title") == 0) {
-        lwp_page_write_text(to, title);
+        lwp_markup_text(to, title);
     } else if (strcmp(place, "style") == 0) {
         if (!root)
             fprintf(to, "<style>%s</style>", assets->style);

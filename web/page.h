@@ -38,9 +38,6 @@ const char *lwp_page_title(const char *name, const json_t *analysis);
 /* The value as JSON without any '<', so that no text in it can end or open an element. */
 int lwp_page_write_json(FILE *to, const json_t *value, struct lwp_error *err);
 
-/* Text for an element's content or an attribute in double quotes. */
-void lwp_page_write_text(FILE *to, const char *text);
-
 /* Written into every page; tells an exported file of ours from someone else's. */
 #define LWP_PAGE_GENERATOR "<meta name=\"generator\" content=\"lwp "
 

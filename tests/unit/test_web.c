@@ -1,5 +1,6 @@
 /* What stands between hostile text and a browser: JSON in a page, text in HTML, hashes, source excerpts, paths of the
  * site. */
+#include "base/markup.h"
 #include "base/utf8.h"
 #include "web/assets.h"
 #include "web/page.h"
@@ -73,9 +74,9 @@ static void test_text_for_html(void **state)
     char *text = NULL;
     size_t length;
     FILE *to = open_memstream(&text, &length);
-    lwp_page_write_text(to, "<b title=\"x\" lang='y'>&\n</b>");
+    lwp_markup_text(to, "<b title=\"x\" lang='y'>&\n\x1b</b>");
     fclose(to);
-    assert_string_equal(text, "&lt;b title=&quot;x&quot; lang=&#39;y&#39;&gt;&amp; &lt;/b&gt;");
+    assert_string_equal(text, "&lt;b title=&quot;x&quot; lang=&#39;y&#39;&gt;&amp;&#10; &lt;/b&gt;");
     free(text);
 }
 
