@@ -100,4 +100,22 @@ mkdir -p gone/exact && cp "$LWP" gone/lwp && cp "$BUILD/exact/lwp-amd64-linux" g
 ln -s /nowhere/launcher /nowhere/vgpreload_core-amd64-linux.so /nowhere/default.supp gone/exact
 gone/lwp collect -e exact -o none ./ends > out 2> err
 [ $? = 125 ] && grep -q 'apt install valgrind' err || { cat err; fail "without Valgrind"; }
+# a forked child that cannot make files in the result goes on without
+cat > moved.c <<'C'
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(void)
+{
+    int status = 1;
+    if (rename("moved", "away"))
+        return 1;
+    if (!fork())
+        _exit(puts("from the child") < 0 || fflush(stdout));
+    wait(&status);
+    return rename("away", "moved") || status;
+}
+C
+$CC -Wall -Wextra -o moving moved.c && "$LWP" collect -q -e exact -o moved -- ./moving > out 2> err || { cat err; fail "moved: status $?"; }
+grep -qx "from the child" out || { cat out err; fail "moved: the child"; }
 exit 0
