@@ -51,12 +51,6 @@ void lwp_reuse_free(struct lwp_reuse *reuse)
     *reuse = (struct lwp_reuse){0};
 }
 
-void lwp_reuse_clear(struct lwp_reuse *reuse)
-{
-    lwp_reuse_free(reuse);
-    lwp_reuse_init(reuse);
-}
-
 void lwp_reuse_copy(struct lwp_reuse *to, const struct lwp_reuse *from)
 {
     *to = *from;

@@ -32,8 +32,6 @@ struct lwp_reuse {
 
 void lwp_reuse_init(struct lwp_reuse *reuse);
 void lwp_reuse_free(struct lwp_reuse *reuse);
-/* Nothing was accessed yet. */
-void lwp_reuse_clear(struct lwp_reuse *reuse);
 
 /* `to` is not initialised yet. */
 void lwp_reuse_copy(struct lwp_reuse *to, const struct lwp_reuse *from);
