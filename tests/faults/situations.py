@@ -109,3 +109,6 @@ SITUATIONS[[case.name for case in SITUATIONS].index("processes.lasting")].name =
 killed = own("processes", "lasting", during=collector_killed, status=137)
 killed.name = "collector_killed"
 SITUATIONS.append(killed)
+
+# They take longer than the others, and stand for little else than those do: for the long test.
+LONG = ("limits.cpu_time", "files.closefrom", "plain.tcmalloc", "plain.mimalloc", "plain.clang_address", "plain.clang_leak")
