@@ -97,59 +97,6 @@ static int site_scan(struct lwp_site *site, struct lwp_error *err)
     return status;
 }
 
-int lwp_site_new(struct lwp_site **made, const char *dir, const char *templates, struct lwp_error *err)
-{
-    struct lwp_site *site = calloc(1, sizeof *site);
-    struct stat info;
-    int status = 0;
-    *made = NULL;
-    if (!site)
-        return lwp_error_set(err, LWP_ERR_MEMORY, "no memory");
-    if (stat(dir, &info))
-        status = lwp_error_errno(err, "cannot open %s", dir);
-    else if (!S_ISDIR(info.st_mode))
-        status = lwp_error_set(err, LWP_ERR_USAGE, "%s is a file; name the folder that 'lwp collect' has written", dir);
-    struct lwp_assets assets;
-    if (!status && !(status = lwp_assets_load(&assets, templates, err)))
-        site_take_assets(site, assets);
-    if (!status && templates)
-        site->templates = strdup(templates);
-    if (!status && lwp_result_is(dir)) {
-        status = site_add(site, dir, NULL, err);
-        if (!status && !(status = lwp_entry_prepare(site->entries[0], err)))
-            lwp_text_drop(lwp_entry_page(site->entries[0], &site->assets, false).text); /* so that the first reader has it at once */
-    } else if (!status) {
-        site->folder = strdup(dir);
-        status = site_scan(site, err);
-    }
-    if (status)
-        lwp_site_free(site);
-    else
-        *made = site;
-    return status;
-}
-
-void lwp_site_free(struct lwp_site *site)
-{
-    if (!site)
-        return;
-    for (size_t i = 0; i < site->count; i++)
-        lwp_entry_free(site->entries[i]);
-    free(site->entries);
-    free(site->templates);
-    free(site->folder);
-    lwp_text_drop(site->index);
-    lwp_text_drop(site->style);
-    lwp_text_drop(site->script);
-    lwp_assets_free(&site->assets);
-    free(site);
-}
-
-size_t lwp_site_results(const struct lwp_site *site)
-{
-    return site->count;
-}
-
 /* With --templates: what may have been edited since. */
 static int site_edited(struct lwp_site *site, struct lwp_error *err)
 {
@@ -196,6 +143,60 @@ static struct lwp_answer site_index(struct lwp_site *site)
     }
     json_decref(data);
     return status ? lwp_answer_say(500, err.text) : (struct lwp_answer){200, lwp_text_hold(site->index)};
+}
+
+int lwp_site_new(struct lwp_site **made, const char *dir, const char *templates, struct lwp_error *err)
+{
+    struct lwp_site *site = calloc(1, sizeof *site);
+    struct stat info;
+    int status = 0;
+    *made = NULL;
+    if (!site)
+        return lwp_error_set(err, LWP_ERR_MEMORY, "no memory");
+    if (stat(dir, &info))
+        status = lwp_error_errno(err, "cannot open %s", dir);
+    else if (!S_ISDIR(info.st_mode))
+        status = lwp_error_set(err, LWP_ERR_USAGE, "%s is a file; name the folder that 'lwp collect' has written", dir);
+    struct lwp_assets assets;
+    if (!status && !(status = lwp_assets_load(&assets, templates, err)))
+        site_take_assets(site, assets);
+    if (!status && templates)
+        site->templates = strdup(templates);
+    if (!status && lwp_result_is(dir)) {
+        status = site_add(site, dir, NULL, err);
+        if (!status && !(status = lwp_entry_prepare(site->entries[0], err)))
+            lwp_text_drop(lwp_entry_page(site->entries[0], &site->assets, false).text); /* so that the first reader has it at once */
+    } else if (!status) {
+        site->folder = strdup(dir);
+        if (!(status = site_scan(site, err)))
+            lwp_text_drop(site_index(site).text);
+    }
+    if (status)
+        lwp_site_free(site);
+    else
+        *made = site;
+    return status;
+}
+
+void lwp_site_free(struct lwp_site *site)
+{
+    if (!site)
+        return;
+    for (size_t i = 0; i < site->count; i++)
+        lwp_entry_free(site->entries[i]);
+    free(site->entries);
+    free(site->templates);
+    free(site->folder);
+    lwp_text_drop(site->index);
+    lwp_text_drop(site->style);
+    lwp_text_drop(site->script);
+    lwp_assets_free(&site->assets);
+    free(site);
+}
+
+size_t lwp_site_results(const struct lwp_site *site)
+{
+    return site->count;
 }
 
 /* Looks into the folder again for one that has come since. */

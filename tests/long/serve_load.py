@@ -6,7 +6,7 @@ import http.client, json, os, random, re, resource, shutil, socket, subprocess, 
 from pathlib import Path
 
 LWP, SRC, TMP = os.environ["LWP"], Path(os.environ["SRC"]), Path(os.environ["TMP"])
-RESULTS, REQUESTS, GROWTH_KIB = 20, 100_000, 4096
+RESULTS, REQUESTS, GROWTH_KIB = 20, 100_000, 8192  # of which some connections more take 16 each
 over, problems, asked = threading.Event(), [], [0] * 8
 if not shutil.which("wrk"):
     print("wrk is not installed")
@@ -93,7 +93,7 @@ def wrk(seconds):
     """Requests answered."""
     total = 0
     for path in ("/", "/r/run-1", "/r/run-2.json", "/report.js", "/nothing"):
-        said = subprocess.run(["wrk", "-t1", "-c32", f"-d{seconds}s", "-H", "Accept-Encoding: zstd", f"http://localhost:{TO[1]}{path}"], capture_output=True, text=True, check=True).stdout
+        said = subprocess.run(["wrk", "-t1", "-c32", "--timeout", "30s", f"-d{seconds}s", "-H", "Accept-Encoding: zstd", f"http://localhost:{TO[1]}{path}"], capture_output=True, text=True, check=True).stdout
         total += int(re.search(r"(\d+) requests in", said)[1])
         check("Socket errors" not in said, f"{path}: {said}")
     return total
