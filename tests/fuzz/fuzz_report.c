@@ -63,7 +63,7 @@ static void page(const json_t *root)
 {
     char template[] = "<!-- lwp:title --><!-- lwp:data -->", nothing[] = "";
     const struct lwp_assets assets = {.html = template, .style = nothing, .script = nothing};
-    json_t *copy = json_deep_copy(root), *data = lwp_page_result_data("result", "exported", copy, LWP_SOURCE_HOT);
+    json_t *copy = json_deep_copy(root), *data = lwp_page_result_data("result", copy, &(struct lwp_page_wish){"exported", LWP_SOURCE_HOT, NULL, LWP_PAGE_BYTES_MAX});
     char *html = NULL;
     size_t length, tags = 0;
     lwp_redact_paths(data, copy, NULL);
