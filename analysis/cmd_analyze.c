@@ -87,7 +87,7 @@ static int analyze_run(int argc, char **argv, const struct lwp_command *self)
         }
         lwp_analyze_machine(&plan);
     }
-    if (lwp_ranks_begin(&err)) {
+    if (out && lwp_ranks_begin(&err)) { /* without -o each is on its own: also the one that `lwp collect` starts in a rank */
         lwp_log(LWP_LOG_ERROR, "analyze: %s", err.text);
         return 2;
     }

@@ -20,8 +20,10 @@ for ranks in 2 3 4; do
     cmp alone/analysis.json with-$ranks/analysis.json > out || fail "$ranks ranks: $(cat out)"
     cmp alone/run.json with-$ranks/run.json > out || fail "$ranks ranks: $(cat out)"
 done
-timeout 60 mpirun -n 2 "$LWP" analyze 1 > out 2> err || fail "one folder"
-[ "$(grep -c 'wrote 1/analysis.json' err)" = 1 ] || fail "not said once"
+timeout 60 mpirun -n 2 "$LWP" analyze -f 1 > out 2> err || fail "each on its own, without -o"
+[ "$(grep -c 'wrote 1/analysis.json' err)" = 2 ] || fail "not each on its own"
+timeout 60 mpirun -n 2 "$LWP" collect -o 7 -- seq 1000000 > out 2> err || fail "collect under mpirun"
+grep -q 'next: lwp report 7' err || fail "collect does not close"
 timeout 60 mpirun -n 2 "$LWP" analyze -o 5 1 nowhere > out 2> err && fail "a folder that is not there"
 grep -q "there is no 'nowhere'" err || fail "no sentence"
 [ ! -e 5 ] || fail "left a folder"
