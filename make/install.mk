@@ -61,7 +61,7 @@ uninstall:
 
 # A page is what lwp says of the command itself, then what man/ adds.
 man := $(patsubst %.mdoc,%.1,$(call sources,man/*.mdoc))
-all: $(if $(SAN),,$(man))
+all: $(if $(suffix),,$(man))
 man/%.1: $(srcdir)/man/%.mdoc lwp
 	@mkdir -p $(@D)
 	$(call quiet,MAN,$@)./lwp help --man $(filter-out lwp,$(*:lwp-%=%)) > $@ && cat $< >> $@

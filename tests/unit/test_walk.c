@@ -141,7 +141,8 @@ static void step_trap(int signal, siginfo_t *info, void *given)
         repeats = insn->rep_string;
     }
     if (place->decoded && !repeats) {
-        check_before(place, &registers, flags);
+        if (step.last.ip) /* the first has none before */
+            check_before(place, &registers, flags);
         if (step.steps % WALK_EVERY == 0)
             foretell(place, &registers, flags);
     }
