@@ -1,10 +1,10 @@
 #define _GNU_SOURCE
 #include "collector/light/blocks.h"
 
+#include "collector/light/own_memory.h"
 #include "collector/light/process.h"
 
 #include <stddef.h>
-#include <sys/mman.h>
 
 enum {
     BLOCKS = 1 << 15,
@@ -28,10 +28,8 @@ static uint64_t blocks_start_ns, blocks_lost;
 
 bool lwp_blocks_init(void)
 {
-    blocks = mmap(NULL, BLOCKS * sizeof *blocks, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    blocks = lwp_own_memory(BLOCKS * sizeof *blocks);
     blocks_start_ns = lwp_clock(CLOCK_MONOTONIC);
-    if (blocks == MAP_FAILED)
-        blocks = NULL;
     return blocks != NULL;
 }
 

@@ -6,6 +6,7 @@
 #include "collector/light/function.h"
 
 #include "collector/light/insn.h"
+#include "collector/light/own_memory.h"
 
 #include <dlfcn.h>
 #include <string.h>
@@ -36,8 +37,7 @@ struct lwp_functions {
 
 struct lwp_functions *lwp_functions_new(void)
 {
-    void *memory = mmap(NULL, sizeof(struct lwp_functions), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    return memory == MAP_FAILED ? NULL : memory;
+    return lwp_own_memory(sizeof(struct lwp_functions));
 }
 
 void lwp_functions_free(struct lwp_functions *functions)

@@ -7,7 +7,6 @@
 #include "collector/light/heap_life.h"
 
 #include "collector/light/blocks.h"
-#include "collector/light/ours.h"
 #include "collector/light/pools.h"
 #include "collector/light/process.h"
 #include "collector/light/sites.h"
@@ -349,17 +348,6 @@ EXPORT void *valloc(size_t size)
 
 /* ---- mappings; the loader may ask for some before dlsym works ---- */
 
-/* Where our own mappings go: far from all others, since a program may map something for good into a hole that it knows
- * of. Only a hint: what is taken, the kernel does not give. */
-static void *heap_own_place(size_t size)
-{
-    enum { GAP = 1 << 16 };
-    static const uint64_t from = (uint64_t)0x35 << 40, room = (uint64_t)1 << 40;
-    static uint64_t used;
-    uint64_t at = __atomic_fetch_add(&used, (size + 2 * GAP - 1) & ~(uint64_t)(GAP - 1), __ATOMIC_RELAXED);
-    return (void *)(from + at % room);
-}
-
 static void heap_note_mapping(void *block, size_t size, int protection, const uint64_t *frame)
 {
     if (size < lwp_process.heap_threshold || !(protection & (PROT_READ | PROT_WRITE)) || protection & PROT_EXEC)
@@ -377,9 +365,6 @@ static void heap_forget_mapping(const void *block, size_t size)
 
 EXPORT void *mmap(void *address, size_t size, int protection, int flags, int fd, off_t offset)
 {
-    bool ours = lwp_is_ours(__builtin_return_address(0));
-    if (ours && !address)
-        address = heap_own_place(size);
     bool replaces = flags & MAP_FIXED && !(flags & MAP_FIXED_NOREPLACE);
     if (replaces) {
         lwp_watched_forget(address, size, LWPS_WATCH_FREED);
@@ -391,7 +376,7 @@ EXPORT void *mmap(void *address, size_t size, int protection, int flags, int fd,
         return block;
     if (replaces)
         lwp_shared_remove((uint64_t)block, size);
-    if (flags & MAP_SHARED && !ours) /* not sample files and perf's pages */
+    if (flags & MAP_SHARED)
         lwp_shared_add((uint64_t)block, size);
     heap_note_mapping(block, size, protection, FRAME);
     return block;

@@ -1,13 +1,14 @@
 /* A program may have functions of its own under names of the C library's (clock_gettime, close, read, ...). It comes first in
  * the loader's search, so that lwp would call those: with counters and locks of the program's in them, clocks that tell another
  * time, or nothing that works at all. So what an image imports is bound again, to the C library itself. The same
- * passes by the wrappers of sanitizers and of other preloaded libraries.
+ * passes by the wrappers of sanitizers and of other preloaded libraries. Its mmap is own_memory.c's.
  * Left as they are: the allocator's functions, which have to be those of whoever made the block, and dl_iterate_phdr, which is
  * modules.c's for libunwind. Not covered: a dlsym or dlopen of the program's own. */
 #define _GNU_SOURCE
 #include "collector/light/imports.h"
 
 #include "collector/env.h"
+#include "collector/light/own_memory.h"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -79,12 +80,19 @@ static bool imports_wanted(void)
     return true;
 }
 
+/* NULL: it stays the one that the loader bound. */
+static void *imports_function(void *libc, const char *name, bool wanted)
+{
+    if (strcmp(name, "mmap") == 0 || strcmp(name, "mmap64") == 0)
+        return (void *)lwp_own_map;
+    return wanted && !imports_keeps(name) ? dlsym(libc, name) : NULL;
+}
+
 static void imports_bind(const void *inside)
 {
     struct image image;
     int saved = errno;
-    if (!imports_wanted())
-        return;
+    bool wanted = imports_wanted();
     void *libc = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
     if (!libc || !imports_image(&image, inside) ||
         (image.sealed_bytes && mprotect(image.sealed, image.sealed_bytes, PROT_READ | PROT_WRITE)))
@@ -95,10 +103,9 @@ static void imports_bind(const void *inside)
             unsigned type = ELF64_R_TYPE(relocation->r_info);
             const ElfW(Sym) *symbol = &image.symbols[ELF64_R_SYM(relocation->r_info)];
             const char *name = image.strings + symbol->st_name;
-            if ((type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT) || ELF64_ST_TYPE(symbol->st_info) == STT_OBJECT ||
-                imports_keeps(name))
+            if ((type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT) || ELF64_ST_TYPE(symbol->st_info) == STT_OBJECT)
                 continue;
-            void *function = dlsym(libc, name);
+            void *function = imports_function(libc, name, wanted);
             if (function)
                 *(void **)(image.base + relocation->r_offset) = function;
         }

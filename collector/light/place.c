@@ -6,6 +6,7 @@
 
 #include "collector/light/function.h"
 #include "collector/light/insn.h"
+#include "collector/light/own_memory.h"
 #include "collector/light/walk.h"
 
 #include <string.h>
@@ -21,9 +22,8 @@ struct lwp_code_cache {
 
 struct lwp_code_cache *lwp_code_cache_new(void)
 {
-    struct lwp_code_cache *cache =
-        mmap(NULL, sizeof *cache, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (cache == MAP_FAILED)
+    struct lwp_code_cache *cache = lwp_own_memory(sizeof *cache);
+    if (!cache)
         return NULL;
     cache->functions = lwp_functions_new();
     if (cache->functions)

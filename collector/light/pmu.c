@@ -1,6 +1,7 @@
 #include "collector/light/pmu.h"
 
 #include "collector/light/ours.h"
+#include "collector/light/own_memory.h"
 #include "collector/light/timer.h"
 #include "collector/perf/open.h"
 #include "collector/perf/record.h"
@@ -46,8 +47,8 @@ bool lwp_pmu_works(void)
 
 struct lwp_pmu *lwp_pmu_start(pid_t tid)
 {
-    struct lwp_pmu *pmu = mmap(NULL, sizeof *pmu, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (pmu == MAP_FAILED)
+    struct lwp_pmu *pmu = lwp_own_memory(sizeof *pmu);
+    if (!pmu)
         return NULL;
     if (pmu_open(&pmu->open, tid)) {
         munmap(pmu, sizeof *pmu);

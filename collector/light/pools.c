@@ -1,11 +1,11 @@
 #define _GNU_SOURCE
 #include "collector/light/pools.h"
 
+#include "collector/light/own_memory.h"
 #include "collector/light/process.h"
 #include "collector/light/shadow.h"
 
 #include <stddef.h>
-#include <sys/mman.h>
 
 enum {
     POOLS_MAX = 1 << 16,
@@ -20,16 +20,10 @@ uint32_t lwp_pool_count;
 static uint32_t *pools_slots;
 static uint32_t pools_hot;
 
-static void *pools_map(size_t bytes)
-{
-    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return memory == MAP_FAILED ? NULL : memory;
-}
-
 bool lwp_pools_init(void)
 {
-    lwp_pools = pools_map(POOLS_MAX * sizeof *lwp_pools);
-    pools_slots = pools_map(POOL_SLOTS * sizeof *pools_slots);
+    lwp_pools = lwp_own_memory(POOLS_MAX * sizeof *lwp_pools);
+    pools_slots = lwp_own_memory(POOL_SLOTS * sizeof *pools_slots);
     return lwp_pools && pools_slots;
 }
 

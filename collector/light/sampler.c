@@ -8,6 +8,7 @@
 #include "collector/light/debug_registers.h"
 #include "collector/light/debugger.h"
 #include "collector/light/own_breakpoints.h"
+#include "collector/light/own_memory.h"
 #include "collector/light/pmu.h"
 #include "collector/light/process.h"
 #include "collector/light/sample.h"
@@ -435,8 +436,8 @@ bool lwp_sampler_attach(struct lwp_thread *self)
 {
     if (lwp_debugger_is_here())
         return false;
-    struct lwp_sampler *sampler = mmap(NULL, sizeof *sampler, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (sampler == MAP_FAILED)
+    struct lwp_sampler *sampler = lwp_own_memory(sizeof *sampler);
+    if (!sampler)
         return false;
     sampler->cache = lwp_code_cache_new();
     double frequency = sampler_options.frequency > 0 ? sampler_options.frequency

@@ -1,7 +1,8 @@
 #define _GNU_SOURCE
 #include "collector/light/shadow.h"
 
-#include <sys/mman.h>
+#include "collector/light/own_memory.h"
+
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -10,24 +11,17 @@ enum { DICTIONARY_PROBES = 8 };
 struct lwp_shadow_region ***lwp_shadow_tables;
 uint32_t lwp_shadow_hot[LWP_SHADOW_HOT + 1];
 
-static void *shadow_map(size_t bytes)
-{
-    /* not the interposed mmap, which would come back to us */
-    long memory = syscall(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return memory == -1 ? NULL : (void *)memory;
-}
-
 bool lwp_shadow_init(void)
 {
     if (!lwp_shadow_tables)
-        lwp_shadow_tables = shadow_map(LWP_SHADOW_TABLE * sizeof *lwp_shadow_tables);
+        lwp_shadow_tables = lwp_own_memory(LWP_SHADOW_TABLE * sizeof *lwp_shadow_tables);
     return lwp_shadow_tables != NULL;
 }
 
 /* Puts freshly mapped memory into *place unless another thread was first. */
 static void *shadow_install(void *place, size_t bytes)
 {
-    void *fresh = shadow_map(bytes), *found = NULL;
+    void *fresh = lwp_own_memory(bytes), *found = NULL;
     if (!fresh)
         return NULL;
     if (__atomic_compare_exchange_n((void **)place, &found, fresh, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))

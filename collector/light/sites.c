@@ -6,6 +6,7 @@
 #include "collector/light/sites.h"
 
 #include "collector/light/heap_life.h"
+#include "collector/light/own_memory.h"
 #include "collector/light/pools.h"
 #include "collector/light/process.h"
 #include "collector/light/unwind.h"
@@ -37,11 +38,9 @@ static struct lwp_sites *sites_take(void)
     for (struct lwp_sites *sites = __atomic_load_n(&sites_all, __ATOMIC_ACQUIRE); sites; sites = sites->next)
         if (!__atomic_exchange_n(&sites->used, true, __ATOMIC_ACQUIRE))
             return sites;
-    long memory = syscall(SYS_mmap, NULL, sizeof(struct lwp_sites), PROT_READ | PROT_WRITE,
-                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == -1)
+    struct lwp_sites *sites = lwp_own_memory(sizeof *sites);
+    if (!sites)
         return NULL;
-    struct lwp_sites *sites = (struct lwp_sites *)memory;
     /* A child that no atfork handler prepared (clone, _Fork) must not write into its parent's files. */
     madvise(sites, sizeof *sites, MADV_WIPEONFORK);
     sites->used = true;

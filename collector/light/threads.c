@@ -3,6 +3,7 @@
 
 #include "collector/light/function.h"
 #include "collector/light/own_files.h"
+#include "collector/light/own_memory.h"
 #include "collector/light/process.h"
 #include "collector/light/sampler.h"
 #include "collector/light/signals.h"
@@ -86,8 +87,8 @@ static struct lwp_thread *threads_take(void)
             thread->next = next;
             return thread;
         }
-    struct lwp_thread *thread = mmap(NULL, sizeof *thread, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (thread == MAP_FAILED)
+    struct lwp_thread *thread = lwp_own_memory(sizeof *thread);
+    if (!thread)
         return NULL;
     thread->used = 1;
     thread->busy = 1;
@@ -268,10 +269,8 @@ __attribute__((visibility("default"))) int pthread_create(pthread_t *thread, con
     if (!next)
         next = dlsym(RTLD_NEXT, "pthread_create");
     lwp_own_files_alone(false);
-    struct thread_start *start = MAP_FAILED;
-    if (lwp_process.active)
-        start = mmap(NULL, sizeof *start, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (start == MAP_FAILED)
+    struct thread_start *start = lwp_process.active ? lwp_own_memory(sizeof *start) : NULL;
+    if (!start)
         return next(thread, attributes, run, argument);
     *start = (struct thread_start){run, argument, lwp_signals_blocked()};
     int status = next(thread, attributes, threads_run, start);
@@ -303,10 +302,8 @@ __attribute__((visibility("default"))) int thrd_create(thrd_t *thread, thrd_star
     if (!next)
         next = dlsym(RTLD_NEXT, "thrd_create");
     lwp_own_files_alone(false);
-    struct thrd_start *start = MAP_FAILED;
-    if (lwp_process.active)
-        start = mmap(NULL, sizeof *start, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (start == MAP_FAILED)
+    struct thrd_start *start = lwp_process.active ? lwp_own_memory(sizeof *start) : NULL;
+    if (!start)
         return next(thread, run, argument);
     *start = (struct thrd_start){run, argument, lwp_signals_blocked()};
     int status = next(thread, threads_run_c11, start);

@@ -2,6 +2,7 @@
 #include "collector/light/timer.h"
 
 #include "collector/light/own_files.h"
+#include "collector/light/own_memory.h"
 
 #include <fcntl.h>
 #include <linux/perf_event.h>
@@ -125,8 +126,8 @@ static bool timer_start_posix(struct lwp_timer *timer, pid_t tid, uint64_t perio
 
 struct lwp_timer *lwp_timer_start(enum lwp_timer_kind kind, pid_t tid, uint64_t period_ns)
 {
-    struct lwp_timer *timer = mmap(NULL, sizeof *timer, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (timer == MAP_FAILED)
+    struct lwp_timer *timer = lwp_own_memory(sizeof *timer);
+    if (!timer)
         return NULL;
     *timer = (struct lwp_timer){.kind = kind, .fd = -1};
     bool started = kind == LWP_TIMER_POSIX ? timer_start_posix(timer, tid, period_ns)

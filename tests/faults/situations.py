@@ -94,6 +94,7 @@ SITUATIONS = [
     own("processes", "suspends", keys=((0.7, "echo status $?\n"), (0.3, "fg\n"), (0.5, ""))),
     own("processes", "at_terminal", keys=((0.7, "\x1a"), (0.3, "jobs\n"), (0.3, "fg\n"), (0.3, "\x03"), (0.3, "\x03")),
         keep=lambda text: "".join(text.split())),  # a shell ends the line of what SIGINT killed
+    own("memory", "holes"),
     # names and allocators
     own("names", "names"),
     plain("plain"),

@@ -9,6 +9,7 @@
 
 #include "collector/light/function.c"
 #include "collector/light/insn.c"
+#include "collector/light/own_memory.c"
 #include "collector/light/place.c"
 #include "collector/light/walk.c"
 

@@ -8,6 +8,7 @@
 
 #include "collector/light/function.c"
 #include "collector/light/insn.c"
+#include "collector/light/own_memory.c"
 #include "collector/light/place.c"
 #include "collector/light/walk.c"
 #include "collector/light/watch_trap.c"
