@@ -30,6 +30,24 @@ static void seed_add(struct code_seeds *seeds, struct code_module *module, Dwarf
     seeds->items[seeds->count++] = seed;
 }
 
+static bool seed_ends_piece(const Dwarf_Op *op)
+{
+    return op->atom == DW_OP_piece || op->atom == DW_OP_bit_piece;
+}
+
+/* The value is in a register, or is a sum of one and a constant; `*next`: counted on by the operations that say so. */
+static bool seed_in_register(const Dwarf_Op *ops, size_t count, struct code_seed *seed, size_t *next)
+{
+    ++*next;
+    if (code_register_op(&ops[0], false, &seed->reg, &seed->offset))
+        return true;
+    if (count < 2 || ops[1].atom != DW_OP_stack_value || !code_register_op(&ops[0], true, &seed->reg, &seed->offset))
+        return false;
+    seed->offset = -seed->offset;
+    ++*next;
+    return true;
+}
+
 static void seeds_of_location(struct code_seeds *seeds, struct code_module *module, Dwarf_Die type, const Dwarf_Op *ops,
                               size_t count, struct code_seed seed)
 {
@@ -40,24 +58,18 @@ static void seeds_of_location(struct code_seeds *seeds, struct code_module *modu
         return;
     }
     for (size_t i = 0; i < count;) {
-        bool known = code_register_op(&ops[i], false, &seed.reg, &seed.offset);
-        size_t next = i + 1;
-        if (!known && next < count && ops[next].atom == DW_OP_stack_value &&
-            code_register_op(&ops[i], true, &seed.reg, &seed.offset)) {
-            known = true;
-            seed.offset = -seed.offset;
-            next++;
-        }
+        size_t next = i; /* a piece may have no place at all */
+        bool known = !seed_ends_piece(&ops[i]) && seed_in_register(&ops[i], count - i, &seed, &next);
         bool whole = next == count;
-        while (next < count && ops[next].atom != DW_OP_piece) {
+        while (next < count && !seed_ends_piece(&ops[next])) {
             known = false;
             next++;
         }
+        if (!whole && (next == count || ops[next].atom != DW_OP_piece || ops[next].number > 64))
+            return;
         if (known && (!whole || part == 0))
             seed_add(seeds, module, type, part, seed);
-        if (next == count)
-            return;
-        if (ops[next].number > 64)
+        if (whole)
             return;
         part += ops[next].number;
         i = next + 1;

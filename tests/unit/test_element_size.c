@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "analysis/element_fit.h"
 #include "analysis/element_size.h"
 #include "analysis/element_table.h"
 #include "analysis/element_place.h"
@@ -12,6 +13,7 @@
 #include "analysis/contexts.h"
 #include "analysis/objects.h"
 #include "analysis/streams.h"
+#include "analysis/types.h"
 #include "format/record.h"
 
 #include <stdio.h>
@@ -252,12 +254,52 @@ static void test_tables(void **state)
     assert_false(lwp_element_table(100, 0, &start, &end));
 }
 
+static double fit(const struct lwp_type *type)
+{
+    double share = lwp_element_fit(&profile, object, type->bytes, type, true, 0, 0);
+    done();
+    return share;
+}
+
+/* A type that pointers claim must agree with the places seen: one instruction keeps to one, walks an array in the struct
+ * or chooses between fields of one type; it may copy several fields at once, but not go from one to the next. */
+static void test_claimed(void **state)
+{
+    (void)state;
+    static const struct lwp_field event[] = {{.name = "when", .offset = 0, .bytes = 8, .alignment = 8},
+                                             {.name = "kind", .offset = 8, .bytes = 4, .alignment = 4},
+                                             {.name = "who", .offset = 12, .bytes = 4, .alignment = 4}};
+    static const struct lwp_field row[] = {{.name = "v", .offset = 0, .bytes = 32, .alignment = 8},
+                                           {.name = "n", .offset = 32, .bytes = 8, .alignment = 8}};
+    static const struct lwp_field node[] = {{.name = "left", .offset = 0, .bytes = 8, .alignment = 8, .type = "struct node *"},
+                                            {.name = "right", .offset = 8, .bytes = 8, .alignment = 8, .type = "struct node *"},
+                                            {.name = "key", .offset = 16, .bytes = 8, .alignment = 8, .type = "double"},
+                                            {.name = "cost", .offset = 24, .bytes = 8, .alignment = 8, .type = "float *"}};
+    static const struct lwp_type nodes = {.name = "Node", .bytes = 32, .fields = node, .field_count = 4};
+    static const struct lwp_type events = {.name = "Event", .bytes = 16, .fields = event, .field_count = 3},
+                                 rows = {.name = "Row", .bytes = 40, .fields = row, .field_count = 2};
+    LOOK(1600000, {0, 0, 16, 8, 100000, 4, 50, false}, {0, 0, 16, 0, 100000, 8, 50, false});
+    assert_float_equal(fit(&events), 1, 1e-9);
+    LOOK(1600000, {0, 0, 16, 8, 100000, 8, 50, false}); /* copies kind and who */
+    assert_float_equal(fit(&events), 1, 1e-9);
+    LOOK(1600000, {0, 0, 8, 0, 200000, 8, 50, false}); /* an array of pointers */
+    assert_float_equal(fit(&events), 0, 1e-9);
+    LOOK(1600000, {0, 0, 16, 4, 100000, 4, 50, false}, {0, 0, 16, 12, 100000, 8, 50, false}); /* beyond the end */
+    assert_float_equal(fit(&events), 0.5, 1e-9);
+    LOOK(1600000, {0, 0, 8, 0, 4, 8, 50, false});
+    assert_float_equal(fit(&rows), 1, 1e-9);
+    LOOK(2400000, {0, 0, 8, 0, 2, 8, 50, false}); /* left or right */
+    assert_float_equal(fit(&nodes), 1, 1e-9);
+    LOOK(2400000, {0, 0, 8, 0, 300000, 8, 50, false});
+    assert_float_equal(fit(&nodes), 0, 1e-9);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_halves),  cmocka_unit_test(test_unrolled), cmocka_unit_test(test_vectors),
         cmocka_unit_test(test_several), cmocka_unit_test(test_header),   cmocka_unit_test(test_inside),
-        cmocka_unit_test(test_words),   cmocka_unit_test(test_tables),
+        cmocka_unit_test(test_words),   cmocka_unit_test(test_tables),   cmocka_unit_test(test_claimed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -175,6 +175,29 @@ static void test_cxx(void **state)
     walk_all("clang++", "-gdwarf-4 -O2", "classes.cc", walks, sizeof walks / sizeof *walks, 0.9);
 }
 
+/* A member that is nowhere takes its place among the others. */
+static void test_pieces(void **state)
+{
+    static const struct {
+        const char *function, *first, *second;
+    } all[] = {{"whole_bytes", "struct event", "struct event *"}, {"bits", "struct event", NULL}};
+    struct loaded loaded;
+    struct lwp_candidate candidate;
+    (void)state;
+    if (!load(&loaded, "gcc", "-nostdlib -static -Wl,-e,whole_bytes", "pieces.S"))
+        skip();
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        uint64_t at = programs_symbol(loaded.path, all[i].function);
+        assert_true(lwp_types_at_access(loaded.code, 0, at, &candidate, 1) && candidate.exact);
+        assert_string_equal(candidate.type->name, all[i].first);
+        bool known = lwp_types_at_access(loaded.code, 0, at + 3, &candidate, 1) && candidate.exact;
+        assert_int_equal(known, all[i].second != NULL);
+        if (known)
+            assert_string_equal(candidate.type->name, all[i].second);
+    }
+    unload(&loaded);
+}
+
 static void test_fortran(void **state)
 {
     (void)state;
@@ -333,7 +356,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_values),        cmocka_unit_test(test_c),          cmocka_unit_test(test_cxx),
         cmocka_unit_test(test_fortran),       cmocka_unit_test(test_rust_names), cmocka_unit_test(test_blocks),
-        cmocka_unit_test(test_fortran_names),
+        cmocka_unit_test(test_fortran_names), cmocka_unit_test(test_pieces),
     };
     return cmocka_run_group_tests(tests, programs_set_up, programs_tear_down);
 }
