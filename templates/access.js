@@ -19,7 +19,7 @@ const causeName = cause => typeof cause === 'string' && cause !== 'unknown' ? ca
 
 function framePlace(frame) {
   if (!frame) return unknown('unknown place');
-  return [el('strong', null, clip(frameName(frame), 80)),
+  return [el('strong', {title: frame.function}, clip(brief(frameName(frame)), 80)),
     el('span.where', {title: frame.file || ''}, frame.file ? ` ${baseName(frame.file)}${isNumber(frame.line) ? ':' + frame.line : ''}` : frame.function ? ' no line information' : '')];
 }
 
@@ -29,7 +29,7 @@ function ownFrame(context) {
   return frames.find(frame => frame.file && isNumber(frame.line) && sources.has(frame.file) && !sources.get(frame.file).missing) || frames[0];
 }
 
-const frameShort = frame => frame ? clip(frameName(frame), 40) + (isNumber(frame.line) ? ':' + frame.line : '') : 'unknown';
+const frameShort = frame => frame ? clip(brief(frameName(frame)), 40) + (isNumber(frame.line) ? ':' + frame.line : '') : 'unknown';
 const sameFrame = (a, b) => a && b && a.function === b.function && a.file === b.file && a.line === b.line && a.module === b.module && a.address === b.address;
 
 /* How many of their outermost frames two paths have in common; the accesses themselves stand out in any case. */
@@ -91,7 +91,7 @@ function accessPair(pair) {
   const shared = framesShared(framesOf(pair.first), framesOf(pair.second));
   const near = a && b && a.file && a.file === b.file && isNumber(a.line) && isNumber(b.line) && Math.abs(a.line - b.line) <= TOGETHER_LINES;
   return [
-    near && el('div.together', null, el('p.where', null, a.file), accessSource(a, [{line: a.line, which: 1}, {line: b.line, which: 2}])),
+    near && el('div.together', null, folderPath(a.file) && el('p.where', null, folderPath(a.file)), accessSource(a, [{line: a.line, which: 1}, {line: b.line, which: 2}])),
     el('div.sides', null, accessSide(1, first, pair.first, shared, !near), accessSide(2, second, pair.second, shared, !near)),
     shared > 0 && el('p.soft.legend-shared', null, 'Grey frames are the same on both paths.')];
 }
@@ -130,9 +130,9 @@ function pairsTable(kind) {
   const name = context => ownFrame(context) ? frameName(ownFrame(context)) : '';
   if (!rows.length) return null;
   return el('section', null, el('h2', null, title), table(title, [
-    {title: `Share of all ${what}`, cell: r => el('a', {href: '#redundancy/' + r.index}, shareBar(r.pair.share, r.pair.share_ci)), key: r => r.pair.share, number: true},
-    {title: first, cell: r => framePlace(ownFrame(r.pair.first)), key: r => name(r.pair.first), text: r => name(r.pair.first)},
+    {title: first, cell: r => el('a', {href: '#redundancy/' + r.index}, framePlace(ownFrame(r.pair.first))), key: r => name(r.pair.first), text: r => name(r.pair.first)},
     {title: second, cell: r => framePlace(ownFrame(r.pair.second)), key: r => name(r.pair.second), text: r => name(r.pair.second)},
+    {title: `Share of all ${what}`, cell: r => shareBar(r.pair.share, r.pair.share_ci), key: r => r.pair.share, number: true},
     {title: 'Cause', cell: r => causeName(r.pair.cause) || unknown(), key: r => causeName(r.pair.cause) || '', text: r => causeName(r.pair.cause) || 'unknown'},
     {title: 'Data', cell: r => at(data.objects, r.pair.object) ? el('a', {href: '#object/' + r.pair.object}, clip(objectName(at(data.objects, r.pair.object)), 50)) : unknown('unknown or small'), key: r => r.pair.share},
     {title: redundantExact(kind) ? 'Times' : 'Pairs seen', cell: r => count(r.pair.samples), key: r => r.pair.samples, number: true},
@@ -172,7 +172,7 @@ function viewRedundancies() {
       'Sampled stores and loads that were watched until the next access to the same bytes.'),
     tiles(Object.keys(REDUNDANT).filter(kind => totals[kind] || !ONLY_COUNTED.includes(kind)).map(kind => {
       const total = totals[kind], [title, what] = REDUNDANT[kind];
-      return total ? [title, percent(total.share), total.exact ? 'exact' : `95 % interval ${interval(total.share_ci)}`,
+      return total ? [title, percent(total.share), total.exact ? 'exact' : `95\u00a0% interval ${interval(total.share_ci)}`,
         (total.exact ? `${what}; ${amount(total, total.wasted)} of ${amount(total, total.decided)}` : `${what}; ${count(total.decided)} of ${count(total.candidates)} watched`) + (total.undecided > 0.005 ? `; nothing is known of ${percent(total.undecided)}` : '')] :
         [title, 'unknown', 'none was decided', what];
     })),
@@ -190,16 +190,16 @@ function viewRedundancy(index) {
   const [title, what, of] = redundantKind(pair), object = at(data.objects, pair.object), cause = causeName(pair.cause);
   return [
     el('p.crumbs', null, el('a', {href: '#redundancies'}, 'Redundant accesses'), ' › ' + title.toLowerCase()),
-    el('h1', null, title + ' in ', ownFrame(pair.second) ? clip(frameName(ownFrame(pair.second)), 60) : 'unknown code', ' ',
+    el('h1', null, title + ' in ', ownFrame(pair.second) ? clip(brief(frameName(ownFrame(pair.second))), 60) : 'unknown code', ' ',
       el(cause ? 'span.tag.cause' : 'span.tag.cause.soft', null, cause || 'cause unknown')),
     el('p.lead', null, prose(pair.meaning)),
     tiles([
-      [`Share of all ${of}`, percent(pair.share), redundantExact(pair.kind) ? `exact: ${amount(data.redundancy_totals[pair.kind], pair.amount)}` : `95 % interval ${interval(pair.share_ci)}`, what],
+      [`Share of all ${of}`, percent(pair.share), redundantExact(pair.kind) ? `exact: ${amount(data.redundancy_totals[pair.kind], pair.amount)}` : `95\u00a0% interval ${interval(pair.share_ci)}`, what],
       isNumber(pair.own_share) && ['Equal to the one before', percent(pair.own_share), 'of the elements looked at here'],
       [redundantExact(pair.kind) ? 'Times' : 'Pairs seen', count(pair.samples), engineName()],
       placesTile(pair.places),
       ['Data', object ? clip(objectName(object), 40) : 'unknown', isNumber(pair.bytes) ? `${bytes(pair.bytes)} at a time` : null, object && el('a', {href: '#object/' + pair.object}, 'all about it')],
-      pair.kind !== 'dead_store' && ['Values', pair.approximate > 0 ? `${percent(pair.approximate)} only about equal` : 'equal', pair.approximate > 0 ? 'numbers within 1 %, or what --approx said' : null],
+      pair.kind !== 'dead_store' && ['Values', pair.approximate > 0 ? 'about equal' : 'equal', pair.approximate > 0 ? `${percent(pair.approximate)} of them only within 1\u00a0%, or what --approx said` : null],
     ].filter(Boolean)),
     el('section', null, el('h2', null, 'What to do'), el('p', null, prose(pair.remedy))),
     pair.kind === 'spatial' ? el('section', null, el('h2', null, 'The store'), accessSide(1, 'Stored in', pair.second, 0, true)) :

@@ -4,6 +4,7 @@
 
 const NAME_MAX = 240;
 const ROWS_MAX = 50; /* drawn at first; a button shows the rest */
+const KEPT_TOGETHER = 12; /* a table of so few rows is printed on one page */
 
 /* Characters that are invisible, move the cursor or turn the reading direction around are spelled out. */
 const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
@@ -20,6 +21,23 @@ function clip(text, most = NAME_MAX) {
 }
 
 /* Sentences of lwp's own analysis, with names in them. */
+/* C++ names without what makes them long: template arguments and parameters of more than BRIEF characters become "<…>" and
+ * "(…)". What does not pair, as in "operator<", stays. */
+const BRIEF = 16;
+function brief(text) {
+  const shown = String(text), opened = [], cuts = [];
+  for (let i = 0; i < shown.length && shown.length <= 4000; i++) {
+    const c = shown[i], before = shown[i - 1] || ' ';
+    if ((c === '<' || c === '(') && /[\w>\]]/.test(before) && !/\boperator[<(]?$/.test(shown.slice(Math.max(0, i - 10), i))) opened.push(i);
+    else if (opened.length && (c === '>' && before !== '-' && shown[opened[opened.length - 1]] === '<' || c === ')' && shown[opened[opened.length - 1]] === '(')) {
+      const from = opened.pop();
+      if (!opened.length && i - from > BRIEF) cuts.push([from + 1, i]);
+    } else if (c === '(') opened.push(i);
+  }
+  if (opened.length) return shown;
+  return cuts.reverse().reduce((name, [from, upto]) => name.slice(0, from) + '…' + name.slice(upto), shown);
+}
+
 const prose = text => document.createTextNode(clip(text || '', 2000));
 
 /* el('p.note', {title: '…'}, 'text', node, [more]) */
@@ -68,7 +86,7 @@ function seconds(s) {
 }
 
 const isRange = r => Array.isArray(r) && r.length === 2 && r.every(isNumber);
-const times = range => isRange(range) ? `${range[0].toFixed(2)}×\u00a0–\u00a0${range[1].toFixed(2)}×` : 'unknown';
+const times = range => isRange(range) ? `${range[0].toFixed(2)}×\u00a0to\u00a0${range[1].toFixed(2)}×` : 'unknown';
 /* A speed-up as the part of the run time that it saves. */
 const saved = range => isRange(range) ?
   `${Math.round((1 - 1 / range[0]) * 100)}–${Math.round((1 - 1 / range[1]) * 100)}\u00a0% less time` : null;
@@ -79,14 +97,14 @@ function interval(ci) {
 
 const baseName = path => typeof path === 'string' ? path.slice(path.lastIndexOf('/') + 1) || path : null;
 
-/* A bar for a share, with its 95 % interval as a line; the number stands beside it. */
+/* A bar for a share, with its 95\u00a0% interval as a line; the number stands beside it. */
 function shareBar(share, ci, full = 1) {
   const width = x => (100 * Math.max(0, Math.min(1, x / full))).toFixed(2) + '%';
   return el('span.share', null,
     el('span.track', {'aria-hidden': 'true'},
       el('span.fill', {style: {width: width(share || 0)}}),
       isRange(ci) && el('span.whisker', {style: {left: width(ci[0]), width: width(ci[1] - ci[0])}})),
-    el('span.value', {title: isRange(ci) ? `95 % interval ${interval(ci)}` : null}, percent(share)));
+    el('span.value', {title: isRange(ci) ? `95\u00a0% interval ${interval(ci)}` : null}, percent(share)));
 }
 
 /* The same for a number that is no share; the bar is a part of `full`. */
@@ -143,7 +161,7 @@ function code(text, label) {
 function table(label, columns, rows, options = {}) {
   let order = null, words = '', all = false;
   const body = el('tbody'), more = el('p.more'), status = el('span.shown', {role: 'status'});
-  const heads = columns.map((column, index) => el(column.number ? 'th.number' : 'th', {scope: 'col', title: column.hint},
+  const heads = columns.map((column, index) => el(column.number ? 'th.number' : 'th', {scope: 'col', title: column.hint, 'data-title': column.key ? column.title : null},
     column.key ? el('button', {type: 'button', onclick: () => sortBy(index)}, column.title) : column.title));
 
   function sortBy(index) {
@@ -176,6 +194,6 @@ function table(label, columns, rows, options = {}) {
   const filter = rows.length > 8 && columns.some(c => c.text) && !options.plain && el('p.filter', null,
     el('label', null, 'Filter ', el('input', {type: 'search', spellcheck: 'false', autocomplete: 'off',
       oninput: event => { words = event.target.value.toLowerCase(); draw(); }})), ' ', status);
-  return el('div.table', null, filter,
+  return el(rows.length <= KEPT_TOGETHER ? 'div.table.short' : 'div.table', null, filter,
     el('div.scroll', {tabindex: '0', role: 'region', 'aria-label': label}, el('table', null, el('caption.aside', null, label), el('thead', null, el('tr', null, heads)), body)), more);
 }

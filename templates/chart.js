@@ -63,7 +63,9 @@ function heatLegend(most) {
   return el('p.heat-legend', {'aria-hidden': 'true'}, '0', [0, 1, 2, 3, 4, 5].map(step => el(`span.swatch.h${step}`)), most);
 }
 
-/* names of rows and columns; value(from, to): a number or undefined; shown(value): its text. {corner, label, detail(from, to)} */
+const cornerText = corner => list(corner).map(text => el('span.corner-line', null, text));
+
+/* names of rows and columns; value(from, to): a number or undefined; shown(value): its text. {corner: [of columns, of rows], label, detail(from, to)} */
 function heatMatrix(names, value, shown, options) {
   let most = 0;
   names.forEach((_, from) => names.forEach((__, to) => { if (from !== to && value(from, to) > most) most = value(from, to); }));
@@ -81,7 +83,7 @@ function numberedMatrix(names, value, shown, most, told, options) {
     return el(`td.h${heatStep(v, most)}`, {title: told(from, to)}, v === 0 ? '0' : shown(v), options.detail && options.detail(from, to));
   };
   return el('table.matrix.heat', null, el('caption.aside', null, options.label),
-    el('thead', null, el('tr', null, el('td.corner', null, options.corner), names.map(n => el('th', {scope: 'col'}, n)))),
+    el('thead', null, el('tr', null, el('td.corner', null, cornerText(options.corner)), names.map(n => el('th', {scope: 'col'}, n)))),
     el('tbody', null, names.map((name, from) => el('tr', null, el('th', {scope: 'row'}, name), names.map((_, to) => cell(from, to))))));
 }
 
@@ -96,5 +98,5 @@ function colourRows(names, value, most, told, options) {
     return [el('span.cells-name', null, names[from]), cells];
   };
   return el('div.colours', {role: 'img', 'aria-label': `${options.label}: ${names.length} rows and columns; the table of flows has the numbers`},
-    el('span.corner', null, options.corner), el('span.cells-name.columns-name', null, `the same ${names.length} →`), names.map((_, from) => row(from)));
+    el('span.corner', null, cornerText(options.corner)), el('span.cells-name.columns-name', null, `the same ${names.length} →`), names.map((_, from) => row(from)));
 }

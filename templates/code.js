@@ -16,7 +16,7 @@ function sourceOf(loop) {
       pre.append(row);
     });
   if (!pre.childNodes.length) return el('p.soft', null, `${loop.file} does not have these lines.`);
-  return [el('p.where', null, loop.file), file.changed && el('p.warning', null, 'This file was changed after the run: lines may be off.'), pre];
+  return [folderPath(loop.file) && el('p.where', null, folderPath(loop.file)), file.changed && el('p.warning', null, 'This file was changed after the run: lines may be off.'), pre];
 }
 
 /* ---- a file with the heat of its loops ---- */
@@ -66,7 +66,7 @@ function viewLoops() {
   list(data.objects).forEach((object, index) => list(object.loops).forEach(use => touched.set(use.loop, [...(touched.get(use.loop) || []), index])));
   const all = codeFiles(), files = all.filter(file => file.share >= FILE_SHARE);
   return [el('h1', null, 'Code'), el('p.lead', null, 'Where the time is spent, line by line: darker loops take more. Shares are of each loop without the loops inside of it.'),
-    files.map((file, i) => fold([el('strong', null, baseName(file.path)), el('span.where', {title: file.path}, ` ${clip(file.path, 120)} `), shareBar(file.share)], () => codeHeat(file, touched), i < FILES_OPEN && sources.has(file.path))),
+    files.map((file, i) => fold([el('strong', null, baseName(file.path)), el('span.where.fold-path', {title: file.path}, clip(folderPath(file.path), 120)), shareBar(file.share)], () => codeHeat(file, touched), i < FILES_OPEN && sources.has(file.path))),
     all.length > files.length && el('p.soft', null, `${plural(all.length - files.length, 'more file has', 'more files have')} less than ${percent(FILE_SHARE)} of the time each.`),
     el('h2', null, 'All loops'),
     rows.length ? table('Loops', [
@@ -84,8 +84,8 @@ function viewLoop(index) {
   const users = list(data.objects).map((object, i) => ({object, i, use: list(object.loops).find(u => u.loop === index)})).filter(u => u.use);
   const full = Math.max(...users.map(u => u.use.share || 0), 1e-9);
   return [
-    el('p.crumbs', null, el('a', {href: '#loops'}, 'Loops'), ' › loop'),
-    el('h1', null, loop.function || 'unknown function', el('span.soft', null, ' ', loop.file ? baseName(loop.file) + linesOf(loop) : '')),
+    el('p.crumbs', null, el('a', {href: '#loops'}, 'Code'), ' › loop'),
+    el('h1', {title: loop.function}, brief(loop.function || 'unknown function'), el('span.soft', null, ' ', loop.file ? baseName(loop.file) + linesOf(loop) : '')),
     tiles([['Share of the time', percent(loop.share), 'without the loops inside'], ['Samples', count(loop.samples), engineName()]]),
     Number.isInteger(loop.parent) && at(data.loops, loop.parent) && el('p', null, 'Inside of ', el('a', {href: '#loop/' + loop.parent}, loopPlace(at(data.loops, loop.parent)))),
     el('section', null, el('h2', null, 'Source'), sourceOf(loop)),

@@ -13,8 +13,11 @@ function verdict(name) {
 }
 
 const ratio = n => isNumber(n) ? n.toFixed(2) + '×' : 'unknown';
-const ratioRange = ci => isRange(ci) ? `95 % interval ${ci[0].toFixed(2)}×–${ci[1].toFixed(2)}×` : null;
-const sideName = which => (diff[which] || {}).result || which;
+const ratioRange = ci => isRange(ci) ? `95\u00a0% interval ${ci[0].toFixed(2)}×–${ci[1].toFixed(2)}×` : null;
+/* A result is called by its folder, whatever path led to it. */
+const sidePath = which => String((diff[which] || {}).result || which).replace(/\/+(analysis\.json)?$/, '');
+const sideName = which => baseName(sidePath('before')) === baseName(sidePath('after')) ? sidePath(which) : baseName(sidePath(which));
+const sentence = text => text ? prose(text[0].toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? '' : '.')) : '';
 
 /* Both sides of a number, one bar below the other. */
 function twoBars(before, after, shown) {
@@ -33,14 +36,14 @@ function promiseBar(promised, came) {
 }
 
 function structureName(structure) {
-  return clip(structure.type || structure.name || 'unnamed', 60);
+  return clip(brief(structure.type || structure.name || 'unnamed'), 60);
 }
 
 /* The part as it lies in memory: of the side's object of that name and type. */
 function drawPart(which, part) {
   const object = list((page.sides || {})[which]).find(o => o.name === part.name && o.type === part.type), size = part.element_bytes;
   const fields = object && list(object.fields).length ? object.fields : isNumber(size) ? [{offset: 0, bytes: size, name: part.name || 'element', share: part.share, loop_share: part.share, samples: object ? object.samples : null}] : [];
-  return el('div.group', null, el('div.group-head', null, el('strong', null, clip(part.type || part.name || 'unnamed', 60)), ' ', part.type && part.name && clip(part.name, 40),
+  return el('div.part', null, el('div.group-head', null, el('strong', null, clip(part.type || part.name || 'unnamed', 60)), ' ', part.type && part.name && clip(part.name, 40),
     el('span.soft', null, ` ${isNumber(size) ? `${bytes(size)} an element, ` : ''}${percent(part.share)} of the time`)),
     isNumber(size) && size > 0 && fields.length ? drawElement({fields}, size, 64, null) : el('p.soft', null, 'Its layout is unknown.'));
 }
@@ -50,7 +53,7 @@ function structureFacts(structure) {
   return table('Before and after', [
     {title: 'Number', cell: r => r[0]}, {title: 'Before', cell: r => r[1], number: true}, {title: 'After', cell: r => r[2], number: true},
   ], [
-    ['Share of the time', percent(before.share), percent(after.share)], ['95 % interval', interval(before.share_ci) || '–', interval(after.share_ci) || '–'], ['Samples', count(before.samples), count(after.samples)],
+    ['Share of the time', percent(before.share), percent(after.share)], ['95\u00a0% interval', interval(before.share_ci) || '–', interval(after.share_ci) || '–'], ['Samples', count(before.samples), count(after.samples)],
     ['Waiting for it', seconds(before.waiting_s), seconds(after.waiting_s)], ['Its loops, with their computing', seconds(before.loops_s), seconds(after.loops_s)],
     ['Cache lines an element', ...[before, after].map(side => isNumber(side.lines_per_element) ? side.lines_per_element.toFixed(2) : 'unknown')], ['Bytes', bytes(before.bytes), bytes(after.bytes)],
   ], {plain: true});
@@ -62,7 +65,7 @@ function viewDiffStructure(index) {
   return [
     el('p.crumbs', null, el('a', {href: '#diff'}, 'Before and after'), ' › structure'),
     el('h1', null, structureName(structure), ' ', el('span.tag', null, STATUS[structure.status] || 'unknown'), ' ', verdict(structure.verdict)),
-    structure.sentence && el('p.lead', null, prose(structure.sentence)),
+    structure.sentence && el('p.lead', null, sentence(structure.sentence)),
     promiseBar(structure.promised, structure.arrived),
     isRange(structure.promised) && el('p', null, `Promised ${times(structure.promised)}; the time its loops lost alone makes ${ratio(structure.arrived)}${ratioRange(structure.arrived_ci) ? ` (${ratioRange(structure.arrived_ci)})` : ''}.`),
     el('section', null, el('h2', null, 'How it lies in memory'), el('div.panel', null,
@@ -82,7 +85,7 @@ function findingLists() {
   const findings = diff.findings || {};
   return [['gone', 'Gone', 'what lwp advised before and does not any more'], ['new', 'New', 'what it advises now for the first time'], ['unchanged', 'Still there', 'what it advises in both runs']].map(([key, title, what]) =>
     el('section', null, el('h2', null, `${title} `, el('span.soft', null, `${plural(list(findings[key]).length, 'finding', 'findings')}: ${what}`)),
-      list(findings[key]).length > 0 && el('ul.notes', null, list(findings[key]).map(f => el('li', null, prose(f.title), isRange(f.expected_speedup) && el('span.soft', null, ` ${times(f.expected_speedup)}`))))));
+      list(findings[key]).length > 0 && el('ul.notes', null, list(findings[key]).map(f => el('li', null, prose(brief(f.title)), isRange(f.expected_speedup) && el('span.soft', null, ` ${times(f.expected_speedup)}`))))));
 }
 
 function diffRedundancies() {
@@ -116,12 +119,12 @@ function diffAgreement() {
 function viewDiff() {
   const program = diff.program || {}, before = diff.before || {}, after = diff.after || {};
   const rows = list(diff.structures).map((structure, index) => ({structure, index, before: structure.before || {}, after: structure.after || {}}));
-  const run = side => [`${clip(sideName(side === before ? 'before' : 'after'), 80)}`, el('div.soft', null, `${side.engine || 'unknown'} engine · ${plural(side.samples, 'sample', 'samples')} · ${plural(side.runs, 'run', 'runs')}`)];
+  const run = side => [clip(side.result || 'unknown', 200), el('div.soft', null, `${side.engine || 'unknown'} engine · ${plural(side.samples, 'sample', 'samples')} · ${plural(side.runs, 'run', 'runs')}`)];
   return [
     el('h1', null, 'Before and after ', verdict(program.verdict)),
-    el('p.lead', null, prose(program.sentence ? program.sentence[0].toUpperCase() + program.sentence.slice(1) + '.' : '')),
+    el('p.lead', null, sentence(program.sentence)),
     promiseBar(program.promised, program.cpu_ratio),
-    list(diff.doubts).map(doubt => el('p.note.warning', null, el('strong', null, doubt.serious ? 'Cannot be compared: ' : 'With care: '), prose(doubt.text))),
+    list(diff.doubts).filter(doubt => !String(program.sentence || '').includes(doubt.text)).map(doubt => el('p.note.warning', null, el('strong', null, doubt.serious ? 'Cannot be compared: ' : 'With care: '), prose(doubt.text))),
     tiles([
       ['CPU time', `${seconds(before.cpu_s)} → ${seconds(after.cpu_s)}`, `${ratio(program.cpu_ratio)} as fast`, ratioRange(program.cpu_ratio_ci) || 'one run on a side: how much it varies is unknown'],
       ['Promised', isRange(program.promised) ? times(program.promised) : 'nothing', plural(list(program.followed).length, 'piece of advice followed', 'pieces of advice followed')],
@@ -134,7 +137,7 @@ function viewDiff() {
       {title: 'Waiting for it', cell: r => isNumber(r.before.waiting_s) || isNumber(r.after.waiting_s) ? twoBars(r.before.waiting_s, r.after.waiting_s, seconds) : twoBars(r.before.share, r.after.share, percent), key: r => r.before.waiting_s || r.before.share, number: true},
       {title: 'Samples', cell: r => `${count(r.before.samples ?? 0)} → ${count(r.after.samples ?? 0)}`, key: r => r.before.samples, number: true},
       {title: 'Promised', cell: r => isRange(r.structure.promised) ? times(r.structure.promised) : '–', key: r => isRange(r.structure.promised) ? r.structure.promised[1] : 0, number: true},
-      {title: 'Came', cell: r => isRange(r.structure.promised) ? [ratio(r.structure.arrived), el('div.soft', null, ratioRange(r.structure.arrived_ci))] : '–', key: r => r.structure.arrived, number: true},
+      {title: 'Came', cell: r => isRange(r.structure.promised) ? [ratio(r.structure.arrived), isRange(r.structure.arrived_ci) && el('div.soft', {title: '95\u00a0% interval'}, r.structure.arrived_ci.map(ratio).join('–'))] : '–', key: r => r.structure.arrived, number: true, hint: 'with its 95\u00a0% interval'},
       {title: 'Verdict', cell: r => verdict(r.structure.verdict) || '', key: r => r.structure.verdict || ''},
     ], rows) : el('p.soft', null, 'No structure was seen in either run.')),
     findingLists(), diffRedundancies(), diffCommunication(), diffAgreement(),

@@ -13,7 +13,7 @@ const reuseRatios = region => Array.isArray(region.crr) || !Array.isArray(region
 function exchangeMatrices(communication, region) {
   if (region.left_out) return leftOut('regions');
   const names = list(communication.threads).map(threadName);
-  const matrix = (cells, caption) => Array.isArray(cells) && heatMatrix(names, (from, to) => list(cells[from])[to], shortCount, {caption, label: caption, corner: 'written by ↓  read by →'});
+  const matrix = (cells, caption) => Array.isArray(cells) && heatMatrix(names, (from, to) => list(cells[from])[to], shortCount, {caption, label: caption, corner: ['read by →', 'written by ↓']});
   return el(names.length > CELLS_WITH_NUMBERS ? 'div.matrices.large' : 'div.matrices', {style: {'--threads': String(names.length)}}, matrix(region.true, 'Read for the first time since it was written (true communication)'),
     matrix(region.reuse, 'Read again (reuse)'), matrix(reuseRatios(region), 'Times each is read again (reuse ratio, CRR)'));
 }
@@ -39,13 +39,13 @@ function exchangeFlows(communication, region) {
 function distanceChart(region) {
   const crd = region.crd;
   if (!crd) return null;
-  const above = (share, what) => isNumber(share) && share > 0 && `${percent(share)} of the reads come ${what}. `;
+  const above = (share, what) => isNumber(share) && share > 0 && `${percent(share)} of the reads come ${what} by then. `;
   return el('section', null, el('h2', null, 'How long until it is read again'),
-    el('p.soft', null, `Communication reuse distance: other elements of the same writer that a thread reads between two reads of one. Half are up to ${count(crd.median)}, 90 % up to ${count(crd.p90)}. `,
-      isNumber(crd.max_cutoff) ? [`The last cache holds ${count(crd.max_cutoff)} such elements (maximum cutoff), beside what each thread needs for itself ${count(crd.min_cutoff)} (minimum cutoff). `,
-        above(crd.above_max, 'after the maximum: the cache has lost the data for certain'), above(crd.above_min, 'after the minimum: it may have'),
+    el('p.soft', null, `How many other words of the same writer a thread reads before it reads one again (communication reuse distance): up to ${count(crd.median)} for half of the reads, up to ${count(crd.p90)} for 90\u00a0% of them. `,
+      isNumber(crd.max_cutoff) ? [`The last cache has room for ${count(crd.max_cutoff)} words (maximum cutoff), and for ${count(crd.min_cutoff)} beside what each thread needs for itself (minimum cutoff). `,
+        above(crd.above_max, 'after the maximum: the cache has lost the data'), above(crd.above_min, 'after the minimum: the cache may have lost the data'),
         crd.above_min === 0 && 'All reads come before: the cache still holds what they need.'] : unknown('The caches\u2019 sizes are not known.')),
-    el('div.panel', null, powersChart('Reads by communication reuse distance', crd.buckets, {of: 'reads', unit: `other elements of ${crd.element_bytes ? crd.element_bytes.toFixed(0) : 'unknown'} bytes between two reads, powers of two`,
+    el('div.panel', null, powersChart('Reads by communication reuse distance', crd.buckets, {of: 'reads', unit: `other words of ${crd.element_bytes ? crd.element_bytes.toFixed(0) : 'unknown'} bytes between two reads, powers of two`,
       marks: [{at: crd.min_cutoff, text: 'minimum cutoff'}, {at: crd.max_cutoff, text: 'maximum cutoff'}]})));
 }
 
@@ -99,7 +99,7 @@ function viewExchange(communication) {
     el('h1', null, 'Threads'),
     el('p.lead', null, `Who reads what another thread wrote, ${communication.scaled ? 'estimated from part of memory' : 'counted every single time'}; memory is told apart by ${plural(communication.granularity_bytes, 'byte', 'bytes')}. `,
       communication.others > 0 && `The last row stands for ${plural(communication.others, 'more thread', 'more threads')}. `, communication.unwatched > 0 && `${plural(communication.unwatched, 'thread was', 'threads were')} not followed: what they read is unknown.`),
-    whole >= 0 && [regionTiles(regions[whole]), tips.map(tip => el('p.note', null, el('strong', null, 'To change: '), el('a', {href: findingLink(tip)}, prose(tip.title)))), regionTips(regions[whole]), placementDrawing(communication, regions[whole].placement), exchangeMatrices(communication, regions[whole])],
+    whole >= 0 && [regionTiles(regions[whole]), tips.map(tip => el('p.note', null, el('strong', null, 'To change: '), el('a', {href: findingLink(tip)}, prose(brief(tip.title))))), regionTips(regions[whole]), placementDrawing(communication, regions[whole].placement), exchangeMatrices(communication, regions[whole])],
     regionsTable(communication),
     whole >= 0 && [distanceChart(regions[whole]), el('section', null, el('h2', null, 'Largest flows'), exchangeFlows(communication, regions[whole]))],
   ];
@@ -112,9 +112,9 @@ function viewRegion(index) {
   return [
     el('p.crumbs', null, el('a', {href: '#threads'}, 'Threads'), ' › code region'),
     el('h1', null, clip(region.name || 'unknown', 120), ' ', el('span.tag', null, EXCHANGE_KINDS[region.kind] || 'region')),
-    tip && el('p.lead', null, prose(tip.title + '.')),
+    tip && el('p.lead', null, prose(brief(tip.title) + '.')),
     regionTiles(region),
-    list(region.advice).length > 0 && el('section', null, el('h2', null, 'What to do'), regionTips(region)),
+    list(region.advice).length > 0 && el('section', null, el('h2', null, 'What to do'), region.advice.map(text => el('p', null, prose(text)))),
     placementDrawing(communication, region.placement),
     el('section', null, el('h2', null, 'Who reads whose data'), exchangeMatrices(communication, region)),
     region.pieces && region.pieces.count > 0 && el('p', null, `What is read for the first time lies in ${plural(region.pieces.count, 'piece', 'pieces')} of ${shortCount(region.pieces.bytes / region.pieces.count)} bytes (${shortCount(region.pieces.lines / region.pieces.count)} cache lines) on average` +

@@ -5,12 +5,12 @@ const PARTS = { /* of the analysis: null where it was not looked for */
   sharing: 'false sharing', locality: 'locality per loop',
 };
 
-/* The new parts at a glance. */
+/* The new parts. */
 function partChips(split) {
   const parts = list(split.groups).map((group, index) => [group, {index, letter: groupLetter(index)}]);
   if (split.cold && list(split.cold.fields).length) parts.push([split.cold, {index: -1, letter: 'cold'}]);
   const names = group => list(group.fields).slice(0, 6).map(f => clip(f, 30)).join(', ') + (list(group.fields).length > 6 ? ' …' : '');
-  return el('p.chips', {'aria-label': 'the new parts'}, parts.slice(0, 8).map(([group, mark]) => el('span.chip', null, groupMark(mark), ' ', names(group))),
+  return el('span.chips', null, parts.slice(0, 8).map(([group, mark]) => el('span.chip', null, groupMark(mark), ' ', names(group))),
     parts.length > 8 && el('span.soft', null, `and ${parts.length - 8} more`));
 }
 
@@ -42,17 +42,21 @@ function findingEvidence(finding) {
   }
 }
 
-/* Engine, samples and interval: what the numbers rest on. */
+/* Engine and samples: what the numbers rest on. */
 function evidenceText(evidence) {
   const seen = isNumber(evidence.accesses) ? `${count(evidence.accesses)} accesses traced` : isNumber(evidence.samples) ? evidence.exact ? `seen ${count(evidence.samples)} times` : plural(evidence.samples, 'sample', 'samples') : null;
-  return [engineName(), evidence.exact ? 'counted, not sampled' : null, seen, isRange(evidence.ci) && !evidence.exact && !evidence.of ? `95 % interval ${interval(evidence.ci)}` : null].filter(Boolean).join(' · ');
+  return [engineName(), evidence.exact ? 'counted, not sampled' : null, seen].filter(Boolean).join(' · ');
 }
 
-function findingChips(finding, evidence) {
-  if (finding.kind === 'split') return partChips(evidence.item);
-  if (finding.kind === 'regroup')
-    return el('p.chips', {'aria-label': 'the arrays'}, list(evidence.item.names).slice(0, 12).map((name, i) => el('span.chip', null, groupMark({index: i, letter: groupLetter(i)}), ' ', clip(name, 30))));
-  return null;
+/* A new layout at a glance: one element today with the heat of its fields, what becomes of it, and what that saves. */
+function layoutGlance(finding, advice) {
+  const traffic = advice.traffic || {}, split = finding.kind === 'split', object = split && at(data.objects, advice.object);
+  return facts([
+    object && list(object.fields).length > 0 && ['Today', drawStrip(object, advice.element_bytes)],
+    split ? [advice.kind === 'reorder' ? 'New order' : 'New parts', partChips(advice)] :
+      ['Into one', el('span.chips', null, list(advice.names).slice(0, 12).map((name, i) => el('span.chip', null, groupMark({index: i, letter: groupLetter(i)}), ' ', clip(name, 30))))],
+    isNumber(traffic.before) && isNumber(traffic.after) && ['Fetches', el('strong', null, `${traffic.before.toFixed(2)} → ${traffic.after.toFixed(2)}`), ` ${traffic.unit || 'cache lines'}`],
+  ], 'dl.glance');
 }
 
 function findingCard(finding, rank, most) {
@@ -60,16 +64,17 @@ function findingCard(finding, rank, most) {
   const shareOf = finding.kind === 'communication' ? 'Share of the accesses' : 'Share of the time today';
   return el(evidence.confidence === 'low' ? 'li.finding.unsure' : 'li.finding', null, el('div.rank', {'aria-hidden': 'true'}, String(rank)),
     el('div.finding-body', null,
-      el('h2', null, link ? el('a', {href: link}, prose(finding.title)) : prose(finding.title)),
+      el('h2', null, link ? el('a', {href: link}, prose(brief(finding.title))) : prose(brief(finding.title))),
       el('p.meta', null, severity(finding.severity), ' ', confidence(evidence.confidence)),
-      findingChips(finding, evidence),
+      layout && layoutGlance(finding, evidence.item),
       el('p', null, prose(finding.next_step)),
-      layout && evidence.item.declaration && fold('The new declaration', () => el('div.code', null, copyButton(evidence.item.declaration), code(evidence.item.declaration, 'The new declaration'))),
+      evidence.item.declaration && fold(layout ? 'The new declaration' : 'The padded declaration', () => el('div.code', null, copyButton(evidence.item.declaration), code(evidence.item.declaration, 'The declaration'))),
       link && el('p', null, el('a.button', {href: link}, layout ? 'See the layout and the new declaration' : 'See the evidence'))),
     el('dl.finding-numbers', null,
       el('div', null, el('dt', null, `Expected, ${wholeOf()}`), finding.expected_speedup ? el('dd.big', null, times(finding.expected_speedup)) : el('dd', null, unknown('not estimated')), el('dd.soft', null, saved(finding.expected_speedup)), gainBar(finding.expected_speedup, most)),
-      isNumber(evidence.share) && el('div', null, el('dt', null, `Share of all ${evidence.of}`), el('dd', null, shareBar(evidence.share, evidence.ci)), !evidence.exact && isRange(evidence.ci) && el('dd.soft', null, `95 % interval ${interval(evidence.ci)}`)),
-      el('div', null, el('dt', null, shareOf), el('dd', null, shareBar(finding.share, evidence.of ? null : evidence.ci)), el('dd.soft', null, evidenceText(evidence)))));
+      isNumber(evidence.share) && el('div', null, el('dt', null, `Share of all ${evidence.of}`), el('dd', null, shareBar(evidence.share, evidence.ci)), !evidence.exact && isRange(evidence.ci) && el('dd.soft', null, `95\u00a0% interval ${interval(evidence.ci)}`)),
+      el('div', null, el('dt', null, shareOf), el('dd', null, shareBar(finding.share, evidence.of ? null : evidence.ci)),
+        !evidence.exact && !evidence.of && isRange(evidence.ci) && el('dd.soft', null, `95\u00a0% interval ${interval(evidence.ci)}`), el('dd.soft', null, evidenceText(evidence)))));
 }
 
 /* What expected gains are of: latencies do not say how much of the run they are. */
@@ -83,8 +88,11 @@ function rest() {
   return `${percent(given)} of the time went to waiting for data that is known${lost > 0 ? `, ${percent(lost)} to waiting for data that could not be told` : ''}; the rest was computing, or could not be told.`;
 }
 
+/* Nothing can be said of a run that was not sampled, whatever was asked for. */
+const nothingSampled = () => data.run.engine !== 'exact' && !data.run.samples;
+
 function missingParts() {
-  const names = Object.entries(PARTS).filter(([key]) => data[key] === null || data[key] === undefined).map(([, name]) => name);
+  const names = Object.entries(PARTS).filter(([key]) => nothingSampled() || data[key] === null || data[key] === undefined).map(([, name]) => name);
   return names.length > 0 && el('p.note.missing', null, el('strong', null, el('span', {'aria-hidden': 'true'}, '⊘ '), 'Not measured in this run: '), names.join(', '), '. Nothing is known about them, good or bad.');
 }
 
@@ -108,7 +116,8 @@ function viewFindings() {
   return [
     el('h1', null, findings.length ? `${plural(findings.length, 'thing', 'things')} to change in ${programName()}` : `No advice for ${programName()}`),
     el('p.lead', null, findings.length ? ['Data structures that are laid out wrong for the loops that use them, and work that brings nothing: largest expected gain first. ', firstGain(findings)] :
-      !run.samples && data.communication ? 'Nothing that was looked for calls for a change.' : few ? `Only ${plural(run.samples, 'sample', 'samples')} were taken: too few to say anything. Run the program longer or on a larger input.` :
+      nothingSampled() ? 'No sample was taken, so nothing is known, good or bad: the program ran too briefly or hardly used the processor.' :
+      !run.samples && data.communication ? 'Nothing that was looked for calls for a change.' : few ? `Only ${plural(run.samples, 'sample was', 'samples were')} taken: too few to say anything. Run the program longer or on a larger input.` :
         `In ${plural(run.samples, 'sample', 'samples')} no data structure was found whose layout would make the program measurably faster.` +
         (unknownShare() > 0.1 ? ` But ${percent(unknownShare())} of the time went to data that could not be told.` : '')),
     tiles([
@@ -119,7 +128,7 @@ function viewFindings() {
     ]),
     findings.length > 0 && el('ol.findings', null, findings.map((f, i) => findingCard(f, i + 1, most))),
     missingParts(),
-    el('section', null, el('h2', null, 'Where the time goes'), run.samples > 0 ? [objectsTable(10), el('p.soft', null, rest())] : notMeasured('Which data the time goes to', '--detect layout'),
+    el('section', null, el('h2', null, 'Where the time goes'), run.samples > 0 ? [objectsTable(10), el('p.soft', null, rest())] : notMeasured('Which data the time goes to', nothingSampled() ? '-F 10000 --max-overhead 50' : '--detect layout'),
       el('p', null, el('a', {href: '#objects'}, 'All data'), ' · ', el('a', {href: '#loops'}, 'All loops'))),
     notes(),
   ];

@@ -27,27 +27,28 @@ function drawArrays(group, line) {
     names.length > ARRAYS_MAX && el('p.folded', null, `and ${names.length - ARRAYS_MAX} more arrays`)];
 }
 
-/* One element of the new array, cut at cache lines; the next one begins in grey. */
+/* One element of the new array, cut at cache lines; the ones after it are paler. */
 function drawGrouped(group, line) {
   const fields = [];
-  let end = 0;
+  let end = 0, widest = 1;
   list(group.names).forEach((name, i) => {
     const size = memberBytes(group, i) || 0, align = Math.min(8, size & -size || 1);
     end = Math.ceil(end / align) * align;
     fields.push({name, start: end, size, index: i});
     end += size;
+    widest = Math.max(widest, align);
   });
+  end = Math.ceil(end / widest) * widest;
   if (!end) return unknown('sizes unknown');
   const rows = Array.from({length: Math.min(64, Math.ceil(end / line))}, () => []);
-  for (const field of fields)
-    for (let from = field.start, last = field.start + field.size; from < last;) {
-      const row = Math.floor(from / line), upto = Math.min(last, (row + 1) * line);
-      if (row < rows.length) rows[row].push({start: from - row * line, bytes: upto - from, class: 'g' + field.index % GROUP_COLOURS, name: field.name, value: null, title: `${field.name}: offset ${field.start}, ${bytes(field.size)}`,
-        group: {index: field.index, letter: groupLetter(field.index)}});
-      from = upto;
-    }
-  const used = end - (rows.length - 1) * line;
-  if (used > 0 && used < line) rows[rows.length - 1].push({start: used, bytes: line - used, class: 'h0.ghost', name: '', value: null, title: 'the next element', group: null});
+  for (let element = 0; element * end < rows.length * line; element++)
+    for (const field of fields)
+      for (let from = element * end + field.start, last = from + field.size; from < last;) {
+        const row = Math.floor(from / line), upto = Math.min(last, (row + 1) * line);
+        if (row < rows.length) rows[row].push({start: from - row * line, bytes: upto - from, class: 'g' + field.index % GROUP_COLOURS + (element ? '.ghost' : ''), name: field.name, value: null, group: null,
+          title: `${field.name} of element ${element}: offset ${field.start}, ${bytes(field.size)}`});
+        from = upto;
+      }
   return el('div.drawing', {role: 'img', 'aria-label': `one element of ${bytes(end)}: ${fields.map(f => clip(f.name, 40)).join(', ')}`}, rows.map((boxes, i) => lineRow(i ? '+' + i * line : '0', boxes, line)), ruler(line));
 }
 
@@ -102,7 +103,7 @@ function viewRegroup(index) {
   return [
     el('p.crumbs', null, el('a', {href: '#findings'}, 'Findings'), ' › group of arrays'),
     el('h1', null, names.slice(0, 6).map(n => clip(n, 40)).join(', ') + (names.length > 6 ? ` and ${names.length - 6} more` : ''), ' ', finding && severity(finding.severity)),
-    el('p.lead', null, finding ? prose(finding.title + '.') : ''),
+    el('p.lead', null, finding ? prose(brief(finding.title) + '.') : ''),
     tiles([
       ['Expected gain', times(group.expected_speedup), saved(group.expected_speedup), wholeOf()],
       ['Share of the time', percent(share), null, `${plural(members.reduce((sum, object) => sum + (object.samples || 0), 0), 'sample', 'samples')}, ${engineName()}`],

@@ -2,12 +2,18 @@
 
 const LEVELS = ['L1', 'L2', 'L3'];
 
-const inLines = value => isNumber(value) ? `${+value.toPrecision(3)} ${Math.abs(value) === 1 ? 'line' : 'lines'}` : unknown();
+const lineBytes = () => (data.run.machine && data.run.machine.line_bytes) || 64;
+
+/* A distance or a step: in bytes where it is less than a line. */
+const inLines = value => !isNumber(value) ? unknown() : value !== 0 && Math.abs(value) < 1 ? `${+(value * lineBytes()).toPrecision(3)}\u00a0B` :
+  `${count(+value.toPrecision(3))} ${Math.abs(value) === 1 ? 'line' : 'lines'}`;
 
 function missShare(row, level, of) {
   const misses = of && of.misses && of.misses[level];
   return isNumber(misses) && row.accesses > 0 ? misses / row.accesses : null;
 }
+
+const distanceText = value => `${count(+value.toPrecision(3))} ${value === 1 ? 'line' : 'lines'}`; /* a number of lines, and be it 2.37 */
 
 /* A bar for each level of the caches: what it did not answer. */
 function missBars(row) {
@@ -32,9 +38,9 @@ function localityTable(rows) {
       key: r => localityName(r), text: r => `${localityName(r)} ${loopText(at(data.loops, r.loop))}`},
     {title: 'Share of the time', cell: r => shareBar(r.share, null, full), key: r => r.share, number: true},
     {title: 'Cycles an access', cell: r => [r.cycles_per_access.toFixed(1), r.elsewhere && el('div.soft', null, `there ${r.elsewhere.cycles_per_access.toFixed(1)}`)], key: r => r.cycles_per_access, number: true, hint: 'of the cache model'},
-    {title: 'Reuse distance', cell: r => [powersStrip(r.reuse_distance.buckets, r.reuse_distance.beyond, 'reuse distances'), el('div.soft', null, isNumber(r.reuse_distance.median) ? ['median ', inLines(r.reuse_distance.median)] : 'mostly beyond')],
+    {title: 'Reuse distance', cell: r => [powersStrip(r.reuse_distance.buckets, r.reuse_distance.beyond, 'reuse distances'), el('div.soft', null, isNumber(r.reuse_distance.median) ? `median ${distanceText(r.reuse_distance.median)}` : 'mostly beyond')],
       key: r => isNumber(r.reuse_distance.median) ? r.reuse_distance.median : Infinity, number: true, hint: 'median; other cache lines between two uses of one, in powers of two'},
-    {title: 'Steps', cell: r => [powersStrip(r.stride_lines.buckets, 0, 'strides in lines'), el('div.soft', null, inLines(r.stride_lines.dominant), isNumber(r.stride_lines.share) && `: ${percent(r.stride_lines.share)}`)], key: r => Math.abs(r.stride_lines.dominant || 0), number: true, hint: 'of an instruction, in cache lines'},
+    {title: 'Steps', cell: r => [powersStrip(r.stride_lines.buckets, 0, 'strides in lines'), isNumber(r.stride_lines.dominant) && el('div.soft', null, inLines(r.stride_lines.dominant), isNumber(r.stride_lines.share) && `: ${percent(r.stride_lines.share)}`)], key: r => Math.abs(r.stride_lines.dominant || 0), number: true, hint: 'of an instruction, in cache lines'},
     {title: 'Misses', cell: missBars, key: r => missShare(r, 'L3', r) ?? missShare(r, 'L2', r), hint: 'part of the accesses that each level of the caches did not answer'},
   ], rows);
 }
@@ -70,7 +76,7 @@ function viewLocality(index) {
 
 /* Lines that each cache of the machine holds. */
 function cacheMarks() {
-  const machine = data.run.machine || {}, line = machine.line_bytes || 64;
+  const machine = data.run.machine || {}, line = lineBytes();
   return list(machine.caches).filter(c => isNumber(c.bytes)).map(c => ({at: c.bytes / line, text: `L${c.level} holds ${shortCount(c.bytes / line)}`}));
 }
 
@@ -81,15 +87,16 @@ function viewLocalityOf(index) {
   const loop = at(data.loops, row.loop), finding = localityFinding(index), object = at(data.objects, row.object);
   const pair = (here, there) => [here, row.elsewhere && el('span.soft', null, `; there ${there}`)];
   return [
-    el('p.crumbs', null, el('a', {href: '#locality'}, 'Locality'), ' › ', loop ? clip(loop.function || 'unknown function', 60) : 'unknown loop'),
-    el('h1', null, clip(localityName(row), 60), loop && el('span.soft', null, ' in ', clip(loop.function || 'unknown function', 60), loop.file && ` ${baseName(loop.file)}${linesOf(loop)}`), ' ', finding && severity(finding.severity)),
-    finding && [el('p.lead', null, prose(finding.title + '.')), el('p.note', null, prose(finding.next_step))],
+    el('p.crumbs', null, el('a', {href: '#locality'}, 'Locality'), ' › ', loop ? clip(brief(loop.function || 'unknown function'), 60) : 'unknown loop'),
+    el('h1', null, clip(localityName(row), 60), loop && el('span.soft', null, ' in ', clip(brief(loop.function || 'unknown function'), 60), loop.file && ` ${baseName(loop.file)}${linesOf(loop)}`), ' ', finding && severity(finding.severity)),
+    finding && el('p.lead', null, prose(brief(finding.title) + '.')),
     tiles([
       ['Share of the time', percent(row.share), `${count(row.accesses)} accesses traced, ${percent(row.stores / row.accesses)} of them stores`],
       ['Cycles an access', row.cycles_per_access.toFixed(1), 'of the cache model', row.elsewhere && `there ${row.elsewhere.cycles_per_access.toFixed(1)}`],
-      ['Steps', inLines(row.stride_lines.dominant), isNumber(row.stride_lines.share) ? `${percent(row.stride_lines.share)} of them` : null, isNumber(row.stride_lines.outer) ? ['between walks ', inLines(row.stride_lines.outer)] : null],
+      ['Steps', inLines(row.stride_lines.dominant), isNumber(row.stride_lines.share) ? `${percent(row.stride_lines.share)} of them` : null, row.stride_lines.outer ? ['then ', inLines(row.stride_lines.outer), ' to the next walk'] : null],
       ['Walks side by side', isNumber(row.streams) ? row.streams.toFixed(0) : 'none', 'in the loop, mean'],
     ]),
+    finding && el('section', null, el('h2', null, 'What to do'), el('p', null, prose(finding.next_step))),
     el('section', null, el('h2', null, 'How long until a line is used again'), el('p.soft', null, 'Other cache lines that were used in between. What is right of a mark is lost from that cache, if it holds nothing else.'),
       el('div.panel', null, powersChart('Accesses by reuse distance', row.reuse_distance.buckets, {of: 'accesses', unit: 'cache lines, powers of two', beyond: row.reuse_distance.beyond, marks: cacheMarks()}))),
     el('section', null, el('h2', null, 'What the caches keep'), facts([

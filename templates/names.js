@@ -11,6 +11,12 @@ function frameName(frame) {
   return module && isNumber(frame.address) ? `${module}+0x${frame.address.toString(16)}` : 'unknown function';
 }
 
+/* A file's path where it says more than its name: from the folder that the program ran in, as an exported page has it. */
+function folderPath(path) {
+  const from = data.run.cwd ? data.run.cwd + '/' : null, shown = from && path.startsWith(from) ? path.slice(from.length) : path;
+  return shown.includes('/') ? shown : '';
+}
+
 function linesOf(loop) {
   if (!isNumber(loop.first_line)) return '';
   return ':' + loop.first_line + (loop.last_line > loop.first_line ? '–' + loop.last_line : '');
@@ -18,7 +24,7 @@ function linesOf(loop) {
 
 function loopPlace(loop) {
   if (!loop) return unknown('unknown loop');
-  return [el('strong', null, loop.function || 'unknown function'), loop.kind === 'function' && el('span.soft', null, ' outside of loops'),
+  return [el('strong', {title: loop.function}, brief(loop.function || 'unknown function')), loop.kind === 'function' && el('span.soft', null, ' outside of loops'),
     loop.file ? el('span.where', {title: loop.file}, ' ', baseName(loop.file) + linesOf(loop)) : el('span.where', null, isNumber(loop.address) ? ` at 0x${loop.address.toString(16)}, no line information` : ' no line information')];
 }
 
@@ -39,7 +45,7 @@ function allocationPlace(object) {
 function callPath(index) {
   const context = at(data.contexts, index);
   if (!context) return unknown();
-  return el('ol.path', null, list(context.frames).map(frame => el('li', null, el('strong', null, frameName(frame)),
+  return el('ol.path', null, list(context.frames).map(frame => el('li', null, el('strong', {title: frame.function}, brief(frameName(frame))),
     frame.inlined && el('span.soft', null, ' inlined'),
     frame.file ? el('span.where', {title: frame.file}, ' ', baseName(frame.file) + (isNumber(frame.line) ? ':' + frame.line : '')) :
       el('span.where', null, ' ', baseName((at(data.modules, frame.module) || {}).path) || ''))));

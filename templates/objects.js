@@ -12,7 +12,7 @@ function objectsTable(most) {
   return table('Data objects', [
     {title: 'Data', cell: r => [el('a', {href: '#object/' + r.index}, objectName(r.object)), splitOfObject(r.index) !== null && [' ', el('a.tag', {href: '#split/' + splitOfObject(r.index)}, 'advice')]],
       key: r => objectName(r.object), text: r => `${r.object.name} ${r.object.type} ${r.object.kind}`},
-    {title: 'Type', cell: r => r.object.type ? el('code', null, clip(r.object.type, 80)) : unknown(), key: r => r.object.type || ''},
+    {title: 'Type', cell: r => r.object.type ? el('code', {title: r.object.type}, clip(brief(r.object.type), 80)) : unknown(), key: r => r.object.type || ''},
     {title: 'Kind', cell: r => r.object.kind, key: r => r.object.kind},
     {title: 'Share of the time', cell: r => shareBar(r.object.share, r.object.share_ci, full), key: r => r.object.share, number: true},
     {title: 'Samples', cell: r => count(r.object.samples), key: r => r.object.samples, number: true},
@@ -50,14 +50,14 @@ function viewObject(index) {
   const split = splitOfObject(index), line = (data.run.machine && data.run.machine.line_bytes) || 64;
   const fields = list(object.fields), uses = list(object.loops);
   if (object.left_out)
-    return [el('p.crumbs', null, el('a', {href: '#objects'}, 'Data'), ' › object'), el('h1', null, objectName(object)), tiles([['Share of the time', percent(object.share), isRange(object.share_ci) ? `95 % interval ${interval(object.share_ci)}` : null], ['Samples', count(object.samples), engineName()]]), leftOut('objects', 'names')];
+    return [el('p.crumbs', null, el('a', {href: '#objects'}, 'Data'), ' › object'), el('h1', null, objectName(object)), tiles([['Share of the time', percent(object.share), isRange(object.share_ci) ? `95\u00a0% interval ${interval(object.share_ci)}` : null], ['Samples', count(object.samples), engineName()]]), leftOut('objects', 'names')];
   return [
     el('p.crumbs', null, el('a', {href: '#objects'}, 'Data'), ' › object'),
     el('h1', null, objectName(object)),
     split !== null && el('p', null, el('a.button', {href: '#split/' + split}, 'See the advice for its structure')),
-    tiles([['Share of the time', percent(object.share), isRange(object.share_ci) ? `95 % interval ${interval(object.share_ci)}` : null],
+    tiles([['Share of the time', percent(object.share), isRange(object.share_ci) ? `95\u00a0% interval ${interval(object.share_ci)}` : null],
       ['Samples', count(object.samples), engineName()],
-      ['Element', isNumber(object.element_bytes) ? bytes(object.element_bytes) : 'unknown', object.type || 'type unknown'],
+      ['Element', isNumber(object.element_bytes) ? bytes(object.element_bytes) : 'unknown', object.type ? brief(object.type) : 'type unknown'],
       ['Size', isNumber(object.bytes) ? bytes(object.bytes) : 'unknown', isNumber(object.allocations) ? plural(object.allocations, 'allocation', 'allocations') : null]]),
     fields.length > 0 && isNumber(object.element_bytes) && object.element_bytes > 0 && el('section', null, el('h2', null, 'Fields'),
       el('div.panel', null, drawElement(object, object.element_bytes, line, null)),

@@ -7,7 +7,7 @@ function viewIndex() {
     table('Results', [
       {title: 'Result', cell: r => el('a', {href: 'r/' + r.address}, r.name), key: r => r.name, text: r => r.name},
       {title: 'Command', cell: r => r.running ? el('span.running', null, 'running') : r.command ? el('code', null, clip(list(r.command).join(' '), 100)) : unknown(r.analysed ? 'unknown' : 'not analysed yet'), key: r => list(r.command).join(' '), text: r => list(r.command).join(' ')},
-      {title: 'Started', cell: r => r.started ? String(r.started).replace('T', ' ').replace(/\.\d+Z$/, ' UTC') : unknown(), key: r => String(r.started || '')},
+      {title: 'Started', cell: r => r.started ? dateText(r.started) : unknown(), key: r => String(r.started || '')},
       {title: 'Samples', cell: r => r.analysed ? count(r.samples) : '', key: r => r.samples, number: true},
       {title: 'First finding', wide: true, cell: r => r.title ? [prose(r.title), r.findings > 1 && el('span.soft', null, ` and ${r.findings - 1} more`)] : r.analysed ? 'none' : ''},
       {title: 'Expected', cell: r => isRange(r.expected_speedup) ? times(r.expected_speedup) : '', key: r => isRange(r.expected_speedup) ? r.expected_speedup[1] : 0, number: true},
@@ -46,6 +46,13 @@ function drawMenu(current) {
   document.getElementById('nav').replaceChildren(...Object.entries(VIEWS).filter(([, view]) => view.title).map(([name, view]) =>
     el('a', {href: '#' + name, 'aria-current': name === current ? 'page' : null}, view.title,
       view.measured && !view.measured() ? el('span.count', {title: 'not measured in this run'}, el('span', {'aria-hidden': 'true'}, '⊘'), el('span.aside', null, ' not measured')) : isNumber(view.menu()) && el('span.count', null, count(view.menu())))));
+  showCurrent();
+}
+
+/* A phone has room for a few entries: the current one is among them. */
+function showCurrent() {
+  const here = document.querySelector('nav [aria-current]');
+  if (here) here.parentNode.scrollLeft = here.offsetLeft - (here.parentNode.clientWidth - here.offsetWidth) / 2;
 }
 
 let drawnBefore = false;
@@ -75,6 +82,9 @@ function drawFrame() {
     `lwp ${page.lwp} · ${measuredBy()} · ${page.mode === 'exported' ? 'one file, loads nothing' : 'served from this machine'}`));
 }
 
+/* What is folded away on a screen stands on paper. */
+window.addEventListener('beforeprint', () => document.querySelectorAll('main .finding .fold:not([open])').forEach(node => { node.open = true; node.dispatchEvent(new Event('toggle')); }));
+
 /* "/" goes to the view's filter, as on many pages. */
 window.addEventListener('keydown', event => {
   const filter = document.querySelector('main .filter input');
@@ -99,5 +109,6 @@ async function follow(known) {
 
 if (page.mode === 'served') follow(null);
 window.addEventListener('hashchange', draw);
+window.addEventListener('resize', showCurrent);
 drawFrame();
 draw();

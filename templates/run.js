@@ -9,6 +9,8 @@ function collectLine() {
   return ['lwp collect', ...given.map(([name, value]) => value === true ? `--${name}` : `--${name}=${shellWord(String(value))}`), '--', commandLine()].join(' ');
 }
 
+const dateText = started => String(started).replace('T', ' ').replace(/(\.\d+)?Z$/, ' UTC');
+
 function exitText(exit) {
   if (!exit) return 'unknown';
   if (isNumber(exit.signal)) return `killed by signal ${exit.signal}`;
@@ -33,7 +35,7 @@ function viewRun() {
       ['Cost of measuring', isNumber(run.overhead_percent) ? run.overhead_percent.toFixed(2) + ' % of the CPU time, by its own clock' : unknown()],
       ['Run time', `${seconds(run.wall_s)}, CPU time ${seconds(run.cpu_s)}`],
       ['Ended with', exitText(run.exit)],
-      ['Started', run.started !== null && run.started !== undefined ? String(run.started) : unknown()],
+      ['Started', run.started !== null && run.started !== undefined ? dateText(run.started) : unknown()],
       ['In folder', run.cwd || unknown()], ['On host', run.host || unknown()],
       ['Analysed by', 'lwp ' + (data.lwp_version || 'of unknown version')],
     ], 'dl.list')),

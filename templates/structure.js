@@ -46,13 +46,14 @@ function groupMark(group) {
 }
 
 /* Pieces of one cache line: boxes {start, bytes, class, name, value, title, group} within [0, line). */
-function lineRow(label, boxes, line) {
+function lineBoxes(boxes, line) {
   const place = (start, length) => ({left: (100 * start / line).toFixed(3) + '%', width: (100 * length / line).toFixed(3) + '%'});
-  return el('div.line-row', null, el('span.line-label', null, label),
-    el('div.line', null, boxes.map(box => el(`div.box.${box.class}`, {style: place(box.start, box.bytes), title: box.title},
-      el('span.box-top', null, box.group && groupMark(box.group), el('span.box-name', null, box.name)),
-      box.value && el('span.box-value', null, box.value)))));
+  return boxes.map(box => el(`div.box.${box.class}`, {style: place(box.start, box.bytes), title: box.title},
+    el('span.box-top', null, box.group && groupMark(box.group), el('span.box-name', null, box.name)),
+    box.value && el('span.box-value', null, box.value)));
 }
+
+const lineRow = (label, boxes, line) => el('div.line-row', null, el('span.line-label', null, label), el('div.line', null, lineBoxes(boxes, line)));
 
 function ruler(line) {
   const marks = [];
@@ -85,8 +86,17 @@ function layoutRows(fields, size, line, groups) {
   return boxes;
 }
 
+const drawnFields = (object, size) => list(object.fields).filter(f => isNumber(f.offset) && isNumber(f.bytes) && f.bytes > 0 && f.offset < size);
+const elementLabel = (fields, size) => `one element of ${bytes(size)}: ` + fields.map(f => `${clip(fieldName(f), 40)} ${percent(fieldShare(f))}`).join(', ');
+
+/* The whole element in one row, where there is little room. */
+function drawStrip(object, size) {
+  const fields = drawnFields(object, size);
+  return el('span.strip', null, el('span.line', {role: 'img', 'aria-label': elementLabel(fields, size)}, lineBoxes(layoutRows(fields, size, size, null)[0].map(box => ({...box, value: null})), size)), el('span.soft', null, bytes(size)));
+}
+
 function drawElement(object, size, line, groups) {
-  const fields = list(object.fields).filter(f => isNumber(f.offset) && isNumber(f.bytes) && f.bytes > 0 && f.offset < size);
+  const fields = drawnFields(object, size);
   const rows = layoutRows(fields, size, line, groups), drawn = [];
   if (size < line) { /* neighbours share the line */
     const own = rows[0];
@@ -106,7 +116,7 @@ function drawElement(object, size, line, groups) {
     if (drawn.length < 4 * LINES_MAX) drawn.push(lineRow('+' + index * line, boxes, line));
   });
   fold();
-  return el('div.drawing', {role: 'img', 'aria-label': `one element of ${bytes(size)}: ` + fields.map(f => `${clip(fieldName(f), 40)} ${percent(fieldShare(f))}`).join(', ')}, drawn, ruler(line));
+  return el('div.drawing', {role: 'img', 'aria-label': elementLabel(fields, size)}, drawn, ruler(line));
 }
 
 /* A group's own array: the first element, then as many more as its cache line holds. */
@@ -203,11 +213,11 @@ function viewSplit(index) {
   const others = list(split.objects).filter(o => o !== split.object);
   return [
     el('p.crumbs', null, el('a', {href: '#findings'}, 'Findings'), ' › structure'),
-    el('h1', null, split.type || object.name || 'unnamed structure', ' ', finding && severity(finding.severity)),
-    el('p.lead', null, finding ? prose(finding.title + '.') : ''),
+    el('h1', {title: split.type}, brief(split.type || object.name || 'unnamed structure'), ' ', finding && severity(finding.severity)),
+    el('p.lead', null, finding ? prose(brief(finding.title) + '.') : ''),
     tiles([
       ['Expected gain', times(split.expected_speedup), saved(split.expected_speedup), wholeOf()],
-      ['Share of the time', percent(object.share), isRange(object.share_ci) ? `95 % interval ${interval(object.share_ci)}` : null, `${plural(object.samples, 'sample', 'samples')}, ${engineName()}`],
+      ['Share of the time', percent(object.share), isRange(object.share_ci) ? `95\u00a0% interval ${interval(object.share_ci)}` : null, `${plural(object.samples, 'sample', 'samples')}, ${engineName()}`],
       ['Cache lines fetched', split.traffic ? `${split.traffic.before.toFixed(2)} → ${split.traffic.after.toFixed(2)}` : 'unknown', (split.traffic && split.traffic.unit || '').replace(/^cache lines /, '') || null, 'estimated'],
       ['Confidence', confidence(split.confidence) || 'unknown', 'from the number and agreement of samples', isNumber(split.element_probability) && split.element_probability < 0.995 ? `element size right with ${percent(split.element_probability)}` : null],
     ]),

@@ -19,7 +19,7 @@ function communicationFlows(communication, region) {
 
 function communicationMatrix(communication, region) {
   const sure = (from, to) => list(list(region.true_ci)[from])[to];
-  return heatMatrix(list(communication.threads).map(threadName), (from, to) => list(list(region.true)[from])[to], percent, {corner: 'stored by ↓  loaded by →',
+  return heatMatrix(list(communication.threads).map(threadName), (from, to) => list(list(region.true)[from])[to], percent, {corner: ['loaded by →', 'stored by ↓'],
     label: 'A row for each thread that stored, a column for each thread that loaded it: share of all that was communicated',
     detail: (from, to) => isRange(sure(from, to)) && list(region.true)[from][to] > 0 && el('span.interval', null, interval(sure(from, to)))});
 }
@@ -31,7 +31,7 @@ function flowsTable(communication, flows) {
     {title: 'Stored by', cell: f => threadName(threads[f.from]), key: f => threadName(threads[f.from])},
     {title: 'Loaded by', cell: f => threadName(threads[f.to]), key: f => threadName(threads[f.to])},
     {title: 'Share', cell: f => shareBar(f.share, f.ci, full), key: f => f.share, number: true},
-    {title: '95 % interval', cell: f => isRange(f.ci) ? interval(f.ci) : unknown(), number: true},
+    {title: '95\u00a0% interval', cell: f => isRange(f.ci) ? interval(f.ci) : unknown(), number: true},
     {title: 'Seen', cell: f => count(f.samples), key: f => f.samples, number: true, hint: 'stores that were watched until the reader loaded them'},
   ], shown);
 }
@@ -76,7 +76,7 @@ function sharedLine(index) {
     el('h1', null, clip(item.name || 'unknown data', 60), ' ', el(isFalse ? 'span.severity.high' : 'span.tag', null, isFalse ? 'false sharing' : 'true sharing')),
     el('p.lead', null, isFalse ? `${plural(item.thread_count, 'thread', 'threads')} take this cache line from each other although each uses bytes of its own: only their place is shared.` :
       `${plural(item.thread_count, 'thread', 'threads')} use the same bytes: moving data does not help, fewer accesses to it do.`),
-    tiles([['Share of the time', percent(item.share), `95 % interval ${interval(item.share_ci)}`, 'the threads\u2019 work on it while others used it'],
+    tiles([['Share of the time', percent(item.share), `95\u00a0% interval ${interval(item.share_ci)}`, 'the threads\u2019 work on it while others used it'],
       ['Samples', count(item.samples), engineName()],
       ['Place', isNumber(item.line_offset) ? `+${item.line_offset}` : 'unknown', 'where the line begins in the data', object && el('a', {href: '#object/' + item.object}, 'all about it')],
       ['Lines alike', count(item.lines), 'of this data, shared like this']]),
@@ -84,7 +84,7 @@ function sharedLine(index) {
       item.declaration && [el('h3', null, 'The padded declaration'), el('div.code', null, copyButton(item.declaration), code(item.declaration, 'The padded declaration'))]),
     el('section', null, el('h2', null, 'The cache line'), el('div.panel', null,
       el('h3', null, 'Today ', el('span.soft', null, `one line of ${line} bytes, a row for each thread`)), sharedDrawing(item, line),
-      isFalse && [el('h3', null, 'Padded ', el('span.soft', null, `a line for each thread; ${plural((sites.length - 1) * line, 'byte', 'bytes')} more`)), paddedDrawing(item, line)],
+      isFalse && [el('h3', null, 'Padded ', el('span.soft', null, `a line for each thread`)), paddedDrawing(item, line)],
       el('p.legend', null, 'Filled bytes are stored, outlined ones only loaded, hatched ones empty.', sites.length > LANES_MAX && ` ${sites.length - LANES_MAX} more threads are not drawn.`))),
     el('section', null, el('h2', null, 'Who uses which bytes'), table('Who uses which bytes of the line', [
       {title: 'Thread', cell: r => String(r.thread), key: r => r.thread, text: r => r.thread},
@@ -107,7 +107,7 @@ function sharingSection() {
     {title: 'Data', cell: r => el('a', {href: '#sharing/' + r.index}, clip(r.item.name || 'unknown data', 60)), key: r => r.item.name || '', text: r => r.item.name || ''},
     {title: 'Kind', cell: r => el(r.item.kind === 'false' ? 'span.severity.high' : 'span.tag', null, r.item.kind === 'false' ? 'false sharing' : 'true sharing'), key: r => r.item.kind || ''},
     {title: 'Share of the time', cell: r => shareBar(r.item.share, r.item.share_ci), key: r => r.item.share, number: true},
-    {title: '95 % interval', cell: r => interval(r.item.share_ci) || unknown(), number: true},
+    {title: '95\u00a0% interval', cell: r => interval(r.item.share_ci) || unknown(), number: true},
     {title: 'Samples', cell: r => count(r.item.samples), key: r => r.item.samples, number: true},
     {title: 'Threads', cell: r => count(r.item.thread_count), key: r => r.item.thread_count, number: true},
     {title: 'Fields', cell: r => list(r.item.fields).filter(Boolean).slice(0, 6).map(f => clip(f, 30)).join(', '), text: r => list(r.item.fields).join(' '), wide: true},
@@ -120,6 +120,7 @@ function viewThreads() {
   const head = el('h1', null, 'Threads');
   if (!communication) return [head, notMeasured('Who reads what another thread stored', '-e exact --detect communication'), sharingSection()];
   const threads = list(communication.threads), region = list(communication.regions)[0] || {}, flows = communicationFlows(communication, region);
+  if (nothingSampled()) return [head, notMeasured('Who reads what another thread stored, and which cache lines they share', '-F 10000 --max-overhead 50 --detect sharing,communication')];
   if (threads.length < 2 && !list(data.sharing).length) return [head, nothingFound('One thread was seen: nothing to share.')];
   return [
     head,

@@ -2,48 +2,60 @@
 """Every view of a result that has everything, from its deep link: what it must say, by keyboard, in the order of its numbers,
 on paper and on a phone; hostile text in it stays text; axe-core finds nothing against WCAG 2.1 A and AA, in light and dark."""
 import os, subprocess, sys
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 sys.dont_write_bytecode = True  # the source tree stays as it is
 sys.path.insert(0, os.environ["SRC"] + "/tests/web")
 from chromium import TMP, Browser, By, axe, check, export, problems, result
 from results import ALL_VIEWS, HOSTILE, count_communication, everything, make_hostile, trace_locality
 
 
-def views(browser, base, script):
-    for view, words in ALL_VIEWS.items():
-        name = view.replace("/", "-")
-        for scheme in ("light", "dark"):
-            browser.scheme(scheme)
-            browser.open(f"{base}#{view}")
-            browser.accessible(script, f"#{view}, {scheme}", **({} if scheme == "light" else {"rules": ["color-contrast"]}))
-            browser.shot(f"view-{name}-{scheme}")
-        text = browser.text()
-        for word in words:
-            check(word in text, f"#{view}: '{word}' is not there: {text[:700]}")
-        check("cannot be drawn" not in text, f"#{view}: {text[:200]}")
-        browser.size(400, 800)
-        check(browser.driver.execute_script("return document.documentElement.scrollWidth <= innerWidth"), f"#{view} is wider than a phone")
-        browser.shot(f"view-{name}-phone")
-        browser.size(1280)
+BROWSERS = 2  # beside each other
+
+
+def view(browser, file, script, name, words):
+    """From its deep link: light, dark, on a phone and on paper; one load, as nothing but the style depends on those."""
+    kept = f"view-{name.replace('/', '-')}"
+    browser.open(f"file://{file}#{name}")
+    browser.accessible(script, f"#{name}, light")
+    browser.shot(f"{kept}-light")
+    text = browser.text()
+    for word in words:
+        check(word in text, f"#{name}: '{word}' is not there: {text[:700]}")
+    check("cannot be drawn" not in text, f"#{name}: {text[:200]}")
+    browser.scheme("dark")
+    browser.accessible(script, f"#{name}, dark", rules=["color-contrast"])
+    browser.shot(f"{kept}-dark")
     browser.scheme("light")
+    phone(browser, name)
+    browser.shot(f"{kept}-phone")
+    paper(browser, name)
+    browser.shot(f"{kept}-print")
+    browser.pdf(kept)
+    browser.is_quiet(f"#{name}", f"file://{file}")
 
 
-def paper(browser, base):
-    """On A4 nothing is cut off at the right: tables and drawings are as narrow as the paper."""
+def phone(browser, name):
+    browser.size(400, 800, mobile=True)
+    check(browser.driver.execute_script("return document.documentElement.scrollWidth <= 400"), f"#{name} is wider than a phone")
+    current = browser.driver.execute_script("const at = document.querySelector('nav [aria-current]').getBoundingClientRect(); return [at.left, at.right]")
+    check(current[0] >= 0 and current[1] <= 400, f"#{name}: its entry of the menu is out of sight, {current}")
+
+
+def paper(browser, name):
+    """On A4 nothing is cut off at the right: tables and drawings are as narrow as the paper; numbers stay in one piece."""
     driver = browser.driver
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
-    for view in ALL_VIEWS:
-        browser.size(718, 1000)  # A4 less margins, at 96 dots an inch
-        browser.open(f"{base}#{view}")
-        wide = driver.execute_script("return [...document.querySelectorAll('main *')].filter(e => e.getBoundingClientRect().right > 719 && getComputedStyle(e).position !== 'absolute' && !e.closest('.chart-area')).slice(0, 3).map(e => e.outerHTML.slice(0, 120))")
-        check(not wide, f"#{view} is cut off on paper: {wide}")
-        browser.shot(f"view-{view.replace('/', '-')}-print")
-        browser.pdf(f"view-{view.replace('/', '-')}")
-    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
-    browser.size(1280)
+    browser.size(718, 1000)  # A4 less margins, at 96 dots an inch
+    wide = driver.execute_script("return [...document.querySelectorAll('main *')].filter(e => e.getBoundingClientRect().right > 719 && getComputedStyle(e).position !== 'absolute' && !e.closest('.chart-area')).slice(0, 3).map(e => e.outerHTML.slice(0, 120))")
+    check(not wide, f"#{name} is cut off on paper: {wide}")
+    broken = driver.execute_script("return [...document.querySelectorAll('td.number .value')].filter(e => e.getClientRects().length > 1 || e.offsetHeight > 30).slice(0, 3).map(e => e.textContent)")
+    check(not broken, f"#{name} has numbers in two lines on paper: {broken}")
 
 
-def by_hand(browser, base):
-    driver = browser.driver
+def by_hand(browser, file):
+    driver, base = browser.driver, f"file://{file}"
     browser.open(f"{base}#run")
     driver.find_element(By.CSS_SELECTOR, "button.copy").click()
     copied = driver.execute_async_script("const done = arguments[0]; navigator.clipboard.readText().then(done, e => done('refused: ' + e));")
@@ -52,16 +64,17 @@ def by_hand(browser, base):
     flows = lambda: [row.text for row in driver.find_elements(By.XPATH, "//table[caption='Flows']/tbody/tr")]
     before = flows()
     driver.find_element(By.XPATH, "//table[caption='Flows']//button[text()='Written by']").click()
-    check(flows() != before and flows()[0].startswith("a plain word 100"), f"flows do not sort: {flows()[:2]}")
+    check(flows() != before and flows()[0].startswith("worker 100"), f"flows do not sort: {flows()[:2]}")
     driver.switch_to.active_element.send_keys("/103")
     check(0 < len(flows()) < len(before) and all("103" in row for row in flows()), f"'/' and a word do not filter: {flows()}")
-    driver.find_element(By.LINK_TEXT, "a plain word").send_keys("\ue007")  # Enter
+    driver.find_element(By.LINK_TEXT, "worker").send_keys("\ue007")  # Enter
     check("Who reads whose data" in browser.text(), "Enter on a region does not lead to it")
     seen = set()
     for _ in range(40):  # Tab reaches the menu and what scrolls
         driver.switch_to.active_element.send_keys("\ue004")
         seen.add(driver.execute_script("return document.activeElement.tagName + ' ' + document.activeElement.className"))
     check({"A ", "DIV scroll"} <= seen, f"Tab reaches only {seen}")
+    browser.is_quiet("by hand", base)
 
 
 def many_threads(browser):
@@ -73,6 +86,7 @@ def many_threads(browser):
         row.dispatchEvent(new MouseEvent('mousemove', {clientX: box.left + box.width * 1.5 / 40, clientY: box.top + 2})); return row.title""", rows[0])
     check("main 100 → main 101: 20" == told, f"the second cell of the first row tells '{told}'")
     browser.shot("many-threads")
+    browser.is_quiet("many threads", f"file://{file}")
 
 
 def hostile(browser):
@@ -126,30 +140,32 @@ def two_runs(browser, script):
         check("cannot be drawn" not in text, f"#{view}: {text[:200]}")
         browser.accessible(script, f"#{view}")
         browser.shot(f"two-{view.replace('/', '-')}")
-        browser.size(400, 800)
-        check(browser.driver.execute_script("return document.documentElement.scrollWidth <= innerWidth"), f"#{view} is wider than a phone")
+        phone(browser, view)
         browser.size(1280)
     browser.is_quiet("two runs", f"file://{page}")
+
+
+def work(tasks):
+    """One browser takes tasks as long as there are any."""
+    browser = Browser()
+    try:
+        browser.driver.set_script_timeout(30)
+        while tasks:
+            browser.size(1280)
+            browser.scheme("light")
+            tasks.popleft()(browser)
+    finally:
+        browser.driver.quit()
 
 
 def main():
     script = axe()
     file = export(result("everything", everything)[0], "--source=all")
-    browser = Browser()
-    try:
-        browser.driver.set_script_timeout(30)
-        browser.size(1280)
-        views(browser, f"file://{file}", script)
-        paper(browser, f"file://{file}")
-        by_hand(browser, f"file://{file}")
-        browser.is_quiet("views", f"file://{file}")
-        many_threads(browser)
-        browser.is_quiet("many threads", f"file://{TMP}/")
-        left_out(browser)
-        two_runs(browser, script)
-        hostile(browser)
-    finally:
-        browser.driver.quit()
+    tasks = deque([left_out, hostile, partial(two_runs, script=script), many_threads, partial(by_hand, file=file)] +
+                  [partial(view, file=file, script=script, name=name, words=words) for name, words in ALL_VIEWS.items()])
+    with ThreadPoolExecutor(BROWSERS) as pool:
+        for done in [pool.submit(work, tasks) for _ in range(BROWSERS)]:
+            done.result()
     print(f"{len(problems)} problems")
     if not script and not problems:
         print("axe-core could not be had (npm install -g axe-core): accessibility was not tested")

@@ -1,7 +1,7 @@
 """The report in headless Chromium, for tests: a browser, results to look at, what is wrong with a page.
 
 Screenshots, named by view, go to $LWP_SCREENSHOTS, else to screenshots/ in the build folder: they are part of what a test says."""
-import base64, json, os, subprocess, sys, time
+import base64, json, os, subprocess, sys, tempfile, time
 from pathlib import Path
 
 CHROMIUM, DRIVER = "/usr/bin/chromium", "/usr/bin/chromedriver"
@@ -74,7 +74,7 @@ class Browser:
         options = Options()
         options.binary_location = CHROMIUM
         for flag in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-                     "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", f"--user-data-dir={TMP}/chromium"):
+                     "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", f"--user-data-dir={tempfile.mkdtemp(dir=TMP)}"):
             options.add_argument(flag)
         options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
         self.driver = webdriver.Chrome(service=Service(DRIVER), options=options)
@@ -83,11 +83,12 @@ class Browser:
         self.driver.get("about:blank")  # what the browser's own first tab asked for is not the page's
         self.driver.get_log("performance")
 
-    def size(self, width, height=900):
-        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})
+    def size(self, width, height=900, mobile=False):
+        self.mobile = mobile
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": mobile})
 
     def scheme(self, name):
-        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": name}]})
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": [{"name": "prefers-color-scheme", "value": name}]})
 
     def open(self, url):
         self.driver.get("about:blank")  # a new hash alone would not load the page again
@@ -108,10 +109,10 @@ class Browser:
 
     def shot(self, name):
         SHOTS.mkdir(parents=True, exist_ok=True)
-        width = self.driver.execute_script("return innerWidth")
-        self.size(width, min(3000, self.driver.execute_script("return document.documentElement.scrollHeight")))
+        width, height = self.driver.execute_script("return [innerWidth, document.documentElement.scrollHeight]")
+        self.size(width, min(4500, height), self.mobile)
         self.driver.save_screenshot(str(SHOTS / (name + ".png")))
-        self.size(width)
+        self.size(width, mobile=self.mobile)
 
     def pdf(self, name):
         """The view on A4."""
@@ -123,7 +124,8 @@ class Browser:
         """axe-core finds nothing; `script` as axe() gives it, None: not tested."""
         if not script:
             return
-        self.driver.execute_script(script)
+        if not self.driver.execute_script("return 'axe' in window"):
+            self.driver.execute_script(script)
         self.driver.set_script_timeout(30)
         found = self.driver.execute_async_script("""const done = arguments[1];
             axe.run(document, {runOnly: arguments[0]}).then(r => done(r.violations), e => done([{id: String(e), nodes: []}]))""", rules)

@@ -38,7 +38,7 @@ def make_hostile(analysis):
     analysis["findings"] = [dict(analysis["findings"][0], id=f"split-{i}", title=t, next_step=t) for i, t in enumerate(HOSTILE) if t]
 
 
-def watch_accesses(analysis, text):
+def watch_accesses(analysis, text, meaning=None, remedy=None):
     """A dead store, and a cache line that two threads share."""
     total = {"share": 0.4, "share_ci": [0.3, 0.5], "wasted": 4.0, "total": 10.0, "unit": "ns", "approximate": 0, "candidates": 900, "decided": 120, "undecided": 0}
     analysis["redundancy_totals"] = {"dead_store": total, "silent_store": None, "silent_load": None, "computation": None, "register": None, "spatial": None}
@@ -48,27 +48,29 @@ def watch_accesses(analysis, text):
     bare = {"function": None, "file": None, "line": None, "module": 0, "inlined": False, "address": 0x6e8c}
     analysis["contexts"] += [{"frames": [frame(15), bare, outer]}, {"frames": [frame(24), outer]}]
     analysis["redundancies"] = [{"kind": "dead_store", "approximate": 0, "share": 0.25, "share_ci": [0.2, 0.3], "amount": 2.5, "samples": 37, "first": first, "second": first + 1, "object": 0,
-                                 "bytes": 8, "places": {"again": 1, "moved": 35}, "cause": "overwritten_whole", "meaning": text, "remedy": text,
+                                 "bytes": 8, "places": {"again": 1, "moved": 35}, "cause": "overwritten_whole", "meaning": meaning or text, "remedy": remedy or text,
                                  "others": [{"first": 0, "second": 0, "object": None, "share": 0.05, "samples": 7}]}]
     analysis["communication"] = {"granularity_bytes": 8, "threads": [{"tid": 11, "name": text}, {"tid": 12, "name": None}], "others": 0, "unit": "share", "scaled": True, "watched": 50,
                                  "decided": 40, "read_by_others": 0.1, "regions": [{"name": "whole program", "loop": None, "true": [[0, 0.75], [0.25, 0]],
                                  "true_ci": [[[0, 0], [0.6, 0.9]], [[0.1, 0.4], [0, 0]]], "samples": [[0, 30], [10, 0]], "reuse": None, "crr": None, "homogeneity": None,
                                  "balance_percent": None, "crd": None, "advice": []}]}
-    analysis["sharing"] = [{"object": 0, "name": text, "kind": "false", "line_offset": 64, "line_bytes": 64, "lines": 1, "fields": [text], "offsets": [8], "threads": [11, 12],
-                            "thread_count": 2, "share": 0.5, "share_ci": [0.4, 0.6], "samples": 300, "advice": text, "declaration": "struct pair {\n    alignas(64) long " + text + ";\n};\n", "sites": [{"thread": 11, "object": 0, "field": text,
-                            "loaded": [], "stored": [{"offset": 8, "bytes": 8}], "context": 0, "samples": 300}]}]
+    analysis["sharing"] = [{"object": 0, "name": text, "kind": "false", "line_offset": 64, "line_bytes": 64, "lines": 1, "fields": [text, "rest"], "offsets": [8, 16], "threads": [11, 12],
+                            "thread_count": 2, "share": 0.5, "share_ci": [0.4, 0.6], "samples": 300, "advice": remedy or text, "declaration": "struct pair {\n    alignas(64) long " + text + ";\n    alignas(64) long rest;\n};\n",
+                            "sites": [{"thread": 11, "object": 0, "field": text, "loaded": [], "stored": [{"offset": 8, "bytes": 8}], "context": first, "samples": 200},
+                                      {"thread": 12, "object": 0, "field": "rest", "loaded": [{"offset": 24, "bytes": 8}], "stored": [{"offset": 16, "bytes": 8}], "context": first + 1, "samples": 100}]}]
 
 
 def group_arrays(analysis, names=("north", "south", "west")):
-    """Makes the first objects a group of arrays, and the last one rejected."""
+    """Adds arrays that make a group, and one that is left out."""
     objects = analysis["objects"]
-    for object, name in zip(objects, names):
-        object.update(name=name, element_bytes=4, elements=1000)
-    analysis["regroups"] = [{"objects": list(range(len(names))), "names": list(names), "affinity": [{"a": names[0], "b": names[1], "value": 0.93}],
-                             "rejected": [{"object": len(objects) - 1, "name": names[-1] + "_back", "reason": "order"}], "confidence": "high",
+    first = len(objects)
+    objects += [dict(objects[0], name=name, type="float", bytes=4000, element_bytes=4, elements=1000, share=0.01, share_ci=[0.005, 0.02], samples=20, loads=70, stores=10,
+                     fields=[], loops=[dict(objects[0]["loops"][0], share=0.01, stride=4, offsets=[], fields=[])]) for name in (*names, names[-1] + "_back")]
+    analysis["regroups"] = [{"objects": list(range(first, first + len(names))), "names": list(names), "affinity": [{"a": names[0], "b": names[1], "value": 0.93}],
+                             "rejected": [{"object": first + len(names), "name": names[-1] + "_back", "reason": "order"}], "confidence": "high",
                              "traffic": {"before": len(names), "after": 1, "loops": [{"loop": 0, "before": len(names), "after": 1}]},
                              "expected_speedup": [1.21, 1.48], "declaration": "struct compass { float north; float south; float west; };"}]
-    analysis["findings"].insert(0, {"id": "regroup-compass-0001", "kind": "regroup", "title": "Make one array of north, south and west", "severity": "high", "share": 0.4,
+    analysis["findings"].insert(1, {"id": "regroup-compass-0001", "kind": "regroup", "title": "Make one array of north, south and west", "severity": "high", "share": 0.4,
                                     "expected_speedup": [1.21, 1.48], "refs": {"regroup": 0}, "next_step": "Allocate one array of the structure below."})
 
 
@@ -97,10 +99,10 @@ def trace_locality(analysis, text="main"):
     analysis["findings"].append({"id": "locality-1", "kind": "locality", "title": "Block " + text, "severity": "low", "share": 0.5, "expected_speedup": [1.1, 1.5], "refs": {"locality": 0}, "next_step": text})
 
 
-def everything(analysis, text="a plain word"):
+def everything(analysis, text="worker"):
     """All views have something to show."""
     group_arrays(analysis)
-    watch_accesses(analysis, text)
+    watch_accesses(analysis, text, "What is stored is overwritten before anything reads it.", "Store only the last value, or give each thread its own.")
     count_communication(analysis, text)
     trace_locality(analysis, text)
     analysis["run"]["options"] = {"engine": "exact", "detect": "layout,locality", "max-overhead": 3.0, "window": "all", "quiet": True, "region": None}
@@ -114,18 +116,18 @@ def everything(analysis, text="a plain word"):
 
 # view -> words that must be there when everything is
 ALL_VIEWS = {
-    "findings": ["comes too late", "25 % of all stores are dead", "Block a plain word", "counted, not sampled", "1,000 accesses traced", "95 % interval 40.0–60.0 %", "low confidence"],
+    "findings": ["comes too late", "25 % of all stores are dead", "Block worker", "counted, not sampled", "1,000 accesses traced", "95 % interval 40.0–60.0 %", "low confidence"],
     "split/0": ["What it brings, and how that is known", "Misses of L1", "4,000", "25.0 %", "8,000 accesses of the trace replayed", "Memory that a pass over the elements takes"],
     "split/1": ["was not replayed"],
     "regroup/0": ["north", "What it brings"],
     "objects": ["north"], "object/0": ["Loops that use it"],
-    "loops": ["particles.c", "total_mass", "All loops", "samples: north"], "loop/0": ["Data it uses"],
+    "loops": ["particles.c", "total_mass", "All loops", "samples: all"], "loop/0": ["Data it uses"],
     "redundancies": ["Dead stores", "computations (made again from the same values)", "--detect values,registers,spatial"], "redundancy/0": ["Stored in", "Overwritten in"],
-    "threads": ["words read for the first time", "all to all", "By code region", "minimum cutoff", "Shared cache lines", "false sharing", "a plain word 103", "Where the threads should run", "25.0 % of the communication stays within a cache", "Proposed 75.0 %"],
-    "region/1": ["block it", "Communication reuse distance", "20.0 % of the reads come after the minimum", "4 pieces", "The numbers", "sum += all[i].mass;"],
+    "threads": ["words read for the first time", "all to all", "By code region", "minimum cutoff", "Shared cache lines", "false sharing", "worker 103", "Where the threads should run", "25.0 % of the communication stays within a cache", "Proposed 75.0 %"],
+    "region/1": ["block it", "communication reuse distance", "20.0 % of the reads come after the minimum", "4 pieces", "The numbers", "sum += all[i].mass;"],
     "region/7": ["There is no such code region"],
-    "sharing/0": ["Padded", "stores 8–15", "a line for each thread", "40.0–60.0 %", "The padded declaration", "alignas(64) long a plain word;"], "sharing/3": ["There is no such"],
-    "locality": ["north", "total_mass", "median 7 lines", "L1", "90.0 %", "other data"],
-    "locality/0": ["L1 holds", "1.25 lines", "no line is used again", "Block a plain word", "sum += all[i].mass;"], "locality/1": ["other data"],
+    "sharing/0": ["Padded", "stores 8–15", "a line for each thread", "40.0–60.0 %", "The padded declaration", "alignas(64) long worker;"], "sharing/3": ["There is no such"],
+    "locality": ["all", "total_mass", "median 7 lines", "L1", "90.0 %", "other data"],
+    "locality/0": ["L1 holds", "1.25 lines", "no line is used again", "Block worker", "sum += all[i].mass;"], "locality/1": ["other data"],
     "run": ["lwp collect --engine=exact --detect=layout,locality --window=all -- ./particles --count 1000000 'it'\\''s one'"],
 }
