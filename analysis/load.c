@@ -16,186 +16,13 @@
 #include "analysis/parallel.h"
 #include "analysis/ranks.h"
 #include "analysis/settle.h"
-#include "analysis/space_objects.h"
+#include "analysis/space.h"
 #include "base/log.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-enum { JOBS_MAX = 256, NOTES_KEPT = 1 << 12, NOTE_TEXT = 600 };
-
-/* What a visitor of process.lwps is given. */
-struct load_visit {
-    struct load *load;
-    struct load_process *process;
-    struct lwps_file file;
-    uint32_t notes;
-};
-
-void load_note(struct load *load, uint32_t number, uint32_t sequence, const char *format, ...)
-{
-    char text[NOTE_TEXT];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    char *copy = strdup(text);
-    if (!copy)
-        return;
-    pthread_mutex_lock(&load->lock);
-    LWP_GROW(&load->notes, load->note_count, &load->note_room);
-    load->notes[load->note_count++] = (struct load_note){number, sequence, copy};
-    pthread_mutex_unlock(&load->lock);
-}
-
-/* ---- process.lwps ---- */
-
-static int load_process_file(void *to, const struct lwps_file *file)
-{
-    struct load_visit *visit = to;
-    visit->file = *file;
-    lwp_space_start(visit->process->space, file->start_ns);
-    return 0;
-}
-
-static int load_process_record(void *to, const struct lwps_process *record)
-{
-    struct load_visit *visit = to;
-    struct lwp_profile *profile = visit->load->profile;
-    size_t size = record->command_bytes;
-    pthread_mutex_lock(&profile->lock);
-    char *command = lwp_arena_alloc(profile->arena, size + 1, 1);
-    pthread_mutex_unlock(&profile->lock);
-    memcpy(command, record->command, size);
-    while (size && command[size - 1] == '\0')
-        size--;
-    for (size_t i = 0; i < size; i++)
-        if (command[i] == '\0')
-            command[i] = ' ';
-    visit->process->summary->command = command;
-    visit->process->summary->pid = record->pid;
-    return 0;
-}
-
-static int load_module(void *to, const struct lwps_module *record)
-{
-    lwp_space_module(((struct load_visit *)to)->process->space, record);
-    return 0;
-}
-
-static int load_module_end(void *to, const struct lwps_module_end *record)
-{
-    lwp_space_module_end(((struct load_visit *)to)->process->space, record);
-    return 0;
-}
-
-static int load_process_context(void *to, const struct lwps_context *record)
-{
-    lwp_space_context(((struct load_visit *)to)->process->space, record);
-    return 0;
-}
-
-static int load_pool(void *to, const struct lwps_pool *record)
-{
-    lwp_space_pool(((struct load_visit *)to)->process->space, record);
-    return 0;
-}
-
-static int load_pool_count(void *to, const struct lwps_pool_count *record)
-{
-    lwp_space_pool_count(((struct load_visit *)to)->process->space, record);
-    return 0;
-}
-
-static int load_block(void *to, const struct lwps_block *record)
-{
-    lwp_space_block(((struct load_visit *)to)->process->space, record);
-    return 0;
-}
-
-static int load_block_end(void *to, const struct lwps_block_end *record)
-{
-    lwp_space_block_end(((struct load_visit *)to)->process->space, record);
-    return 0;
-}
-
-static int load_totals(void *to, const struct lwps_totals *record)
-{
-    struct load_process *process = ((struct load_visit *)to)->process;
-    process->totals = *record;
-    process->has_totals = true;
-    return 0;
-}
-
-static int load_note_record(void *to, const struct lwps_note *record)
-{
-    struct load_visit *visit = to;
-    if (visit->notes < NOTES_KEPT)
-        load_note(visit->load, visit->process->input->number, visit->notes++, "%s", record->text);
-    return 0;
-}
-
-static const struct lwps_visitor process_visitor = {.file = load_process_file,
-                                                    .process = load_process_record,
-                                                    .module = load_module,
-                                                    .module_end = load_module_end,
-                                                    .context = load_process_context,
-                                                    .pool = load_pool,
-                                                    .pool_count = load_pool_count,
-                                                    .block = load_block,
-                                                    .block_end = load_block_end,
-                                                    .totals = load_totals,
-                                                    .note = load_note_record};
-
-/* ---- files ---- */
-
-static void load_damage(struct load *load, uint32_t number, const char *path, const struct lwps_damage *damage)
-{
-    if (damage->unknown_blocks)
-        load_note(load, number, NOTES_KEPT + 1, "%s: %llu blocks of a newer lwp were skipped.", path,
-                  (unsigned long long)damage->unknown_blocks);
-    if (damage->bad_blocks)
-        load_note(load, number, NOTES_KEPT + 2, "%s: %llu damaged blocks were skipped; the rest was used.", path,
-                  (unsigned long long)damage->bad_blocks);
-    if (damage->torn_bytes)
-        load_note(load, number, NOTES_KEPT + 3, "%s: the last %llu bytes are no whole block and were left out.", path,
-                  (unsigned long long)damage->torn_bytes);
-    else if (damage->incomplete)
-        load_note(load, number, NOTES_KEPT + 4,
-                  "%s was not closed in order: the program was killed, or the file was cut.", path);
-}
-
-static void load_open(struct load *load, size_t index, struct lwp_resolver *resolver)
-{
-    struct load_process *process = &load->processes[index];
-    struct load_visit visit = {.load = load, .process = process};
-    char path[4096], shown[NOTE_TEXT];
-    struct lwps_damage damage = {0};
-    struct lwp_error err = {0};
-    process->space = lwp_space_new(load->profile, (uint32_t)index);
-    snprintf(path, sizeof path, "%s/process.lwps", process->input->path);
-    snprintf(shown, sizeof shown, "%s/process.lwps", process->input->shown);
-    if (lwps_read(path, &process_visitor, &visit, &damage, &err))
-        load_note(load, process->input->number, NOTES_KEPT, "Not used: %s", err.text);
-    load_damage(load, process->input->number, shown, &damage);
-    process->lost = visit.file.lost_records;
-    if (lwp_space_refused(process->space))
-        load_note(load, process->input->number, NOTES_KEPT, "%s: %llu modules and heap blocks are too many and were left out.", shown,
-                  (unsigned long long)lwp_space_refused(process->space));
-
-    pthread_mutex_lock(&load->lock);
-    while (load->modules != index)
-        pthread_cond_wait(&load->changed, &load->lock);
-    pthread_mutex_unlock(&load->lock);
-    lwp_space_modules(process->space);
-    pthread_mutex_lock(&load->lock);
-    load->modules++;
-    pthread_cond_broadcast(&load->changed);
-    pthread_mutex_unlock(&load->lock);
-    lwp_space_objects(process->space, resolver);
-}
+enum { JOBS_MAX = 256, PATH_TEXT = 600 };
 
 static const char *load_unit(uint8_t unit)
 {
@@ -209,24 +36,24 @@ static uint64_t load_thread(struct load *load, struct load_process *process, siz
 {
     const struct lwp_input *input = process->input;
     uint32_t number = input->number + 1 + (uint32_t)file;
-    char path[4096], shown[NOTE_TEXT];
+    char path[4096], shown[PATH_TEXT];
     struct lwp_attributed read;
     struct lwps_damage damage = {0};
     struct lwp_error err = {0};
     snprintf(path, sizeof path, "%s/%s", input->path, input->files[file]);
     snprintf(shown, sizeof shown, "%s/%s", input->shown, input->files[file]);
     if (lwp_attribute(attribution, process->space, number, path, &read, &damage, &err))
-        load_note(load, number, NOTES_KEPT, "Not used: %s", err.text);
+        load_note(&load->notes, number, LOAD_NOTES_KEPT, "Not used: %s", err.text);
     if (read.other_unit) {
         pthread_mutex_lock(&load->lock);
         process->left_out = true;
         pthread_mutex_unlock(&load->lock);
-        load_note(load, number, NOTES_KEPT,
+        load_note(&load->notes, number, LOAD_NOTES_KEPT,
                   "%s was measured in %s and the first run in %s: the two cannot be added, so it is left out.",
                   input->shown, load_unit(read.other_unit), load_unit(load->profile->weight_unit));
         return 0;
     }
-    load_damage(load, number, shown, &damage);
+    load_note_damage(&load->notes, number, shown, &damage);
     return read.lost_records;
 }
 
@@ -377,21 +204,13 @@ static void load_first(struct load *load)
         }
 }
 
-static int load_note_compare(const void *a, const void *b)
-{
-    const struct load_note *x = a, *y = b;
-    if (x->number != y->number)
-        return x->number < y->number ? -1 : 1;
-    return (x->sequence > y->sequence) - (x->sequence < y->sequence);
-}
-
 static void load_sums(struct load *load)
 {
     struct lwp_profile *profile = load->profile;
     for (size_t i = 0; i < load->inputs.count; i++) {
         const struct load_process *process = &load->processes[i];
         if (process->lost)
-            load_note(load, process->input->number, NOTES_KEPT + 5,
+            load_note(&load->notes, process->input->number, LOAD_NOTES_KEPT + 5,
                       "%s: %llu records could not be written (disk full, or a file limit) and are missing.",
                       process->input->shown, (unsigned long long)process->lost);
         if (process->left_out)
@@ -404,10 +223,7 @@ static void load_sums(struct load *load)
         profile->own_ns += process->totals.own_ns;
         profile->samples_lost += process->totals.samples_lost;
     }
-    if (load->note_count)
-        qsort(load->notes, load->note_count, sizeof *load->notes, load_note_compare);
-    for (size_t i = 0; i < load->note_count; i++)
-        lwp_profile_note(profile, "%s", load->notes[i].text);
+    load_notes_settle(&load->notes, profile);
 }
 
 static void load_settle(struct load *load)
@@ -427,7 +243,10 @@ static void load_settle(struct load *load)
 
 static int load_once(struct lwp_profile *profile, const char *const *dirs, size_t count, struct lwp_error *err)
 {
-    struct load load = {.profile = profile, .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+    struct load load = {.profile = profile,
+                        .lock = PTHREAD_MUTEX_INITIALIZER,
+                        .changed = PTHREAD_COND_INITIALIZER,
+                        .notes = {.lock = PTHREAD_MUTEX_INITIALIZER}};
     int status = lwp_ranks_status(lwp_inputs_find(profile, dirs, count, &load.inputs, err), err);
     if (status)
         goto out;
@@ -452,9 +271,7 @@ static int load_once(struct lwp_profile *profile, const char *const *dirs, size_
     }
     lwp_log_progress(NULL);
 out:
-    for (size_t i = 0; i < load.note_count; i++)
-        free(load.notes[i].text);
-    free(load.notes);
+    load_notes_free(&load.notes);
     free(load.workers);
     free(load.processes);
     lwp_inputs_free(&load.inputs);

@@ -1,8 +1,10 @@
-/* What load.c puts together and load_ranks.c hands from rank to rank. */
+/* What load.c puts together: load_process.c reads a process of it, load_ranks.c hands it from rank to rank. */
 #ifndef LWP_ANALYSIS_LOAD_INTERNAL_H
 #define LWP_ANALYSIS_LOAD_INTERNAL_H
 
 #include "analysis/inputs.h"
+#include "analysis/load_notes.h"
+#include "analysis/resolve.h"
 #include "analysis/shard.h"
 #include "format/record.h"
 
@@ -15,11 +17,6 @@ struct load_process {
     bool has_totals, left_out, ready;
     uint64_t lost;
     size_t next, left; /* files not yet taken, not yet read */
-};
-
-struct load_note {
-    uint32_t number, sequence; /* of the file, and in it */
-    char *text;
 };
 
 struct load {
@@ -35,9 +32,8 @@ struct load {
     size_t next;    /* process to open */
     size_t modules; /* process whose turn it is to number its modules */
     size_t opening, open_first;
-    struct load_note *notes;
-    size_t note_count, note_room;
 
+    struct load_notes notes;
     pthread_barrier_t merging;
 };
 
@@ -49,8 +45,8 @@ struct load_worker {
     struct lwp_shard shard;
 };
 
-void load_note(struct load *load, uint32_t number, uint32_t sequence, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
+/* Opens process `index`: whoever waits for its modules waits for those before it. */
+void load_open(struct load *load, size_t index, struct lwp_resolver *resolver);
 
 /* What all ranks have gathered, into the first one's first worker; nothing is left in the others. */
 void load_ranks(struct load *load);

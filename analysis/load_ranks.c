@@ -9,7 +9,7 @@
 /* What processes and their files said besides. */
 static void load_said(struct load *load, struct lwp_parcel *parcel)
 {
-    size_t first = load->first, last = load->last, count = load->note_count;
+    size_t first = load->first, last = load->last, count = load->notes.count;
     LWP_PARCEL(parcel, first);
     LWP_PARCEL(parcel, last);
     parcel->bad |= parcel->taking && (first != load->last || last < first || last > load->inputs.count);
@@ -24,13 +24,13 @@ static void load_said(struct load *load, struct lwp_parcel *parcel)
     }
     LWP_PARCEL(parcel, count);
     for (size_t i = 0; i < count && !parcel->bad; i++) {
-        struct load_note *note = parcel->taking ? &(struct load_note){.number = 0} : &load->notes[i];
+        struct load_note *note = parcel->taking ? &(struct load_note){.number = 0} : &load->notes.items[i];
         const char *text = note->text;
         LWP_PARCEL(parcel, note->number);
         LWP_PARCEL(parcel, note->sequence);
         lwp_parcel_text(parcel, &text);
         if (parcel->taking)
-            load_note(load, note->number, note->sequence, "%s", text);
+            load_note(&load->notes, note->number, note->sequence, "%s", text);
     }
     load->last = parcel->bad ? load->last : last;
 }
