@@ -4,10 +4,10 @@
 #define _GNU_SOURCE
 #include "collector/light/place.h"
 
+#include "collector/light/flags.h"
 #include "collector/light/function.h"
 #include "collector/light/insn.h"
 #include "collector/light/own_memory.h"
-#include "collector/light/walk.h"
 
 #include <string.h>
 #include <sys/mman.h>
@@ -199,7 +199,7 @@ uint64_t lwp_place_access(const struct lwp_place *place, uint64_t flags, bool *s
     int taken = -1, back = -1;
     unsigned possible = 0;
     for (unsigned i = 0; i < place->jump_count; i++) {
-        if (place->jump[i].condition != LWP_JUMP_ALWAYS && !lwp_walk_condition(flags, place->jump[i].condition))
+        if (place->jump[i].condition != LWP_JUMP_ALWAYS && !lwp_flags_meet(flags, place->jump[i].condition))
             continue;
         possible++;
         taken = (int)i;

@@ -2,6 +2,7 @@
 #include "collector/light/walk.h"
 
 #include "base/random.h"
+#include "collector/light/flags.h"
 
 #include <string.h>
 #include <sys/uio.h>
@@ -9,9 +10,6 @@
 #include <unistd.h>
 
 enum { STACK_POINTER = 4, WALK_STEPS = 400, WALK_SEEN = 16, WALK_READS = 32, WALK_STORES = 32, CHUNKS = 8, CHUNK_BYTES = 256 };
-
-enum { FLAG_CF = 1, FLAG_PF = 4, FLAG_ZF = 0x40, FLAG_SF = 0x80, FLAG_OF = 0x800 };
-enum { FLAGS_ALL = FLAG_CF | FLAG_PF | FLAG_ZF | FLAG_SF | FLAG_OF };
 
 struct walker {
     struct lwp_registers registers;
@@ -176,30 +174,6 @@ static void walk_set_flags(struct walker *walker, uint64_t result, bool carry, b
     walker->flags_known = FLAGS_ALL;
 }
 
-bool lwp_walk_condition(uint64_t flags, unsigned condition)
-{
-    bool cf = flags & FLAG_CF, zf = flags & FLAG_ZF, sf = flags & FLAG_SF, of = flags & FLAG_OF, pf = flags & FLAG_PF, is;
-    switch (condition >> 1) {
-    case 0: is = of; break;
-    case 1: is = cf; break;
-    case 2: is = zf; break;
-    case 3: is = cf || zf; break;
-    case 4: is = sf; break;
-    case 5: is = pf; break;
-    case 6: is = sf != of; break;
-    default: is = zf || sf != of; break;
-    }
-    return is != (condition & 1);
-}
-
-/* Whether the flags that a condition looks at are known. */
-static bool walk_condition_known(const struct walker *walker, unsigned condition)
-{
-    static const unsigned looks_at[] = {FLAG_OF, FLAG_CF, FLAG_ZF, FLAG_CF | FLAG_ZF,
-                                        FLAG_SF, FLAG_PF, FLAG_SF | FLAG_OF, FLAG_ZF | FLAG_SF | FLAG_OF};
-    return !(looks_at[condition >> 1] & ~walker->flags_known);
-}
-
 /* Arithmetic of two operands, the first also the destination (but for cmp and test). */
 static void walk_arithmetic(struct walker *walker, const struct lwp_insn *insn)
 {
@@ -285,11 +259,11 @@ static void walk_multiply(struct walker *walker, const struct lwp_insn *insn)
 
 static void walk_conditional(struct walker *walker, const struct lwp_insn *insn)
 {
-    bool met = lwp_walk_condition(walker->flags, insn->condition);
+    bool met = lwp_flags_meet(walker->flags, insn->condition);
     struct value value = {met, true};
     if (insn->op == LWP_OP_CMOV)
         value = walk_get(walker, insn, met ? 1 : 0);
-    value.known &= walk_condition_known(walker, insn->condition);
+    value.known &= lwp_flags_known(walker->flags_known, insn->condition);
     walk_set(walker, &insn->operand[0], value);
 }
 
@@ -431,9 +405,9 @@ void lwp_walk_forward(struct lwp_code_cache *cache, const struct lwp_place *plac
         if (insn->op == LWP_OP_JMP) {
             next = insn->target;
         } else if (insn->op == LWP_OP_JCC) {
-            if (!walk_condition_known(&walker, insn->condition))
+            if (!lwp_flags_known(walker.flags_known, insn->condition))
                 break;
-            if (lwp_walk_condition(walker.flags, insn->condition))
+            if (lwp_flags_meet(walker.flags, insn->condition))
                 next = insn->target;
         }
         uint64_t address = 0;

@@ -21,9 +21,6 @@ void lwp_registers_take(struct lwp_registers *registers, const void *ucontext);
 /* The address of the instruction's memory operand. False: a register it needs is not known, or a form not followed. */
 bool lwp_walk_address(const struct lwp_insn *insn, const struct lwp_registers *registers, uint64_t *address);
 
-/* Whether a jump, cmov or set with these low four bits of its opcode does it. */
-bool lwp_walk_condition(uint64_t flags, unsigned condition);
-
 struct lwp_walk_access {
     uint64_t ip, address;
     uint16_t bytes;

@@ -4,6 +4,7 @@
  * be told. */
 #include "collector/light/watch_trap.h"
 
+#include "collector/light/flags.h"
 #include "collector/light/insn.h"
 
 enum { RCX = 1, RSP = 4, RSI = 6, RDI = 7, FLAG_DIRECTION = 0x400, STRING_GROUP = 64 };
@@ -94,7 +95,7 @@ enum lwp_trap_kind lwp_trap_find(struct lwp_code_cache *cache, const struct lwp_
     uint64_t candidate[1 + LWP_PLACE_JUMPS] = {place->fall_access};
     unsigned count = 1;
     for (unsigned i = 0; i < place->jump_count; i++)
-        if (place->jump[i].access && lwp_walk_condition(flags, place->jump[i].condition))
+        if (place->jump[i].access && lwp_flags_meet(flags, place->jump[i].condition))
             candidate[count++] = place->jump[i].access;
     uint64_t lost = 0;
     unsigned lost_count = 0;
