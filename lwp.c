@@ -1,7 +1,7 @@
 /* lwp: finds the subcommand and runs it. */
 #include "base/command.h"
 #include "base/log.h"
-#include "config.h"
+#include <config.h> /* of the build folder, whatever lies beside this file */
 
 #include <stdio.h>
 #include <string.h>
