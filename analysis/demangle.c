@@ -90,7 +90,7 @@ static void name_of_fortran(char *name)
 static void name_cut(char *name)
 {
     if (strlen(name) > NAME_SHOWN)
-        strcpy(name + NAME_SHOWN - 3, "...");
+        memcpy(name + NAME_SHOWN - 3, "...", sizeof "...");
 }
 
 const char *code_demangle(struct lwp_code *code, const char *raw)

@@ -7,22 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t plan_number(const json_t *object, const char *key)
-{
-    const json_t *value = json_object_get(object, key);
-    double number = json_is_number(value) ? json_number_value(value) : 0;
-    return number > 0 && number < 1e15 ? (uint64_t)number : 0;
-}
-
-/* The data cache of a level. */
-static const json_t *plan_cache(const json_t *machine, unsigned level)
+const json_t *lwp_machine_cache(const json_t *machine, unsigned level)
 {
     size_t i;
     const json_t *cache;
     json_array_foreach(json_object_get(machine, "caches"), i, cache)
     {
         const char *type = json_string_value(json_object_get(cache, "type"));
-        if (plan_number(cache, "level") == level && !(type && (type[0] == 'I' || type[0] == 'i')))
+        if (lwp_json_natural(cache, "level") == level && !(type && (type[0] == 'I' || type[0] == 'i')))
             return cache;
     }
     return NULL;
@@ -40,17 +32,17 @@ bool lwp_hierarchy_plan_of(struct lwp_hierarchy_plan *plan, const json_t *machin
 {
     enum { OWN_MOST = 2 }; /* two threads of one core share its caches */
     char text[256] = "";
-    uint64_t line = plan_number(machine, "line_bytes");
-    *plan = (struct lwp_hierarchy_plan){.cores = (unsigned)plan_number(machine, "cores"), .nodes = (unsigned)plan_number(machine, "numa_nodes")};
+    uint64_t line = lwp_json_natural(machine, "line_bytes");
+    *plan = (struct lwp_hierarchy_plan){.cores = (unsigned)lwp_json_natural(machine, "cores"), .nodes = (unsigned)lwp_json_natural(machine, "numa_nodes")};
     for (unsigned level = 1; level <= LWP_CACHE_LEVELS; level++) {
-        const json_t *cache = plan_cache(machine, level);
-        uint64_t bytes = plan_number(cache, "bytes"), ways = plan_number(cache, "ways");
+        const json_t *cache = lwp_machine_cache(machine, level);
+        uint64_t bytes = lwp_json_natural(cache, "bytes"), ways = lwp_json_natural(cache, "ways");
         size_t used = strlen(text);
         if (!bytes || !ways)
             break;
         snprintf(text + used, sizeof text - used, "%s%llu:%llu:%llu", used ? "," : "", (unsigned long long)bytes,
                  (unsigned long long)ways, (unsigned long long)(line ? line : 64));
-        plan->own += plan->own + 1 == level && level < LWP_CACHE_LEVELS && plan_number(cache, "shared_by") <= OWN_MOST;
+        plan->own += plan->own + 1 == level && level < LWP_CACHE_LEVELS && lwp_json_natural(cache, "shared_by") <= OWN_MOST;
         plan_say(plan, level, bytes);
     }
     return lwp_cache_parse(&plan->caches, text);

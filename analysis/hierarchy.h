@@ -28,6 +28,9 @@ struct lwp_hierarchy {
     uint32_t *shared[LWP_CACHE_LEVELS];
 };
 
+/* The data cache of a level (1 to 3), of "machine" of a run.json; borrowed, NULL: not known. */
+const json_t *lwp_machine_cache(const json_t *machine, unsigned level);
+
 /* Of "machine" of a run.json, or of the same by itself: line_bytes, caches (level, bytes, ways, shared_by). False: no
  * cache's size and ways are known. */
 bool lwp_hierarchy_plan_of(struct lwp_hierarchy_plan *plan, const json_t *machine);

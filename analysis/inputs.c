@@ -4,6 +4,7 @@
  * Everything is in an order that is always the same. */
 #include "analysis/inputs.h"
 
+#include "analysis/hierarchy.h"
 #include "base/json_file.h"
 #include "base/path.h"
 #include "base/utf8.h"
@@ -47,12 +48,6 @@ static int input_rank_run_name(const struct dirent *entry)
 
 /* ---- run.json ---- */
 
-static uint64_t input_number(const json_t *object, const char *key)
-{
-    const json_t *value = json_object_get(object, key);
-    return json_is_number(value) && json_number_value(value) > 0 ? (uint64_t)json_number_value(value) : 0;
-}
-
 static double input_seconds(const json_t *run, const char *key)
 {
     const json_t *value = json_object_get(run, key);
@@ -70,28 +65,17 @@ static void input_machine(const json_t *run, struct lwp_caches *caches)
 {
     const json_t *machine = json_object_get(run, "machine");
     const char *cpu = json_string_value(json_object_get(machine, "cpu"));
-    *caches = (struct lwp_caches){.line_bytes = input_number(machine, "line_bytes")};
+    *caches = (struct lwp_caches){.line_bytes = lwp_json_natural(machine, "line_bytes")};
     /* By examples/stencil, 27 at a time: joining them paid on the AMD machines this was first measured on (1.19), and cost a
      * quarter on Sapphire Rapids. */
     if (cpu && strstr(cpu, "AMD"))
         caches->streams = 12;
     else if (cpu && strstr(cpu, "Intel"))
         caches->streams = 32;
-    size_t i;
-    json_t *cache;
-    json_array_foreach(json_object_get(machine, "caches"), i, cache)
-    {
-        uint64_t level = input_number(cache, "level"), bytes = input_number(cache, "bytes");
-        const char *type = json_string_value(json_object_get(cache, "type"));
-        if (type && (type[0] == 'I' || type[0] == 'i'))
-            continue;
-        if (level == 1)
-            caches->l1_bytes = bytes;
-        else if (level == 2)
-            caches->l2_bytes = bytes;
-        else if (level == 3)
-            caches->l3_bytes = input_last_cache(bytes, input_number(cache, "shared_by"));
-    }
+    const json_t *last = lwp_machine_cache(machine, 3);
+    caches->l1_bytes = lwp_json_natural(lwp_machine_cache(machine, 1), "bytes");
+    caches->l2_bytes = lwp_json_natural(lwp_machine_cache(machine, 2), "bytes");
+    caches->l3_bytes = input_last_cache(lwp_json_natural(last, "bytes"), lwp_json_natural(last, "shared_by"));
 }
 
 static json_t *input_json(const char *dir, const char *name)
@@ -139,7 +123,7 @@ static json_t *input_ranks(const char *dir, json_t *ranks)
         json_array_foreach(json_object_get(one, "folders"), k, folder)
         {
             if (json_is_string(folder))
-                json_object_set_new(ranks, json_string_value(folder), json_integer(atoi(entries[i]->d_name + 4)));
+                json_object_set_new(ranks, json_string_value(folder), json_integer(strtol(entries[i]->d_name + 4, NULL, 10)));
         }
         if (one && !total) {
             total = json_deep_copy(run ? run : one);
@@ -171,6 +155,12 @@ static const char *input_program(const json_t *run)
     return lwp_path_last(json_string_value(json_array_get(json_object_get(run, "command"), 0)));
 }
 
+static bool input_same_caches(const struct lwp_caches *a, const struct lwp_caches *b)
+{
+    return a->line_bytes == b->line_bytes && a->l1_bytes == b->l1_bytes && a->l2_bytes == b->l2_bytes &&
+           a->l3_bytes == b->l3_bytes && a->streams == b->streams;
+}
+
 /* What a further DIR adds to the run. */
 static void input_add_run(struct lwp_profile *profile, const json_t *run)
 {
@@ -183,7 +173,7 @@ static void input_add_run(struct lwp_profile *profile, const json_t *run)
             "together.",
             first, program);
     input_machine(run, &caches);
-    if (caches.line_bytes && profile->machine.line_bytes && memcmp(&caches, &profile->machine, sizeof caches) != 0)
+    if (caches.line_bytes && profile->machine.line_bytes && !input_same_caches(&caches, &profile->machine))
         lwp_profile_note(profile, "The runs were made on machines with different caches; those of the first are used.");
     input_add_seconds(profile->run, "cpu_s", input_seconds(run, "cpu_s"));
     input_add_seconds(profile->run, "wall_s", input_seconds(run, "wall_s"));
@@ -289,7 +279,7 @@ static int input_directory(struct lwp_profile *profile, struct lwp_inputs *input
         char path[4096];
         if (snprintf(path, sizeof path, "%s/%s", dir, entries[i]->d_name) < (int)sizeof path)
             input_folder(profile, inputs, path, lwp_arena_printf(profile->arena, "%s%s/", prefix, entries[i]->d_name),
-                         NULL, atoi(entries[i]->d_name + 1));
+                         NULL, (int)strtol(entries[i]->d_name + 1, NULL, 10));
         free(entries[i]);
     }
     free(entries);

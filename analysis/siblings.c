@@ -155,7 +155,7 @@ static void walk_step(struct walk *walk, struct values *values, uint64_t address
     }
     struct value copied = value_at(values, instruction->source);
     copied.plus += instruction->constant;
-    for (int8_t reg = 0; reg < REGISTERS; reg++)
+    for (int reg = 0; reg < REGISTERS; reg++)
         if (instruction->written >> reg & 1)
             values->of[reg] = (struct value){.place = address, .born_in = reg};
 
@@ -181,7 +181,7 @@ static void walk_enter(struct walk *walk, uint32_t at, const struct values *outs
             in->known = true;
             continue;
         }
-        for (int8_t reg = 0; reg < REGISTERS; reg++)
+        for (int reg = 0; reg < REGISTERS; reg++)
             if (!value_same_birth(&in->of[reg], &outs[from].of[reg]) || in->of[reg].plus != outs[from].of[reg].plus)
                 in->of[reg] = (struct value){.place = phi, .born_in = reg};
     }
@@ -189,7 +189,7 @@ static void walk_enter(struct walk *walk, uint32_t at, const struct values *outs
     const struct flow_block *own = &walk->function->blocks[block];
     bool heads = own->header == block && own->loop != walk->loop && code->loops[own->loop]->header == own->start;
     uint32_t fresh = !in->known || (late && !heads) ? 0xffff : late ? walk->changed_below[block] : 0;
-    for (int8_t reg = 0; reg < REGISTERS; reg++)
+    for (int reg = 0; reg < REGISTERS; reg++)
         if (fresh >> reg & 1)
             in->of[reg] = (struct value){.place = phi, .born_in = reg};
     in->known = true;

@@ -264,7 +264,7 @@ static void flow_step(struct flow_run *run, struct flow_state *state, uint64_t p
     }
     if (instruction->memory.store)
         flow_store(run, state, pc, instruction);
-    for (int8_t reg = 0; reg < FLOW_REGISTERS; reg++)
+    for (int reg = 0; reg < FLOW_REGISTERS; reg++)
         if (instruction->written >> reg & 1)
             state->of[reg] = flow_unknown;
     if (to >= 0)

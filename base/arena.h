@@ -12,16 +12,16 @@ struct lwp_arena *lwp_arena_new(void);
 void lwp_arena_free(struct lwp_arena *arena); /* NULL is fine */
 
 /* `count` * `size` zeroed bytes, aligned for any type. */
-void *lwp_arena_alloc(struct lwp_arena *arena, size_t count, size_t size);
+void *lwp_arena_alloc(struct lwp_arena *arena, size_t count, size_t size) __attribute__((returns_nonnull));
 char *lwp_arena_strdup(struct lwp_arena *arena, const char *text);
 char *lwp_arena_strndup(struct lwp_arena *arena, const char *text, size_t length);
 char *lwp_arena_printf(struct lwp_arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Zeroed on the heap, for free(): `count` * `size` bytes, and room for one more. */
-void *lwp_zeroed(size_t count, size_t size);
+void *lwp_zeroed(size_t count, size_t size) __attribute__((returns_nonnull));
 
 /* A growing array on the heap: `LWP_GROW(&items, count, &capacity)` makes room for one more. */
-void *lwp_grow(void *items, size_t count, size_t *capacity, size_t size);
+void *lwp_grow(void *items, size_t count, size_t *capacity, size_t size) __attribute__((returns_nonnull));
 #define LWP_GROW(items, count, capacity) (*(items) = lwp_grow(*(items), (count), (capacity), sizeof **(items)))
 
 #endif

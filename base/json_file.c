@@ -92,3 +92,10 @@ json_t *lwp_json_read(const char *path, size_t flags, json_error_t *problem)
         close(fd);
     return root;
 }
+
+uint64_t lwp_json_natural(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    double number = json_is_number(value) ? json_number_value(value) : 0;
+    return number > 0 && number < 1e15 ? (uint64_t)number : 0;
+}

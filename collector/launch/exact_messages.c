@@ -74,7 +74,7 @@ static void message_instruction(struct message_log *log, const char *rest)
 static void message_call(struct message_log *log, const char *rest)
 {
     struct messages *all = log->all;
-    int number = atoi(rest);
+    int number = (int)strtol(rest, NULL, 10);
     for (unsigned i = 0; i < all->call_count; i++)
         if (all->calls[i] == number)
             return;
@@ -172,7 +172,7 @@ json_t *lwp_exact_messages(const char *dir, pid_t program, bool *failed)
         if (strncmp(entry->d_name, LWP_EXACT_LOG, strlen(LWP_EXACT_LOG)) ||
             (size_t)snprintf(path, sizeof path, "%s/%s", dir, entry->d_name) >= sizeof path)
             continue;
-        struct message_log log = {.all = &all, .pid = (pid_t)atol(entry->d_name + strlen(LWP_EXACT_LOG))};
+        struct message_log log = {.all = &all, .pid = (pid_t)strtol(entry->d_name + strlen(LWP_EXACT_LOG), NULL, 10)};
         FILE *file = fopen(path, "re");
         while (file && fgets(line, sizeof line, file)) {
             line[strcspn(line, "\n")] = '\0';
