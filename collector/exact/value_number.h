@@ -41,16 +41,18 @@ struct lwp_numbering {
 /* Operands are added to a key of the operator before they are mixed: the second one times an odd number; those of
  * operators that commute squared, as sums of what differs in single bits would be the same whichever differs. */
 static const uint64_t lwp_number_second = 0xc2b2ae3d27d4eb4fu;
+static const uint64_t lwp_number_offset = 0x9e3779b97f4a7c15u; /* before they are squared */
+static const uint64_t lwp_number_multiplier = 0xff51afd7ed558ccdu;
 
 static inline uint64_t lwp_number_mix(uint64_t x)
 {
-    unsigned __int128 product = (unsigned __int128)x * 0xff51afd7ed558ccdu;
+    unsigned __int128 product = (unsigned __int128)x * lwp_number_multiplier;
     return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
 static inline uint64_t lwp_number_either(uint64_t operand)
 {
-    return (operand + 0x9e3779b97f4a7c15u) * (operand + 0x9e3779b97f4a7c15u);
+    return (operand + lwp_number_offset) * (operand + lwp_number_offset);
 }
 
 /* Keys of what is no operator of the program's. */

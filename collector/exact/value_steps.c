@@ -43,13 +43,10 @@ void lwp_values_begin(struct lwp_values *values)
     lwp_values_lose(values, 0, LWP_VALUE_REGISTERS);
 }
 
-static void values_computed(struct lwp_values *values, uint64_t number, uint64_t place, uint32_t context)
+void lwp_values_redundant(struct lwp_values *values, uint32_t first, uint32_t second)
 {
-    uint32_t first = lwp_value_table_add(&values->table, &values->places[place], number, context);
-    if (!first)
-        return;
     values->redundant++;
-    lwp_shadow_pairs_at(&values->pairs, LWP_SHADOW_VALUES, first, context, 0)->same++;
+    lwp_shadow_pairs_at(&values->pairs, LWP_SHADOW_VALUES, first, second, 0)->same++;
 }
 
 /* What an operator makes of a step's operands, before it is mixed. */
@@ -86,11 +83,7 @@ static inline __attribute__((always_inline)) uint64_t step_hash(const struct lwp
 
 #define LOAD(bytes)                                                                                            \
     AT(LWP_VALUE_LOAD_##bytes): {                                                                              \
-        struct lwp_number loaded = {lwp_number_stamp(0, epoch), bytes == 8 ? 0 : zero};                        \
-        if (__builtin_expect(addresses[step->b] != 0, 1))                                                      \
-            loaded = lwp_value_load(&values->memory, addresses[step->b] + step->key, bytes);                   \
-        else                                                                                                   \
-            loaded.low = lwp_number_new(&values->numbering) | step->width;                                     \
+        struct lwp_number loaded = lwp_values_load(values, addresses[step->b], step->key, bytes);              \
         low[step->to] = loaded.low;                                                                            \
         high[step->to] = loaded.high;                                                                          \
         NEXT;                                                                                                  \
@@ -98,9 +91,8 @@ static inline __attribute__((always_inline)) uint64_t step_hash(const struct lwp
 
 #define STORE(bytes)                                                                                           \
     AT(LWP_VALUE_STORE_##bytes):                                                                               \
-        if (__builtin_expect(addresses[step->b] != 0, 1))                                                      \
-            lwp_value_store(&values->memory, addresses[step->b] + step->key, bytes,                            \
-                            (struct lwp_number){low[step->a], high[step->a]});                                 \
+        lwp_values_store(values, addresses[step->b], step->key, bytes,                                         \
+                         (struct lwp_number){low[step->a], high[step->a]});                                    \
         NEXT
 
 void lwp_values_run(struct lwp_values *values, const struct lwp_value_steps *steps, const uint64_t *addresses,
@@ -165,7 +157,7 @@ void lwp_values_run(struct lwp_values *values, const struct lwp_value_steps *ste
         high[step->to] = zero;
         NEXT;
     AT(LWP_VALUE_NEW):
-        low[step->to] = lwp_number_new(&values->numbering) | step->width;
+        low[step->to] = lwp_values_new(values, step->width);
         high[step->to] = step->narrow ? zero : 0;
         NEXT;
     LOAD(1)
@@ -177,14 +169,13 @@ void lwp_values_run(struct lwp_values *values, const struct lwp_value_steps *ste
     STORE(4);
     STORE(8);
     AT(LWP_VALUE_FORGET):
-        if (addresses[step->b])
-            lwp_value_forget(&values->memory, addresses[step->b], step->key);
+        lwp_values_forget_bytes(values, addresses[step->b], step->key);
         NEXT;
     AT(LWP_VALUE_COMPUTED):
         hash = low[step->a];
 counted:
         computed++;
-        values_computed(values, hash, step->key, context + step->to);
+        lwp_values_computed(values, hash, (uint32_t)step->key, context + step->to);
         NEXT;
 done:
     values->computed += computed;

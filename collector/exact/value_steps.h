@@ -70,6 +70,7 @@ struct lwp_values {
     struct lwp_shadow_pairs pairs; /* kind LWP_SHADOW_VALUES; `same` are computations */
     struct lwp_value_place *places; /* of instructions; the caller's */
     uint64_t computed, redundant;   /* computations */
+    uint64_t passed;                /* value_code.c: exits */
     uint64_t low[LWP_VALUE_SLOTS], high[LWP_VALUE_SLOTS]; /* numbers of slots */
 };
 
@@ -89,5 +90,44 @@ void lwp_values_lose(struct lwp_values *values, unsigned first, unsigned count);
 
 /* A window begins: nothing is known, of registers, memory or what was computed before. */
 void lwp_values_begin(struct lwp_values *values);
+
+/* ---- what steps do beside operators ---- */
+
+/* `width`: as in the step. */
+static inline uint64_t lwp_values_new(struct lwp_values *values, uint64_t width)
+{
+    return lwp_number_new(&values->numbering) | width;
+}
+
+/* `address` 0: it did not happen. */
+static inline struct lwp_number lwp_values_load(struct lwp_values *values, uint64_t address, uint64_t offset, unsigned bytes)
+{
+    if (__builtin_expect(address != 0, 1))
+        return lwp_value_load(&values->memory, address + offset, bytes);
+    return (struct lwp_number){lwp_values_new(values, bytes == 1 ? LWP_NUMBER_8 : bytes == 2 ? LWP_NUMBER_16 : 0),
+                               bytes == 8 ? 0 : lwp_number_constant(0) | values->numbering.epoch};
+}
+
+static inline void lwp_values_store(struct lwp_values *values, uint64_t address, uint64_t offset, unsigned bytes,
+                                    struct lwp_number number)
+{
+    if (__builtin_expect(address != 0, 1))
+        lwp_value_store(&values->memory, address + offset, bytes, number);
+}
+
+static inline void lwp_values_forget_bytes(struct lwp_values *values, uint64_t address, uint64_t bytes)
+{
+    if (address)
+        lwp_value_forget(&values->memory, address, bytes);
+}
+
+void lwp_values_redundant(struct lwp_values *values, uint32_t first, uint32_t second);
+
+static inline void lwp_values_computed(struct lwp_values *values, uint64_t number, uint32_t place, uint32_t context)
+{
+    uint32_t first = lwp_value_table_add(&values->table, &values->places[place], number, context);
+    if (first)
+        lwp_values_redundant(values, first, context);
+}
 
 #endif

@@ -2,7 +2,7 @@
 
 #include <stddef.h>
 
-enum { ROOM_BITS = 10, ROOM_BITS_MOST = 26 };
+enum { ROOM_BITS = 10, ROOM_BITS_MOST = 24 };
 _Static_assert(LWP_VALUE_LINK_ENTRY == (1 << ROOM_BITS_MOST) - 1, "a link holds any entry");
 
 static size_t table_chains(const struct lwp_value_table *table)
@@ -33,7 +33,7 @@ static bool table_resize(struct lwp_value_table *table, unsigned bits)
     for (uint32_t i = 1; i < table->count; i++) {
         now.entries[i] = table->entries[i];
         if (now.entries[i].number)
-            lwp_value_link(&now, i);
+            lwp_value_link(&now.entries[i], i, &now.chains[now.entries[i].number >> now.shift]);
     }
     table_unmap(table);
     *table = now;
@@ -64,7 +64,8 @@ void lwp_value_table_clear(struct lwp_value_table *table)
         table->chains[i] = 0;
 }
 
-bool lwp_value_table_begin(struct lwp_value_table *table, struct lwp_value_place *place)
+/* False: there is no room. */
+static bool table_begin(struct lwp_value_table *table, struct lwp_value_place *place)
 {
     unsigned bits = (unsigned)__builtin_ctz(table->room);
     if (table->full)
@@ -76,4 +77,10 @@ bool lwp_value_table_begin(struct lwp_value_table *table, struct lwp_value_place
     place->first = table->count;
     table->count += table->last;
     return true;
+}
+
+void lwp_value_table_first(struct lwp_value_table *table, struct lwp_value_place *place, uint64_t number, uint32_t context)
+{
+    if (table_begin(table, place))
+        lwp_value_table_add(table, place, number, context);
 }

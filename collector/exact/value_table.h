@@ -11,9 +11,9 @@
 
 /* A link: an entry, whether another follows it or did once, and bits of its number. 0: the chain ends. */
 enum {
-    LWP_VALUE_LINK_ENTRY = (1 << 26) - 1,
-    LWP_VALUE_LINK_MORE = 1 << 26,
-    LWP_VALUE_LINK_TAG = 27,
+    LWP_VALUE_LINK_ENTRY = (1 << 24) - 1,
+    LWP_VALUE_LINK_MORE = 1 << 24,
+    LWP_VALUE_LINK_TAG = 25,
 };
 
 /* One number of an instruction. */
@@ -46,13 +46,8 @@ void lwp_value_table_fini(struct lwp_value_table *table);
 /* Forgets all numbers; places stay. */
 void lwp_value_table_clear(struct lwp_value_table *table);
 
-/* An instruction's first number. False: there is no room. */
-bool lwp_value_table_begin(struct lwp_value_table *table, struct lwp_value_place *place);
-
-static inline uint32_t *lwp_value_chain(const struct lwp_value_table *table, uint64_t number)
-{
-    return &table->chains[number >> table->shift];
-}
+/* The number is an instruction's first. */
+void lwp_value_table_first(struct lwp_value_table *table, struct lwp_value_place *place, uint64_t number, uint32_t context);
 
 static inline uint32_t lwp_value_tag(uint64_t number)
 {
@@ -60,46 +55,49 @@ static inline uint32_t lwp_value_tag(uint64_t number)
 }
 
 /* Puts an entry, which has its number, before others. */
-static inline void lwp_value_link(const struct lwp_value_table *table, uint32_t which)
+static inline void lwp_value_link(struct lwp_value_entry *entry, uint32_t which, uint32_t *chain)
 {
-    struct lwp_value_entry *entry = &table->entries[which];
-    uint32_t *chain = lwp_value_chain(table, entry->number);
-    entry->next = *chain;
-    *chain = which | lwp_value_tag(entry->number) | (*chain ? LWP_VALUE_LINK_MORE : 0);
+    uint32_t link = *chain;
+    entry->next = link;
+    *chain = which | lwp_value_tag(entry->number) | (link ? LWP_VALUE_LINK_MORE : 0);
 }
 
-static inline void lwp_value_unlink(const struct lwp_value_table *table, uint32_t which)
+/* `chain`: of its number. */
+static inline void lwp_value_unlink(struct lwp_value_entry *entries, uint32_t which, uint32_t *chain)
 {
-    struct lwp_value_entry *entry = &table->entries[which];
-    uint32_t *link = lwp_value_chain(table, entry->number);
+    uint32_t *link = chain;
     while (__builtin_expect((*link & LWP_VALUE_LINK_ENTRY) != which, 0))
-        link = &table->entries[*link & LWP_VALUE_LINK_ENTRY].next;
-    *link = entry->next;
+        link = &entries[*link & LWP_VALUE_LINK_ENTRY].next;
+    *link = entries[which].next;
 }
 
-/* The context that computed the number first, as far as it is still known; 0: nobody did, and `context` is it now. */
+/* The context that computed the number first, as far as it is still known; 0: nobody did, and `context` is it now. What is
+ * in the table's head is taken from there once, as the compiler cannot know that no entry is part of it. */
 static inline uint32_t lwp_value_table_add(struct lwp_value_table *table, struct lwp_value_place *place, uint64_t number,
                                            uint32_t context)
 {
     struct lwp_value_entry *entries = table->entries;
-    uint32_t link = *lwp_value_chain(table, number);
+    uint32_t *chains = table->chains, last = table->last;
+    unsigned shift = table->shift;
+    uint32_t link = chains[number >> shift];
     bool alike = (link ^ lwp_value_tag(number)) >> LWP_VALUE_LINK_TAG == 0, more = (link & LWP_VALUE_LINK_MORE) != 0;
     if (__builtin_expect(alike | more, 0))
         for (; link; link = entries[link & LWP_VALUE_LINK_ENTRY].next)
             if (entries[link & LWP_VALUE_LINK_ENTRY].number == number)
                 return entries[link & LWP_VALUE_LINK_ENTRY].context;
     if (__builtin_expect(!place->first, 0)) {
-        if (!lwp_value_table_begin(table, place))
-            return 0;
-        entries = table->entries;
+        lwp_value_table_first(table, place, number, context);
+        return 0;
     }
-    uint32_t which = place->first + place->oldest;
-    place->oldest = place->oldest + 1 == table->last ? 0 : place->oldest + 1;
-    if (__builtin_expect(entries[which].number != 0, 1))
-        lwp_value_unlink(table, which);
-    entries[which].number = number;
-    entries[which].context = context;
-    lwp_value_link(table, which);
+    uint32_t oldest = place->oldest, which = place->first + oldest;
+    struct lwp_value_entry *entry = &entries[which];
+    uint64_t old = entry->number;
+    place->oldest = oldest + 1 == last ? 0 : oldest + 1;
+    if (__builtin_expect(old != 0, 1))
+        lwp_value_unlink(entries, which, &chains[old >> shift]);
+    entry->number = number;
+    entry->context = context;
+    lwp_value_link(entry, which, &chains[number >> shift]);
     return 0;
 }
 

@@ -7,16 +7,21 @@
 #include "collector/exact/redundancy.h"
 #include "collector/exact/trace.h"
 #include "collector/exact/value_block.h"
+#include "collector/exact/value_code.h"
 #include "format/record.h"
 
 enum {
     PAIR_BITS = 19,       /* 36 MiB */
     SPLIT_WORDS = 1 << 20, /* 32 MiB */
     PLACES_FIRST = 1 << 12,
+    RUNS = 200, /* of a superblock, before its steps are made machine code... */
+    CODES = 32 << 20, /* ...of which there are so many bytes at most */
 };
 
 struct lwp_values_site {
     struct lwp_value_steps steps;
+    const void *code;                   /* of the steps, if they ran often; NULL: not (yet) */
+    UInt runs;                          /* until then */
     UInt words;                         /* of the trace, but for those of compare-and-swaps */
     struct lwp_numbered_block *numbers; /* NULL: it computes nothing */
 };
@@ -30,6 +35,7 @@ static uint64_t values_signals; /* after each, what any thread's registers hold 
 
 bool lwp_values_runs;
 static struct lwp_values *values; /* NULL: they are not asked for */
+static struct lwp_value_codes codes;
 
 /* Instructions by their addresses. */
 static struct {
@@ -112,14 +118,21 @@ struct lwp_values_site *lwp_values_site(const IRSB *in, const Short *access)
     return site;
 }
 
-void lwp_values_ran(const struct lwp_values_site *site, const ULong *addresses, ULong passed)
+void lwp_values_ran(struct lwp_values_site *site, const ULong *addresses, ULong passed)
 {
     struct lwp_numbered_block *numbers = site->numbers;
     for (UInt i = 0; i < site->words; i++) /* some superblocks ahead; words that are no addresses do no harm */
         lwp_value_prefetch(&values->memory, addresses[LWP_TRACE_AHEAD + i]);
     if (numbers && numbers->node != lwp_context_now)
         lwp_numbers_enter(numbers);
-    lwp_values_run(values, &site->steps, (const uint64_t *)addresses, (uint32_t)passed, numbers ? numbers->base : 0);
+    uint32_t context = numbers ? numbers->base : 0;
+    if (site->code) {
+        lwp_value_code_run(values, site->code, (const uint64_t *)addresses, (uint32_t)passed, context);
+        return;
+    }
+    lwp_values_run(values, &site->steps, (const uint64_t *)addresses, (uint32_t)passed, context);
+    if (++site->runs == RUNS)
+        site->code = lwp_value_code(&codes, &site->steps);
 }
 
 /* ---- what else happens to registers and memory ---- */
@@ -191,7 +204,8 @@ static void values_moved(Addr from, Addr to, SizeT bytes)
 bool lwp_values_start(uint32_t last)
 {
     struct lwp_values *made = VG_(calloc)("lwp.values", 1, sizeof *made);
-    if (!lwp_values_init(made, &values_port, last, SPLIT_WORDS, PAIR_BITS)) {
+    if (!lwp_values_init(made, &values_port, last, SPLIT_WORDS, PAIR_BITS) ||
+        !lwp_value_codes_init(&codes, &values_port, CODES)) {
         VG_(free)(made);
         return false;
     }

@@ -19,7 +19,7 @@ struct lwp_values_site;
 struct lwp_values_site *lwp_values_site(const IRSB *in, const Short *access);
 
 /* The running thread has run it: the addresses of its accesses, and how many exits it has passed. */
-void lwp_values_ran(const struct lwp_values_site *site, const ULong *addresses, ULong passed);
+void lwp_values_ran(struct lwp_values_site *site, const ULong *addresses, ULong passed);
 
 /* A window begins. */
 void lwp_values_window(void);

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "collector/exact/shadow_pairs.c"
+#include "collector/exact/value_code.c"
 #include "collector/exact/value_memory.c"
 #include "collector/exact/value_steps.c"
 #include "collector/exact/value_table.c"
@@ -427,6 +428,85 @@ static void test_windows(void **state)
     lwp_values_fini(&values);
 }
 
+/* ---- machine code ---- */
+
+enum { SLOTS = 8, STEPS = 24, LEAVES = 4 }; /* slots: of registers, and as many of the superblock's own */
+
+static uint16_t random_slot(unsigned written)
+{
+    unsigned slot = random_below(SLOTS);
+    return (uint16_t)(written & 1u << slot && random_below(2) ? LWP_VALUE_REGISTERS + slot : slot);
+}
+
+static struct lwp_value_step random_step(unsigned written)
+{
+    static const uint8_t widths[] = {LWP_NUMBER_8, LWP_NUMBER_16, 0};
+    struct lwp_value_step step = {.code = (uint8_t)random_below(LWP_VALUE_CODES), .a = random_slot(written), .b = random_slot(written),
+                                  .to = (uint16_t)random_below(SLOTS)};
+    if (random_below(2))
+        step.to = (uint16_t)(step.to + LWP_VALUE_REGISTERS);
+    step.narrow = random_below(2);
+    step.width = widths[step.narrow ? random_below(3) : 2];
+    step.key = lwp_number_key(random_below(3)) << 32 * random_below(2);
+    if (step.code == LWP_VALUE_CONSTANT)
+        step.key = lwp_number_constant(random_below(3) * 200);
+    if (step.code >= LWP_VALUE_LOAD_1 && step.code < LWP_VALUE_COMPUTED) {
+        step.b = (uint16_t)random_below(2);
+        step.key = 1 + random_below(16);
+    }
+    if (step.code == LWP_VALUE_COMPUTED)
+        step.key = random_below(INSTRUCTIONS);
+    return step;
+}
+
+/* Does what steps do, left by any exit, with any access that did not happen. */
+static void test_code(void **state)
+{
+    (void)state;
+    static struct lwp_values coded;
+    static struct lwp_value_place coded_places[INSTRUCTIONS];
+    struct lwp_value_codes codes;
+    srand(1);
+    assert_true(lwp_values_init(&values, &port, LAST, 1 << 10, 12) && lwp_values_init(&coded, &port, LAST, 1 << 10, 12));
+    assert_true(lwp_value_codes_init(&codes, &port, (size_t)64 << 20));
+    memset(places, 0, sizeof places);
+    values.places = places;
+    coded.places = coded_places;
+    for (unsigned block = 0; block < 3000; block++) {
+        struct lwp_value_step steps[STEPS];
+        uint32_t ends[LEAVES + 1], written = 0;
+        for (unsigned i = 0; i < STEPS; i++) {
+            steps[i] = random_step(written);
+            bool writes = steps[i].code < LWP_VALUE_STORE_1;
+            written |= writes && steps[i].to >= LWP_VALUE_REGISTERS ? 1u << (steps[i].to - LWP_VALUE_REGISTERS) : 0;
+        }
+        ends[LEAVES] = STEPS;
+        for (unsigned i = 0; i < LEAVES; i++)
+            ends[i] = i ? ends[i - 1] + random_below(STEPS + 1 - ends[i - 1]) : random_below(2);
+        struct lwp_value_steps all = {.count = STEPS, .exits = LEAVES, .ends = ends, .step = steps};
+        const void *code = lwp_value_code(&codes, &all);
+        assert_non_null(code);
+        for (unsigned times = 0; times < 3; times++) {
+            uint64_t addresses[] = {random_below(4) ? base + random_below(BYTES) : 0, base};
+            uint32_t passed = random_below(LEAVES + 1);
+            lwp_values_run(&values, &all, addresses, passed, 1 + block % 7);
+            lwp_value_code_run(&coded, code, addresses, passed, 1 + block % 7);
+            assert_memory_equal(values.low, coded.low, SLOTS * sizeof *values.low);
+            assert_memory_equal(values.high, coded.high, SLOTS * sizeof *values.high);
+            assert_true(values.computed == coded.computed && values.redundant == coded.redundant);
+            assert_int_equal(values.numbering.made, coded.numbering.made);
+        }
+    }
+    assert_true(values.redundant > 1000 && values.computed > 2 * values.redundant);
+    codes.room = codes.used + STEPS;
+    struct lwp_value_step step = {.code = LWP_VALUE_NEW};
+    uint32_t end = 1;
+    assert_null(lwp_value_code(&codes, &(struct lwp_value_steps){.count = 1, .ends = &end, .step = &step}));
+    port_unmap(codes.memory, (size_t)64 << 20);
+    lwp_values_fini(&coded);
+    lwp_values_fini(&values);
+}
+
 /* Wherever memory ends, what is left goes on. */
 static void test_no_memory(void **state)
 {
@@ -460,7 +540,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_words),     cmocka_unit_test(test_all),     cmocka_unit_test(test_copies),
         cmocka_unit_test(test_exits),     cmocka_unit_test(test_halves),    cmocka_unit_test(test_constants),
-        cmocka_unit_test(test_windows),   cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_windows),   cmocka_unit_test(test_code),
+        cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
