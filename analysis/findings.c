@@ -307,12 +307,21 @@ static bool finding_regroup_waits(struct lwp_profile *profile, const struct lwp_
     return false;
 }
 
+static int finding_severity(const struct lwp_finding *finding)
+{
+    return *finding->severity == 'h' ? 2 : *finding->severity == 'm';
+}
+
+/* By what they bring; of those for which that is not predicted the more severe first. */
 static int finding_compare(const void *a, const void *b)
 {
     const struct lwp_finding *x = a, *y = b;
     double p = x->low + x->high, q = y->low + y->high;
-    if (p == q && x->low == 0)
-        p = x->share, q = y->share;
+    if (p == q && x->low == 0) {
+        p = finding_severity(x), q = finding_severity(y);
+        if (p == q)
+            p = x->share, q = y->share;
+    }
     return p != q ? (p < q) - (p > q) : strcmp(x->id, y->id);
 }
 

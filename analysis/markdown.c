@@ -124,7 +124,7 @@ static void markdown_head(const struct markdown *page)
     else if (page->review->count)
         fprintf(page->out, "## lwp: %zu finding%s", page->review->count, page->review->count == 1 ? "" : "s");
     else
-        fprintf(page->out, "## lwp: nothing found that would be worth changing");
+        fprintf(page->out, "## lwp: %s", lwp_review_none(page->review));
     if (program && *program) {
         fputs(", ", page->out);
         lwp_markdown_code(page->out, program);

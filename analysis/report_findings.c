@@ -120,7 +120,7 @@ static void finding_glance(const struct lwp_report *report)
 static bool finding_none(const struct lwp_report *report, const char *before)
 {
     if (report->review->count == 0)
-        lwp_report_say(report, "%sNo advice: nothing was found that would be worth changing.\n", before);
+        lwp_report_say(report, "%sNo advice: %s.\n", before, lwp_review_none(report->review));
     return report->review->count == 0;
 }
 

@@ -70,6 +70,9 @@ void lwp_review_clean(json_t *root);
 /* "1.62x to 5.37x", "1.62x", or "not predicted". */
 const char *lwp_review_gain(const struct lwp_review *review, const struct lwp_review_item *item);
 
+/* What to say where there is no finding: that nothing was found, or that too little was sampled to say. */
+const char *lwp_review_none(const struct lwp_review *review);
+
 /* "53.4 % of all stores (44.8-62.0)" or, counted, without the interval. */
 const char *lwp_review_share(const struct lwp_review *review, const struct lwp_review_item *item);
 

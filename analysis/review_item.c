@@ -136,7 +136,18 @@ const char *lwp_review_bytes(const struct lwp_review *review, double bytes)
     return lwp_arena_printf(review->arena, unit == 0 || bytes >= 100 ? "%.0f %s" : "%.1f %s", bytes, units[unit]);
 }
 
+enum { SAMPLES_FEW = 100 }; /* fewer do not say that there is nothing */
+
 /* ---- texts for every format ---- */
+
+const char *lwp_review_none(const struct lwp_review *review)
+{
+    const json_t *run = json_object_get(review->root, "run");
+    double samples = lwp_review_number(run, "samples");
+    if (strcmp(lwp_json_string_or(run, "engine", ""), "exact") == 0 || samples >= SAMPLES_FEW)
+        return "nothing was found that would be worth changing";
+    return samples > 0 ? "too few samples were taken to say anything" : "no sample was taken, so nothing is known, good or bad";
+}
 
 const char *lwp_review_gain(const struct lwp_review *review, const struct lwp_review_item *item)
 {

@@ -201,7 +201,8 @@ function viewRedundancy(index) {
       ['Data', object ? clip(objectName(object), 40) : 'unknown', isNumber(pair.bytes) ? `${bytes(pair.bytes)} at a time` : null, object && el('a', {href: '#object/' + pair.object}, 'all about it')],
       pair.kind !== 'dead_store' && ['Values', pair.approximate > 0 ? 'about equal' : 'equal', pair.approximate > 0 ? `${percent(pair.approximate)} of them only within 1\u00a0%, or what --approx said` : null],
     ].filter(Boolean)),
-    el('section', null, el('h2', null, 'What to do'), el('p', null, prose(pair.remedy))),
+    el('section', null, el('h2', null, 'What to do'), el('p', null, prose(pair.remedy)),
+      / faster\b/.test(pair.remedy || '') && el('p.soft', null, 'Programs named here are others, in which the same was published to help.')),
     pair.kind === 'spatial' ? el('section', null, el('h2', null, 'The store'), accessSide(1, 'Stored in', pair.second, 0, true)) :
       el('section', null, el('h2', null, pair.kind === 'computation' ? 'The two computations' : pair.kind === 'register' ? 'The two writes' : 'The two accesses'), accessPair(pair)),
     otherPaths(pair),

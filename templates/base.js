@@ -38,7 +38,8 @@ function brief(text) {
   return cuts.reverse().reduce((name, [from, upto]) => name.slice(0, from) + '…' + name.slice(upto), shown);
 }
 
-const prose = text => document.createTextNode(clip(text || '', 2000));
+/* A number stays with its unit. */
+const prose = text => document.createTextNode(clip(text || '', 2000).replace(/(\d) (%|m?s\b|[KMG]?i?B\b)/g, '$1\u00a0$2'));
 
 /* el('p.note', {title: '…'}, 'text', node, [more]) */
 function el(what, attributes, ...children) {

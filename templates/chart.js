@@ -1,6 +1,7 @@
 /* Pictures of many numbers: histograms of powers of two, and matrices with more cells than there is room for numbers. */
 
 const STRIP_BINS = 21;
+const LABELS_MAX = 14; /* columns that all have a label below; of more every other one */
 const CELLS_WITH_NUMBERS = 12; /* rows of a matrix whose cells have room for a number */
 
 const shortCount = n => !isNumber(n) ? 'unknown' : n >= 1e9 ? (n / 1e9).toPrecision(3) + 'G' : n >= 1e6 ? (n / 1e6).toPrecision(3) + 'M' : n >= 1e4 ? (n / 1e3).toPrecision(3) + 'k' : Number.isInteger(n) ? count(n) : n.toPrecision(3);
@@ -48,11 +49,11 @@ function powersChart(label, buckets, options) {
     el('span.column-value', null, value / all >= 0.01 ? percent(value / all).replace(/\.\d/, '') : ''), el('span.column-bar', {style: {height: value ? `${Math.max(2, 100 * value / most)}%` : '0'}}));
   const total = wide + (beyond ? 1.5 : 0);
   return el('figure.chart', null, el('figcaption', null, label),
-    el('div.scroll', {tabindex: '0', role: 'region', 'aria-label': label}, el('div.chart-area', {style: {'--columns': String(total), '--marks': String(marks.length)}},
+    el('div.scroll', {tabindex: '0', role: 'region', 'aria-label': label}, el('div.chart-area', {style: {'--columns': String(total), '--room': wide > LABELS_MAX ? '1.3rem' : '2.4rem', '--marks': String(marks.length)}},
       el('div.columns', {role: 'img', 'aria-label': `${label}; ${bins.map((value, bin) => value / all >= 0.01 && `up to ${count(binEnd(bin))}: ${percent(value / all)}`).filter(Boolean).join(', ')}`},
         Array.from({length: wide}, (_, bin) => column(bins[bin] || 0, binEnd(bin))), beyond > 0 && column(beyond, 0, 'beyond')),
       marks.map((mark, i) => el('div.chart-mark', {style: {left: `${100 * place(mark.at) / total}%`, '--row': String(i)}}, el(place(mark.at) > wide / 2 ? 'span.left' : 'span', null, mark.text))),
-      el('div.column-ends', {'aria-hidden': 'true'}, Array.from({length: wide}, (_, bin) => el('span', null, bin % 2 && wide > 14 ? '' : shortCount(binEnd(bin)).replace(/\.\d+/, ''))), beyond > 0 && el('span.beyond', null, 'beyond')))),
+      el('div.column-ends', {'aria-hidden': 'true'}, Array.from({length: wide}, (_, bin) => el('span', null, bin % 2 && wide > LABELS_MAX ? '' : shortCount(binEnd(bin)).replace(/\.\d+/, ''))), beyond > 0 && el('span.beyond', null, 'beyond')))),
     el('p.chart-unit', null, options.unit),
     el('details.numbers', null, el('summary', null, 'The numbers'), table(label, [
       {title: 'Up to', cell: r => r.end, number: true}, {title: options.of, cell: r => count(r.value), number: true}, {title: 'Share', cell: r => percent(r.value / all), number: true},

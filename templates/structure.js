@@ -22,7 +22,7 @@ function gainEvidence(advice) {
   const bar = (n, row) => el('span.share', null, el('span.track', {'aria-hidden': 'true'}, el('span.fill', {style: {width: `${100 * n / Math.max(row.before, row.after, 1e-9)}%`}})), el('span.value', null, row.shown(n)));
   const most = isRange(advice.expected_speedup) ? Math.max(2, Math.ceil(advice.expected_speedup[1])) : 2;
   return el('section', null, el('h2', null, 'What it brings, and how that is known'),
-    el('p', null, isRange(advice.expected_speedup) ? [el('strong', null, times(advice.expected_speedup)), ` (${saved(advice.expected_speedup)}, ${wholeOf()}) `] : unknown('not estimated '), confidence(advice.confidence)),
+    el('p', null, isRange(advice.expected_speedup) ? [el('strong', null, times(advice.expected_speedup)), ` (${saved(advice.expected_speedup)}, ${wholeOf()}) `] : unknown('not predicted '), confidence(advice.confidence)),
     gainBar(advice.expected_speedup, most),
     rows.length > 0 && table('Evidence for the gain', [
       {title: 'What', cell: r => r.what}, {title: 'Today', cell: r => bar(r.before, r), number: true}, {title: 'Proposed', cell: r => bar(r.after, r), number: true},

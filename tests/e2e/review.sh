@@ -225,6 +225,17 @@ print("\n".join(bad))
 sys.exit(bool(bad))
 P
 
+# what was not measured does not look like nothing found
+for samples in 0 99 100; do
+    /usr/bin/python3 -c 'import json, sys
+a = json.load(open("sober.json")); a["run"]["samples"] = int(sys.argv[1]); a["findings"] = []; json.dump(a, open("none.json", "w"))' $samples
+    for format in text markdown; do
+        "$lwp" report --format $format none.json > none.$format || fail "report of $samples samples"
+        case $samples in 0) says="no sample was taken" ;; 99) says="too few samples" ;; *) says="nothing was found that would be" ;; esac
+        grep -q "$says" none.$format || fail "$samples samples, $format: $(head -n 8 none.$format)"
+    done
+done
+
 # a folder's name, and bytes that are no UTF-8
 dir=$(printf 'r\033[31m\n\377') && mkdir "$dir" && cp sober.json "$dir/analysis.json" && "$lwp" report "$dir" > out || fail "a folder with a strange name"
 LC_ALL=C grep -q "$(printf '\033')" out && fail "the folder's name reached the terminal"
