@@ -8,6 +8,8 @@
 #include "base/log.h"
 #include "base/pages.h"
 
+#include <sys/stat.h>
+
 struct lwp_attribution {
     struct lwp_resolver *resolver;
     struct lwp_shard *shard;
@@ -251,13 +253,19 @@ static int attribution_registers(void *to, const struct lwps_registers *record)
     return 0;
 }
 
+static uint64_t attribution_bytes(const char *path)
+{
+    struct stat stat_of;
+    return stat(path, &stat_of) || stat_of.st_size < 1 ? 1 : (uint64_t)stat_of.st_size;
+}
+
 static int attribution_trace(void *to, const struct lwps_trace *record)
 {
     struct lwp_attribution *self = to;
     if (!self->trace)
         self->trace = lwp_trace_new(self->machines, self->resolver, &self->owners, &self->shard->locality);
     if (!self->tracing)
-        lwp_trace_begin(self->trace);
+        lwp_trace_begin(self->trace, self->number, attribution_bytes(self->path));
     self->tracing = true;
     lwp_trace_chunk(self->trace, record);
     return 0;

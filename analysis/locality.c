@@ -11,14 +11,26 @@ static struct lwp_locality_counts locality_join(const struct lwp_profile *profil
 {
     struct lwp_locality_counts joined = {0};
     for (size_t i = 0; i < profile->locality.count; i++) {
-        struct lwp_locality_count count = profile->locality.items[i];
-        for (size_t k = 0; k < LWP_OFTEN; k++)
-            if (count.before.count[k])
-                count.before.value[k] = lwp_regions_final(profile, (uint32_t)count.before.value[k]);
-        uint32_t at = lwp_locality_counts_at(&joined, count.object, lwp_regions_final(profile, count.part));
-        lwp_locality_count_add(&joined.items[at], &count);
+        const struct lwp_locality_count *count = &profile->locality.items[i];
+        uint32_t at = lwp_locality_counts_at(&joined, count->object, lwp_regions_final(profile, count->part));
+        lwp_locality_count_add(&joined.items[at], count);
     }
+    for (size_t i = 0; i < profile->locality.values.count; i++) {
+        struct lwp_locality_value value = profile->locality.values.items[i];
+        value.part = lwp_regions_final(profile, value.part);
+        if (value.of == LWP_LOCALITY_BEFORE)
+            value.value = lwp_regions_final(profile, (uint32_t)value.value);
+        lwp_locality_values_add(&joined.values, &value);
+    }
+    lwp_locality_values_join(&joined.values);
     return joined;
+}
+
+double lwp_locality_most(const struct lwp_locality_row *row, enum lwp_locality_value_of of, int64_t *value)
+{
+    const struct lwp_locality_value *most = lwp_locality_values_most(row->values[of].items, row->values[of].count);
+    *value = most ? most->value : 0;
+    return most ? (double)most->count / (double)row->count->values[of] : 0;
 }
 
 static double locality_share(const struct lwp_profile *profile, uint32_t object, uint32_t region)
@@ -45,8 +57,12 @@ void lwp_locality_find(struct lwp_profile *profile, struct lwp_locality *found)
     *found = (struct lwp_locality){.measured = profile->locality.traced};
     struct lwp_locality_counts joined = locality_join(profile);
     struct lwp_locality_count *counts = lwp_arena_alloc(profile->arena, joined.count + 1, sizeof *counts);
+    struct lwp_locality_values values = {.count = joined.values.count};
+    values.items = lwp_arena_alloc(profile->arena, values.count + 1, sizeof *values.items);
     if (joined.count)
         memcpy(counts, joined.items, joined.count * sizeof *counts);
+    if (values.count)
+        memcpy(values.items, joined.values.items, values.count * sizeof *values.items);
     found->count = joined.count;
     lwp_locality_counts_free(&joined);
     found->rows = lwp_arena_alloc(profile->arena, found->count + 1, sizeof *found->rows);
@@ -56,9 +72,11 @@ void lwp_locality_find(struct lwp_profile *profile, struct lwp_locality *found)
         row->share = locality_share(profile, row->object, row->region);
         row->numa = profile->locality.touched_count && !profile->locality.gaps ? (double)row->count->local / (double)row->count->accesses : -1;
         row->streams = row->count->streams_times ? (double)row->count->streams / (double)row->count->streams_times : 0;
-        row->stride_share = lwp_often_most(&row->count->strides, &row->stride);
-        double part = (double)row->count->outer.all / (double)row->count->accesses;
-        row->outer_share = lwp_often_most(&row->count->outer, &row->outer) * part;
+        for (unsigned of = 0; of < LWP_LOCALITY_VALUES; of++)
+            row->values[of].items = lwp_locality_values_of(&values, row->object, row->region, of, &row->values[of].count);
+        row->stride_share = lwp_locality_most(row, LWP_LOCALITY_STRIDE, &row->stride);
+        double part = (double)row->count->values[LWP_LOCALITY_OUTER] / (double)row->count->accesses;
+        row->outer_share = lwp_locality_most(row, LWP_LOCALITY_OUTER, &row->outer) * part;
     }
     qsort(found->rows, found->count, sizeof *found->rows, locality_compare);
 }

@@ -7,6 +7,10 @@
 struct lwp_locality_row {
     uint32_t object, region; /* region: as same_as says; LWP_NONE: code without a name */
     const struct lwp_locality_count *count; /* of all versions of the loop */
+    struct lwp_locality_often {
+        const struct lwp_locality_value *items;
+        size_t count;
+    } values[LWP_LOCALITY_VALUES]; /* that come often, by enum lwp_locality_value_of */
     double share;            /* of all weight, by the samples */
     int64_t stride;          /* bytes from one access of an instruction to the next, most often; */
     double stride_share;     /* ... in so large a part, 0: there was no next */
@@ -27,6 +31,9 @@ void lwp_locality_find(struct lwp_profile *profile, struct lwp_locality *found);
 
 /* Sentences about the whole trace, for the report. */
 void lwp_locality_notes(struct lwp_profile *profile);
+
+/* The most frequent value and its share of all there were; 0 where there is none. */
+double lwp_locality_most(const struct lwp_locality_row *row, enum lwp_locality_value_of of, int64_t *value);
 
 /* The median reuse distance, within its power of two by proportion; negative: beyond the window. */
 double lwp_locality_median(const struct lwp_locality_count *count);

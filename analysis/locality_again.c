@@ -25,7 +25,7 @@ static uint32_t advice_before(const struct lwp_profile *profile, const struct lw
     int64_t before;
     double lines = (double)row->count->accesses * lwp_advice_lines(profile, (double)row->stride);
     if (row->stride_share < lwp_advice_regular || !row->stride || advice_far(profile, row) < far_least * lines ||
-        lwp_often_most(&row->count->before, &before) < again_least)
+        lwp_locality_most(row, LWP_LOCALITY_BEFORE, &before) < again_least)
         return LWP_NONE;
     return (uint32_t)before;
 }

@@ -20,6 +20,7 @@ void lwp_locality_counts_free(struct lwp_locality_counts *counts)
 {
     lwp_table_free(&counts->index);
     lwp_kept_free(&counts->kept);
+    lwp_locality_values_free(&counts->values);
     free(counts->touched);
     free(counts->items);
     *counts = (struct lwp_locality_counts){0};
@@ -47,10 +48,9 @@ void lwp_locality_count_add(struct lwp_locality_count *into, const struct lwp_lo
     into->streams_times += from->streams_times;
     for (size_t i = 0; i < LWP_LOCALITY_STRIDES; i++)
         into->lines[i] += from->lines[i];
-    lwp_often_merge(&into->strides, &from->strides);
-    lwp_often_merge(&into->outer, &from->outer);
-    lwp_often_merge(&into->before, &from->before);
     into->walks += from->walks;
+    for (size_t i = 0; i < LWP_LOCALITY_VALUES; i++)
+        into->values[i] += from->values[i];
 }
 
 void lwp_locality_counts_merge(struct lwp_locality_counts *into, struct lwp_locality_counts *from)
@@ -59,11 +59,9 @@ void lwp_locality_counts_merge(struct lwp_locality_counts *into, struct lwp_loca
         uint32_t at = lwp_locality_counts_at(into, from->items[i].object, from->items[i].part);
         lwp_locality_count_add(&into->items[at], &from->items[i]);
     }
-    if (from->kept.count > into->kept.count) {
-        struct lwp_kept less = into->kept;
-        into->kept = from->kept;
-        from->kept = less;
-    }
+    for (size_t i = 0; i < from->values.count; i++)
+        lwp_locality_values_add(&into->values, &from->values.items[i]);
+    lwp_kept_merge(&into->kept, &from->kept);
     for (size_t i = 0; i < from->touched_count; i++) {
         LWP_GROW(&into->touched, into->touched_count, &into->touched_room);
         into->touched[into->touched_count++] = from->touched[i];
@@ -110,16 +108,30 @@ static int counts_compare(const void *a, const void *b)
     return (x->part > y->part) - (x->part < y->part);
 }
 
+static uint32_t counts_region(uint32_t part, const uint32_t *regions)
+{
+    return part == UINT32_MAX ? UINT32_MAX : regions[part];
+}
+
+static void values_settle(struct lwp_locality_values *values, const uint32_t *objects, const uint32_t *regions)
+{
+    for (size_t i = 0; i < values->count; i++) {
+        struct lwp_locality_value *value = &values->items[i];
+        value->object = objects[value->object];
+        value->part = counts_region(value->part, regions);
+        if (value->of == LWP_LOCALITY_BEFORE)
+            value->value = counts_region((uint32_t)value->value, regions);
+    }
+    lwp_locality_values_join(values);
+}
+
 void lwp_locality_counts_settle(struct lwp_locality_counts *counts, const uint32_t *objects, const uint32_t *regions)
 {
     size_t kept = 0;
     for (size_t i = 0; i < counts->count; i++) {
         struct lwp_locality_count *item = &counts->items[i];
         item->object = objects[item->object];
-        item->part = item->part == UINT32_MAX ? UINT32_MAX : regions[item->part];
-        for (size_t k = 0; k < LWP_OFTEN; k++)
-            if (item->before.count[k])
-                item->before.value[k] = item->before.value[k] == UINT32_MAX ? UINT32_MAX : regions[item->before.value[k]];
+        item->part = counts_region(item->part, regions);
     }
     if (counts->count)
         qsort(counts->items, counts->count, sizeof *counts->items, counts_compare);
@@ -132,6 +144,7 @@ void lwp_locality_counts_settle(struct lwp_locality_counts *counts, const uint32
     counts->count = kept;
     lwp_table_free(&counts->index);
     touched_settle(counts, objects);
+    values_settle(&counts->values, objects, regions);
     for (size_t i = 0; i < counts->kept.count; i++)
         counts->kept.accesses[i].object = objects[counts->kept.accesses[i].object];
 }

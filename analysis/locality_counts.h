@@ -3,7 +3,7 @@
 #define LWP_ANALYSIS_LOCALITY_COUNTS_H
 
 #include "analysis/first_touch.h"
-#include "analysis/often.h"
+#include "analysis/locality_values.h"
 #include "analysis/trace_kept.h"
 #include "base/cache.h"
 #include "base/table.h"
@@ -33,10 +33,8 @@ struct lwp_locality_count {
     uint64_t streams, streams_times; /* walks side by side in the loop, whatever they go over: their sum, and how often that was looked at */
     uint64_t conflicts;  /* missed the first level though fewer lines than it holds lay between */
     uint64_t lines[LWP_LOCALITY_STRIDES];
-    struct lwp_often strides; /* bytes between an instruction's accesses */
-    struct lwp_often before;  /* part (settled: region) that used the line before, of lines used again beyond the caches of a core; of some */
-    uint64_t walks;           /* accesses whose page was not known to the core (translation.h) */
-    struct lwp_often outer;   /* bytes between where two of its walks in even steps began; each counts its accesses */
+    uint64_t walks;      /* accesses whose page was not known to the core (translation.h) */
+    uint64_t values[LWP_LOCALITY_VALUES]; /* how many there were, not only of those that come often */
 };
 
 /* Starts from zero. */
@@ -44,10 +42,11 @@ struct lwp_locality_counts {
     struct lwp_locality_count *items;
     size_t count, room;
     struct lwp_table index; /* by object and part */
+    struct lwp_locality_values values; /* of them; those that come often */
     bool traced;            /* there was a trace */
     uint64_t accesses;      /* all of it */
     uint64_t windows, lost; /* windows begun; those that are damaged in part */
-    struct lwp_kept kept;   /* of one process */
+    struct lwp_kept kept;   /* of one file */
     struct lwp_touched *touched; /* one for each object, once settled */
     size_t touched_count, touched_room;
     bool gaps;              /* something ran before, or between, what was traced: who touched first is not known */

@@ -23,10 +23,11 @@ static double advice_exchanged(const struct lwp_locality_row *row)
         return row->outer_share > 0 ? (double)row->outer : (double)row->stride;
     uint64_t most = 0;
     int64_t other = 0;
-    for (size_t i = 0; i < LWP_OFTEN; i++)
-        if (row->count->strides.value[i] && row->count->strides.count[i] > most) {
-            most = row->count->strides.count[i];
-            other = row->count->strides.value[i];
+    const struct lwp_locality_often *strides = &row->values[LWP_LOCALITY_STRIDE];
+    for (size_t i = 0; i < strides->count; i++)
+        if (strides->items[i].value && strides->items[i].count > most) {
+            most = strides->items[i].count;
+            other = strides->items[i].value;
         }
     return (double)other;
 }

@@ -9,14 +9,14 @@ static const double conflicts_least = 0.3; /* of the accesses */
 /* What all steps are a multiple of; 0: they are not, of most accesses. */
 static uint64_t advice_multiple(const struct lwp_locality_row *row, uint64_t of)
 {
-    const struct lwp_often *strides = &row->count->strides;
+    const struct lwp_locality_often *strides = &row->values[LWP_LOCALITY_STRIDE];
     uint64_t known = 0, all = 0, least = 0;
-    for (size_t i = 0; i < LWP_OFTEN; i++) {
-        uint64_t step = (uint64_t)llabs(strides->value[i]);
-        known += strides->count[i];
-        if (!strides->count[i] || !step || step % of)
+    for (size_t i = 0; i < strides->count; i++) {
+        uint64_t step = (uint64_t)llabs(strides->items[i].value);
+        known += strides->items[i].count;
+        if (!step || step % of)
             continue;
-        all += strides->count[i];
+        all += strides->items[i].count;
         least = !least || step < least ? step : least;
     }
     return known && (double)all >= lwp_advice_regular * (double)known ? least : 0;

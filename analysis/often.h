@@ -1,5 +1,6 @@
 /* The values that come most often in a long row, in little memory (Misra and Gries): what makes up more than one part in
- * LWP_OFTEN of it is among them, counted at most that much too low. */
+ * LWP_OFTEN of it is among them, counted at most that much too low. What is found depends on the order of the row, so two
+ * of these are never put together: several rows' values add up in a list (locality_values.h). */
 #ifndef LWP_ANALYSIS_OFTEN_H
 #define LWP_ANALYSIS_OFTEN_H
 
@@ -25,10 +26,5 @@ static inline void lwp_often_add(struct lwp_often *often, int64_t value, uint64_
     else
         lwp_often_add_new(often, value, times);
 }
-
-void lwp_often_merge(struct lwp_often *into, const struct lwp_often *from);
-
-/* The most frequent one and its share of all; 0 where there is none. */
-double lwp_often_most(const struct lwp_often *often, int64_t *value);
 
 #endif

@@ -122,9 +122,21 @@ static void parcel_kept(struct lwp_parcel *parcel, struct lwp_kept *kept)
     }
 }
 
+static void parcel_value(struct lwp_parcel *parcel, struct lwp_locality_value *value)
+{
+    lwp_parcel_number(parcel, LWP_PARCEL_OBJECT, &value->object);
+    lwp_parcel_number(parcel, LWP_PARCEL_PART, &value->part);
+    if (value->of != LWP_LOCALITY_BEFORE)
+        return;
+    uint32_t part = (uint32_t)value->value;
+    lwp_parcel_number(parcel, LWP_PARCEL_PART, &part);
+    value->value = part;
+}
+
 static void parcel_locality(struct lwp_parcel *parcel, struct lwp_locality_counts *counts)
 {
     LWP_PARCEL_ARRAY(parcel, &counts->items, &counts->count, &counts->room);
+    LWP_PARCEL_ARRAY(parcel, &counts->values.items, &counts->values.count, &counts->values.room);
     LWP_PARCEL_ARRAY(parcel, &counts->touched, &counts->touched_count, &counts->touched_room);
     LWP_PARCEL(parcel, counts->traced);
     LWP_PARCEL(parcel, counts->accesses);
@@ -136,13 +148,9 @@ static void parcel_locality(struct lwp_parcel *parcel, struct lwp_locality_count
         struct lwp_locality_count *item = &counts->items[i];
         lwp_parcel_number(parcel, LWP_PARCEL_OBJECT, &item->object);
         lwp_parcel_number(parcel, LWP_PARCEL_PART, &item->part);
-        for (size_t k = 0; k < LWP_OFTEN; k++) {
-            uint32_t part = (uint32_t)item->before.value[k];
-            if (item->before.count[k])
-                lwp_parcel_number(parcel, LWP_PARCEL_PART, &part);
-            item->before.value[k] = part;
-        }
     }
+    for (size_t i = 0; i < counts->values.count; i++)
+        parcel_value(parcel, &counts->values.items[i]);
     for (size_t i = 0; i < counts->touched_count; i++)
         lwp_parcel_number(parcel, LWP_PARCEL_OBJECT, &counts->touched[i].object);
 }

@@ -5,6 +5,7 @@
  * step of the loop around it. */
 #include "analysis/trace.h"
 
+#include "analysis/often.h"
 #include "analysis/reuse_cores.h"
 #include "analysis/translation.h"
 #include "base/pages.h"
@@ -20,7 +21,7 @@ struct trace_site {
     const struct lwp_spot *spot;
     struct lwp_extent extent; /* of its last object */
     uint32_t pool, pool_object; /* pool 0: none */
-    uint32_t object, counts;  /* of the last access; counts: index */
+    uint32_t object, counts, often; /* of the last access; counts, often: index */
     uint32_t window, thread;  /* in which what follows was so */
     uint64_t last, walk;      /* last address; where the walk began */
     int64_t step;
@@ -34,6 +35,12 @@ struct trace_line {
     uint32_t part, window; /* window: counted over all files */
 };
 
+/* What comes often in the file, of an object and a part. */
+struct trace_often {
+    uint32_t counts; /* index */
+    struct lwp_often of[LWP_LOCALITY_VALUES];
+};
+
 struct lwp_trace {
     const struct lwp_hierarchy_plan *machines;
     struct lwp_resolver *resolver;
@@ -44,6 +51,9 @@ struct lwp_trace {
     struct trace_site *sites;    /* one for each instruction: it is in several superblocks, and in unrolled ones several times */
     size_t site_count, site_room;
     struct lwp_table site_index; /* by ip */
+    struct trace_often *often;
+    size_t often_count, often_room;
+    struct lwp_table often_index; /* by index of counts */
     uint32_t *site_of;           /* of each site of the decoder */
     size_t of_count, of_room;
     struct lwp_reuse_cores cores;
@@ -82,11 +92,43 @@ static void trace_touched(struct lwp_trace *trace)
     }
 }
 
+static uint32_t trace_often_at(struct lwp_trace *trace, uint32_t counts)
+{
+    uint32_t *at = lwp_table_at(&trace->often_index, counts);
+    if (*at == LWP_TABLE_NONE) {
+        *at = (uint32_t)trace->often_count;
+        LWP_GROW(&trace->often, trace->often_count, &trace->often_room);
+        trace->often[trace->often_count++] = (struct trace_often){.counts = counts};
+    }
+    return *at;
+}
+
+/* At the end of a file. */
+static void trace_often_told(struct lwp_trace *trace)
+{
+    for (size_t i = 0; i < trace->often_count; i++) {
+        struct lwp_locality_count *count = &trace->counts->items[trace->often[i].counts];
+        for (unsigned of = 0; of < LWP_LOCALITY_VALUES; of++) {
+            const struct lwp_often *often = &trace->often[i].of[of];
+            count->values[of] += often->all;
+            for (size_t k = 0; k < LWP_OFTEN; k++)
+                if (often->count[k])
+                    lwp_locality_values_add(&trace->counts->values,
+                                            &(struct lwp_locality_value){count->object, count->part, of, often->value[k], often->count[k]});
+        }
+    }
+    trace->often_count = 0;
+    lwp_table_clear(&trace->often_index);
+}
+
 void lwp_trace_free(struct lwp_trace *trace)
 {
     if (!trace)
         return;
     lwps_trace_decoder_free(trace->decoder);
+    trace_often_told(trace);
+    lwp_table_free(&trace->often_index);
+    free(trace->often);
     trace_touched(trace);
     lwp_first_touch_free(&trace->touch);
     lwp_reuse_cores_free(&trace->cores);
@@ -102,7 +144,7 @@ void lwp_trace_free(struct lwp_trace *trace)
     free(trace);
 }
 
-void lwp_trace_begin(struct lwp_trace *trace)
+void lwp_trace_begin(struct lwp_trace *trace, uint32_t file, uint64_t bytes)
 {
     lwps_trace_decoder_begin(trace->decoder);
     lwp_reuse_cores_clear(&trace->cores);
@@ -119,7 +161,8 @@ void lwp_trace_begin(struct lwp_trace *trace)
     lwp_table_clear(&trace->site_index);
     trace->site_count = trace->of_count = trace->thread_count = 0;
     trace->window = WINDOW_NONE;
-    trace->counts->kept.process++;
+    lwp_kept_begin(&trace->counts->kept, file, bytes);
+    trace_often_told(trace);
     trace_touched(trace);
     lwp_first_touch_begin(&trace->touch, trace->machines);
 }
@@ -179,18 +222,19 @@ static void trace_keep(struct lwp_trace *trace, const struct trace_site *site, c
 }
 
 /* How the instruction came here from where it was. */
-static void trace_walk(struct trace_site *site, struct lwp_locality_count *count, uint64_t address, unsigned line_shift)
+static void trace_walk(struct trace_site *site, struct lwp_locality_count *count, struct lwp_often *often, uint64_t address,
+                       unsigned line_shift)
 {
     int64_t step = (int64_t)(address - site->last);
     uint64_t from = site->last >> line_shift, to = address >> line_shift;
-    lwp_often_add(&count->strides, step, 1);
+    lwp_often_add(&often[LWP_LOCALITY_STRIDE], step, 1);
     count->lines[lwp_locality_bucket(to > from ? to - from : from - to)]++;
     if (!step)
         return;
     if (step == site->step) {
         site->steps++;
     } else if (site->steps >= WALK_LEAST) {
-        lwp_often_add(&count->outer, (int64_t)(address - site->walk), site->steps + 1);
+        lwp_often_add(&often[LWP_LOCALITY_OUTER], (int64_t)(address - site->walk), site->steps + 1);
         site->walk = address;
         site->steps = 0;
     } else {
@@ -218,7 +262,7 @@ static void trace_found(struct lwp_hierarchy *hierarchy, unsigned thread, uint64
 }
 
 /* The line is used, `reused` after it was before. */
-static void trace_before(struct lwp_trace *trace, struct lwp_locality_count *count, uint64_t line, struct lwp_reused reused)
+static void trace_before(struct lwp_trace *trace, uint32_t part, struct lwp_often *often, uint64_t line, struct lwp_reused reused)
 {
     uint64_t hash = line * 0x9e3779b97f4a7c15u;
     if (hash >> 32 & (SAMPLED_OF - 1))
@@ -226,8 +270,8 @@ static void trace_before(struct lwp_trace *trace, struct lwp_locality_count *cou
     struct trace_line *last = &trace->sampled[hash >> 48];
     uint32_t window = (uint32_t)trace->counts->windows;
     if (last->line == line && last->window == window && reused.distance != LWP_REUSE_FIRST && !reused.restarted && reused.distance >= trace->own_lines)
-        lwp_often_add(&count->before, last->part, 1);
-    *last = (struct trace_line){line, count->part, window};
+        lwp_often_add(&often[LWP_LOCALITY_BEFORE], last->part, 1);
+    *last = (struct trace_line){line, part, window};
 }
 
 static void trace_access(struct lwp_trace *trace, unsigned thread, const struct lwps_traced *traced, uint64_t time)
@@ -244,21 +288,23 @@ static void trace_access(struct lwp_trace *trace, unsigned thread, const struct 
     if (first || object != site->object) {
         site->object = object;
         site->counts = lwp_locality_counts_at(trace->counts, object, site->spot->part);
+        site->often = trace_often_at(trace, site->counts);
         site->window = WINDOW_NONE;
     }
     trace_keep(trace, site, &traced->place, object, thread, bytes);
     struct lwp_locality_count *count = &trace->counts->items[site->counts];
+    struct lwp_often *often = trace->often[site->often].of;
     count->accesses++;
     count->stores += store;
     if (trace->touch.nodes > 1)
         count->local += lwp_first_touch_access(&trace->touch, thread, address, object);
     if (site->window == trace->window && site->thread == thread)
-        trace_walk(site, count, address, shift);
+        trace_walk(site, count, often, address, shift);
     else
         trace_began(trace, site, thread, address);
     for (uint64_t line = address >> shift; line <= (address + bytes - 1) >> shift; line++) {
         struct lwp_reused reused = lwp_reuse_cores_access(&trace->cores, thread, line, store);
-        trace_before(trace, count, line, reused);
+        trace_before(trace, count->part, often, line, reused);
         distance = reused.distance > distance ? reused.distance : distance;
         restarted |= reused.restarted;
         if (reused.others) {

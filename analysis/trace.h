@@ -15,8 +15,8 @@ struct lwp_trace *lwp_trace_new(const struct lwp_hierarchy_plan *machines, struc
                                 struct lwp_locality_counts *counts);
 void lwp_trace_free(struct lwp_trace *trace);
 
-/* Another file. */
-void lwp_trace_begin(struct lwp_trace *trace);
+/* Another file, by its number among all, of so many bytes. */
+void lwp_trace_begin(struct lwp_trace *trace, uint32_t file, uint64_t bytes);
 void lwp_trace_chunk(struct lwp_trace *trace, const struct lwps_trace *record);
 
 #endif

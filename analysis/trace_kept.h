@@ -5,6 +5,7 @@
 
 #include "base/pages.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,17 +22,24 @@ struct lwp_kept {
     size_t count;
     uint64_t seen;    /* all accesses of the trace */
     unsigned every;   /* stretches of which one is kept; 0 as good as 1 */
-    uint32_t process; /* files begun: only the first one's accesses are kept, as addresses of others mean others */
+    uint64_t bytes;   /* of the file they are of; 0: of none */
+    uint32_t file;    /* its number */
+    bool passed;      /* the file that is read now is another one */
 };
 
 void lwp_kept_free(struct lwp_kept *kept);
 void lwp_kept_thin(struct lwp_kept *kept);
 
+/* Another file: addresses of one mean nothing in another, so only the largest one's accesses are kept, the first of equally
+ * large ones. */
+void lwp_kept_begin(struct lwp_kept *kept, uint32_t file, uint64_t bytes);
+void lwp_kept_merge(struct lwp_kept *into, struct lwp_kept *from);
+
 /* The next access of the trace. */
 static inline void lwp_kept_add(struct lwp_kept *kept, const struct lwp_kept_access *access)
 {
     unsigned every = kept->every ? kept->every : 1;
-    if (kept->process > 1 || kept->seen++ / LWP_KEPT_STRETCH % every)
+    if (kept->passed || kept->seen++ / LWP_KEPT_STRETCH % every)
         return;
     if (kept->count % LWP_KEPT_STRETCH == 0 && kept->count == (size_t)LWP_KEPT_STRETCH * LWP_KEPT_STRETCHES) {
         lwp_kept_thin(kept);

@@ -20,6 +20,20 @@ for ranks in 2 3 4; do
     cmp alone/analysis.json with-$ranks/analysis.json > out || fail "$ranks ranks: $(cat out)"
     cmp alone/run.json with-$ranks/run.json > out || fail "$ranks ranks: $(cat out)"
 done
+
+# traces: each gives its own strides, and one is kept to be replayed
+traces=
+for run in 1 2 3; do
+    "$LWP" collect -q --no-analyze -e exact --detect locality -o t$run -- ls -l "/usr/lib/$run" /usr/lib > out 2> err
+    [ -d t$run ] && traces="$traces t$run"
+done
+if [ -n "$traces" ]; then # with Valgrind
+    # shellcheck disable=SC2086
+    for jobs in 1 2 4; do "$LWP" analyze -q -j $jobs -o traces-$jobs $traces 2> err || fail "traces, $jobs threads"; done
+    # shellcheck disable=SC2086
+    timeout 60 mpirun -n 3 "$LWP" analyze -q -o traces-3 $traces > out 2> err || fail "traces, 3 ranks"
+    for other in 2 3 4; do cmp traces-1/analysis.json traces-$other/analysis.json > out || fail "traces: $(cat out)"; done
+fi
 timeout 60 mpirun -n 2 "$LWP" analyze -f 1 > out 2> err || fail "each on its own, without -o"
 [ "$(grep -c 'wrote 1/analysis.json' err)" = 2 ] || fail "not each on its own"
 timeout 60 mpirun -n 2 "$LWP" collect -o 7 -- seq 1000000 > out 2> err || fail "collect under mpirun"

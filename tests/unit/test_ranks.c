@@ -109,8 +109,7 @@ static void test_synthetic(void **state)
     assert_same((const char *const[]){dir, other}, 2);
 }
 
-/* What the engines of lwp record: variables in memory and frames, redundancy, communication. Not locality: strides in traces of
- * several processes depend on who read which (often.h), with threads as with ranks. */
+/* What the engines of lwp record: variables in memory and frames, redundancy, communication, locality. */
 static void test_recorded(void **state)
 {
     (void)state;
@@ -129,7 +128,7 @@ static void test_recorded(void **state)
     assert_same((const char *const[]){dirs[0], dirs[1], dirs[2]}, 3);
     for (int i = 0; i < 3; i++) {
         assert_int_equal(run("rm -rf '%s'", dirs[i]), 0);
-        run("'%s' collect -q --no-analyze -e exact --detect layout,redundancy,communication -o '%s' -- ls / > '%s/said' 2>&1", lwp, dirs[i], folder);
+        run("'%s' collect -q --no-analyze -e exact --detect layout,redundancy,communication,locality -o '%s' -- ls / > '%s/said' 2>&1", lwp, dirs[i], folder);
     }
     if (access(dirs[2], R_OK) == 0) /* with Valgrind */
         assert_same((const char *const[]){dirs[0], dirs[1], dirs[2]}, 3);
