@@ -1,6 +1,7 @@
 /* Allocations come when the program wants them, so they draw first: up to three quarters of the share, and a credit for programs
  * that build their data at the start and then work on it (missing a part of those blocks would hide what all the rest is
- * about). Samples and watches divide what is left. Whether another watch is started depends on what those before have
+ * about). Samples and watches divide what is left. Credits are the process's: its n-th thread gets an n-th of them, or many
+ * threads would cost it that much each. Whether another watch is started depends on what those before have
  * cost, never on what they found. */
 #include "collector/light/budget.h"
 
@@ -31,9 +32,14 @@ uint64_t lwp_budget_period(const struct lwp_budget *budget, uint64_t sample_ns, 
     return (uint64_t)((double)sample_ns / (budget_left(budget, cpu_ns) * (budget->watches ? sample_part : sample_part_alone)));
 }
 
+static uint64_t budget_credit(const struct lwp_budget *budget, uint64_t credit_ns)
+{
+    return credit_ns / (1 + budget->before);
+}
+
 static double budget_watches(const struct lwp_budget *budget, uint64_t cpu_ns)
 {
-    return (double)watch_credit_ns + (double)cpu_ns * budget_left(budget, cpu_ns) * (1 - sample_part);
+    return (double)budget_credit(budget, watch_credit_ns) + (double)cpu_ns * budget_left(budget, cpu_ns) * (1 - sample_part);
 }
 
 /* In a thread that reads what others store, half is for trials of that: watches of its own accesses come with each sample
@@ -55,5 +61,5 @@ bool lwp_budget_affords_trial(const struct lwp_budget *budget, uint64_t cpu_ns)
 bool lwp_budget_affords_heap(const struct lwp_budget *budget, uint64_t cpu_ns)
 {
     return (double)budget->spent[LWP_COST_HEAP] <=
-           (double)heap_credit_ns + (double)cpu_ns * budget->share * heap_most;
+           (double)budget_credit(budget, heap_credit_ns) + (double)cpu_ns * budget->share * heap_most;
 }

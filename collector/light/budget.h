@@ -16,6 +16,7 @@ enum lwp_cost {
 struct lwp_budget {
     double share; /* of the thread's CPU time that all may cost */
     bool watches; /* anything is watched at all */
+    unsigned before; /* threads of the process that had a credit before this one */
     uint64_t spent[LWP_COST_KINDS]; /* ns */
 };
 

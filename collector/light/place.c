@@ -12,7 +12,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { CACHE_INSNS = 2048, CACHE_PLACES = 512, INSN_BYTES_MAX = 15 };
+enum { LINE_BYTES = 64, LINE_SLOTS = LINE_BYTES / 2, INSN_LINES = 128, PLACE_LINES = 32, INSN_BYTES_MAX = 15 };
+enum { CACHE_INSNS = INSN_LINES * LINE_SLOTS, CACHE_PLACES = PLACE_LINES * LINE_SLOTS };
 
 struct lwp_code_cache {
     struct lwp_insn insn[CACHE_INSNS];
@@ -40,6 +41,14 @@ void lwp_code_cache_free(struct lwp_code_cache *cache)
     munmap(cache, sizeof *cache);
 }
 
+/* Neighbours in the code are neighbours in the cache: a loop takes few pages of it, each of which a thread pays for when it
+ * first touches it. */
+static unsigned cache_slot(uint64_t ip, unsigned lines)
+{
+    uint64_t line = ip / LINE_BYTES;
+    return (unsigned)((line * 0x9e3779b97f4a7c15u >> 32) % lines * LINE_SLOTS + ip % LINE_BYTES / 2);
+}
+
 static void cache_forget(struct lwp_code_cache *cache)
 {
     for (unsigned i = 0; i < CACHE_INSNS; i++)
@@ -51,8 +60,7 @@ static void cache_forget(struct lwp_code_cache *cache)
 
 const struct lwp_insn *lwp_code_at(struct lwp_code_cache *cache, uint64_t ip, uint64_t high)
 {
-    struct lwp_insn *insn = &cache->insn[(ip * 0x9e3779b97f4a7c15u) >> 53];
-    _Static_assert(CACHE_INSNS == 2048, "the shift keeps 11 bits");
+    struct lwp_insn *insn = &cache->insn[cache_slot(ip, INSN_LINES)];
     if (insn->ip != ip)
         lwp_insn_decode(insn, ip, high - ip < INSN_BYTES_MAX ? (unsigned)(high - ip) : INSN_BYTES_MAX);
     return insn;
@@ -171,8 +179,7 @@ static void place_keep_code(struct lwp_place *place)
 
 const struct lwp_place *lwp_place_find(struct lwp_code_cache *cache, uint64_t ip)
 {
-    struct lwp_place *place = &cache->place[(ip * 0x9e3779b97f4a7c15u) >> 55];
-    _Static_assert(CACHE_PLACES == 512, "the shift keeps 9 bits");
+    struct lwp_place *place = &cache->place[cache_slot(ip, PLACE_LINES)];
     if (place->ip == ip && ip && place->low) {
         if (place_is_current(place))
             return place;

@@ -26,12 +26,14 @@
 
 enum { HEAP_THINNING_MOST = 1023, HEAP_COLD = 2, STOPPED_NS = 20000000 };
 enum { BREAKPOINT_ARM_NS = 12000, SAMPLES_A_PERIOD = 4 };
-enum { REVIEW_TICKS = 32, REVIEW_PERIODS = 16, FREQUENCY_FIRST = 1000, FREQUENCY_MOST = 20000, FREQUENCY_LEAST = 20, EXECUTION = 3 /* its debug register */ };
+enum { REVIEW_TICKS = 32, REVIEW_PERIODS = 16, FREQUENCY_FIRST = 1000, FREQUENCY_MOST = 20000, FREQUENCY_LEAST = 20, FIRST_SOONEST_NS = 100000, FIRST_PERIOD_MOST_NS = 5000000, EXECUTION = 3 /* its debug register */ };
 
 static enum lwp_timer_kind sampler_kind; /* of the timer; hardware signals as the synchronous one does */
 static bool sampler_hardware;
 static struct lwp_pmu_counts sampler_missed;
 static unsigned sampler_refused; /* threads */
+static unsigned sampler_started;
+static uint64_t sampler_learned_ns; /* the period that a thread came to last; 0: none has yet */
 static struct lwp_sampler_options sampler_options;
 
 static uint64_t clock_now(clockid_t clock)
@@ -60,11 +62,13 @@ static uint64_t sampler_dropped(struct lwp_sampler *sampler, uint64_t gap_ns)
 
 /* A tick comes after any time in the program with the chance of one in the period that was drawn, whatever was dropped
  * before it: that period is its weight (Horvitz and Thompson), and time in the kernel is nobody's. */
-static uint64_t sampler_weight(const struct lwp_sampler *sampler, uint64_t gap_ns)
+static uint64_t sampler_weight(const struct lwp_sampler *sampler, uint64_t gap_ns, uint64_t dropped)
 {
     if (lwp_rests_rest(&sampler->rests))
         return lwp_rests_weight(&sampler->rests);
-    return sampler_ticks_wait(sampler) ? gap_ns : sampler->next_ns;
+    if (sampler_ticks_wait(sampler))
+        return gap_ns;
+    return sampler->first_ns && !dropped ? sampler->first_ns : sampler->next_ns;
 }
 
 static bool sampler_affords_trial(const struct lwp_thread *self, uint64_t cpu_ns)
@@ -132,6 +136,7 @@ static void sampler_review(struct lwp_thread *self, struct lwp_sampler *sampler,
     if (period > 1000000000u / FREQUENCY_LEAST)
         period = 1000000000u / FREQUENCY_LEAST;
     sampler->period_ns = period;
+    __atomic_store_n(&sampler_learned_ns, period, __ATOMIC_RELAXED);
     if (sampler->pmu)
         lwp_pmu_pace_to(sampler->pmu, period, elapsed);
 }
@@ -141,6 +146,7 @@ static void sampler_review(struct lwp_thread *self, struct lwp_sampler *sampler,
  * (25 us). Each of those samples still comes after any time in the program with the same chance. */
 static void sampler_draw_period(struct lwp_thread *self, struct lwp_sampler *sampler)
 {
+    sampler->first_ns = 0;
     if (sampler->of_period) {
         sampler->of_period--;
         return;
@@ -186,6 +192,7 @@ void lwp_sampler_rest(struct lwp_thread *self, uint64_t ns)
     ns /= 2;
     sampler->next_ns = ns < sampler->period_ns ? sampler->period_ns : ns < LONGEST_NS ? ns : LONGEST_NS;
     sampler->of_period = 0;
+    sampler->first_ns = 0;
     lwp_timer_set_period(sampler->timer, sampler->next_ns);
 }
 
@@ -218,7 +225,7 @@ static void sampler_sample(const struct interrupt *interrupt, uint64_t cpu)
         lwp_watches_cede(&sampler->watches, &sampler->registers, self);
     lwp_watches_begin_sample(&sampler->watches, &sampler->registers, self);
     sampler->pending = (struct lwps_sample){.time = now_ns,
-                                            .weight = sampler_weight(sampler, ran),
+                                            .weight = sampler_weight(sampler, ran, dropped),
                                             .ip = (uint64_t)interrupt->context->uc_mcontext.gregs[REG_RIP]};
     sampler->waiting = sampler->pmu ? lwp_pmu_take(sampler->pmu, now_ns, &sampler->pending) : true;
     /* A thread that did not run for a while slept, or was stopped by somebody who now has the process. */
@@ -432,6 +439,23 @@ void lwp_sampler_refuse(void)
     __atomic_fetch_add(&sampler_refused, 1, __ATOMIC_RELAXED);
 }
 
+/* A thread's first samples cost most, and a process with many threads has them all at once: a new one begins with what others
+ * have learned, or, as long as none has, the slower the more there are. */
+static uint64_t sampler_first_period(uint64_t least_ns, unsigned before)
+{
+    uint64_t learned = __atomic_load_n(&sampler_learned_ns, __ATOMIC_RELAXED), period = learned ? learned : least_ns * (1 + before);
+    if (period > FIRST_PERIOD_MOST_NS)
+        period = FIRST_PERIOD_MOST_NS;
+    return period < least_ns ? least_ns : period;
+}
+
+/* Any time within its first period may be sampled, lest threads that are shorter never are. */
+static void sampler_draw_first(struct lwp_thread *self, struct lwp_sampler *sampler)
+{
+    sampler->first_ns = sampler->period_ns;
+    sampler->next_ns = FIRST_SOONEST_NS + lwp_random_below(&self->random, (uint32_t)sampler->period_ns);
+}
+
 bool lwp_sampler_attach(struct lwp_thread *self)
 {
     if (lwp_debugger_is_here())
@@ -444,16 +468,18 @@ bool lwp_sampler_attach(struct lwp_thread *self)
                        : sampler_options.all         ? FREQUENCY_MOST
                                                      : FREQUENCY_FIRST;
     sampler->base_period_ns = (uint64_t)(1e9 / frequency) - 2999; /* not round */
-    sampler->period_ns = sampler->next_ns = sampler->base_period_ns;
+    unsigned before = __atomic_fetch_add(&sampler_started, 1, __ATOMIC_RELAXED);
+    sampler->period_ns = sampler_first_period(sampler->base_period_ns, before);
     lwp_watches_start(&sampler->watches, sampler_kind == LWP_TIMER_SIGTRAP ? sampler_options.verdicts : 0);
     lwp_sharing_start(&sampler->sharing, self, sampler->watches.verdicts);
-    self->budget = (struct lwp_budget){.share = sampler_options.max_overhead, .watches = sampler->watches.verdicts};
+    self->budget = (struct lwp_budget){.share = sampler_options.max_overhead, .watches = sampler->watches.verdicts, .before = before};
     self->random ^= (uint32_t)self->tid * 2654435761u;
+    sampler_draw_first(self, sampler);
     self->sampler = sampler;
     if (sampler->cache && sampler_hardware)
         sampler->pmu = lwp_pmu_start(self->tid);
     else if (sampler->cache)
-        sampler->timer = lwp_timer_start(sampler_kind, self->tid, sampler->period_ns);
+        sampler->timer = lwp_timer_start(sampler_kind, self->tid, sampler->next_ns);
     if (sampler->timer || sampler->pmu)
         return true;
     lwp_sampler_refuse();
