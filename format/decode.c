@@ -211,6 +211,29 @@ static int read_sample(struct lwps_decoder *decoder, struct cursor *from, uint8_
     VISIT(sample, &record)
 }
 
+/* A record that ends before its last fields is an older writer's: they are read as zeroes. */
+static int read_shorter(struct lwps_decoder *decoder, uint8_t tag, const uint8_t *bytes, uint64_t length)
+{
+    uint8_t filled[LWPS_RECORD_MAX + SLACK];
+    memcpy(filled, bytes, length);
+    memset(filled + length, 0, SLACK);
+    struct cursor record = {.at = filled, .end = filled + length + SLACK};
+    return readers[tag](decoder, &record);
+}
+
+static int read_record(struct lwps_decoder *decoder, uint8_t tag, const uint8_t *bytes, uint64_t length)
+{
+    if (tag >= sizeof readers / sizeof *readers || !readers[tag])
+        return LWP_OK;
+    const struct lwps_delta before = decoder->delta;
+    struct cursor record = {.at = bytes, .end = bytes + length};
+    int status = readers[tag](decoder, &record);
+    if (status != LWP_ERR_FORMAT || record.at <= record.end)
+        return status;
+    decoder->delta = before;
+    return read_shorter(decoder, tag, bytes, length);
+}
+
 int lwps_decode(struct lwps_decoder *decoder, const uint8_t *bytes, size_t size, bool *stopped)
 {
     struct cursor from = {.at = bytes, .end = bytes + size};
@@ -229,12 +252,10 @@ int lwps_decode(struct lwps_decoder *decoder, const uint8_t *bytes, size_t size,
             status = read_sample(decoder, &from, tag);
         } else {
             uint64_t length;
-            struct cursor record = {.at = get_bytes(&from, LWPS_RECORD_MAX, &length)};
-            record.end = record.at + length;
+            const uint8_t *record = get_bytes(&from, LWPS_RECORD_MAX, &length);
             if (from.bad)
                 return LWP_ERR_FORMAT;
-            if (tag < sizeof readers / sizeof *readers && readers[tag])
-                status = readers[tag](decoder, &record);
+            status = read_record(decoder, tag, record, length);
         }
         if (status == LWP_ERR_FORMAT)
             return LWP_ERR_FORMAT;

@@ -2,7 +2,8 @@
  * Whoever includes this defines RECORD and, unless RECORD drops them, what each kind of field does.
  *
  * RECORD(tag, name, room, fields): LWPS_TAG_<tag> and struct lwps_<name>, at most `room` bytes long. New fields go to the
- * end, since readers skip what they do not know; new records get a new tag.
+ * end, and zero means what it was without them: readers skip what they do not know, and take what is not there for zeroes.
+ * New records get a new tag.
  *
  *   BYTE, NUMBER      as it is; a varint
  *   TIME, WEIGHT      in the file's units; TIME relative to the time before

@@ -891,6 +891,91 @@ static void test_long_strings(void **state)
     free(got.text);
 }
 
+/* A file of one block with these bytes. */
+static void write_block(const uint8_t *payload, size_t size, uint32_t count)
+{
+    struct lwps_writer writer;
+    assert_int_equal(lwps_writer_open(&writer, path, &head), 0);
+    lwps_writer_close(&writer);
+    struct lwps_disk_block block = {.type = LWPS_BLOCK_RECORDS, .bytes = (uint32_t)size, .count = count};
+    block.crc = lwps_crc32c(lwps_crc32c(0, payload, size), &block, offsetof(struct lwps_disk_block, crc));
+    int fd = open(path, O_RDWR);
+    assert_int_equal(ftruncate(fd, LWPS_HEADER_BYTES), 0);
+    assert_int_equal(pwrite(fd, &block, sizeof block, LWPS_HEADER_BYTES), sizeof block);
+    assert_int_equal(pwrite(fd, payload, size, LWPS_HEADER_BYTES + sizeof block), (ssize_t)size);
+    close(fd);
+}
+
+struct seen {
+    struct lwps_thread_end ends[3];
+    unsigned end_count, notes, threads;
+    struct lwps_totals totals;
+};
+
+static int see_end(void *to, const struct lwps_thread_end *end)
+{
+    struct seen *seen = to;
+    assert_true(seen->end_count < 3);
+    seen->ends[seen->end_count++] = *end;
+    return 0;
+}
+
+static int see_totals(void *to, const struct lwps_totals *totals)
+{
+    ((struct seen *)to)->totals = *totals;
+    return 0;
+}
+
+static int see_note(void *to, const struct lwps_note *note)
+{
+    ((struct seen *)to)->notes++;
+    assert_string_equal(note->text, "");
+    return 0;
+}
+
+static int see_thread(void *to, const struct lwps_thread *thread)
+{
+    ((struct seen *)to)->threads++;
+    assert_int_equal(thread->tid, 9);
+    assert_int_equal(thread->stack_high, 0);
+    assert_string_equal(thread->name, "");
+    return 0;
+}
+
+/* Records of newer writers, with more fields, and of older ones, with fewer; and what follows them. */
+static void test_more_and_fewer_fields(void **state)
+{
+    (void)state;
+    static const uint8_t payload[] = {
+        LWPS_TAG_THREAD_END, 6, 20, 7, 0x85, 0x85, 0x05, 0xff, /* time 10, cpu 7, and what is not known yet */
+        LWPS_TAG_THREAD_END, 1, 20,                            /* time 20 */
+        LWPS_TAG_TOTALS, 3, 0, 5, 6,                           /* time 20, user 5, system 6 */
+        LWPS_TAG_NOTE, 0,
+        LWPS_TAG_THREAD, 1, 9,
+        LWPS_TAG_THREAD_END, 4, 2, 0xff, 0x01, 0x33,           /* time 21, cpu 255 */
+    };
+    static const struct lwps_visitor sees = {
+        .thread_end = see_end, .totals = see_totals, .note = see_note, .thread = see_thread};
+    struct seen seen = {.end_count = 0};
+    struct lwps_damage damage;
+    struct lwp_error err;
+    write_block(payload, sizeof payload, 6);
+    assert_int_equal(lwps_read(path, &sees, &seen, &damage, &err), 0);
+    assert_int_equal(damage.bad_blocks, 0);
+    assert_int_equal(seen.end_count, 3);
+    assert_int_equal(seen.ends[0].time, 10000);
+    assert_int_equal(seen.ends[0].cpu_ns, 7);
+    assert_int_equal(seen.ends[1].time, 20000);
+    assert_int_equal(seen.ends[1].cpu_ns, 0);
+    assert_int_equal(seen.ends[2].time, 21000);
+    assert_int_equal(seen.ends[2].cpu_ns, 255);
+    assert_int_equal(seen.totals.time, 20000);
+    assert_int_equal(seen.totals.system_ns, 6);
+    assert_int_equal(seen.totals.samples, 0);
+    assert_int_equal(seen.notes, 1);
+    assert_int_equal(seen.threads, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -905,6 +990,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_damage_inside, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_wrong_contents, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_documented_example, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_more_and_fewer_fields, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
