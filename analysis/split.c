@@ -236,7 +236,8 @@ static bool split_try(struct lwp_profile *profile, struct lwp_layout *layout, st
     if (found.groups == 0 || split_padded(profile, layout, found.group))
         return false;
     bool advised = split_parts(profile, layout, &found, split);
-    if (!advised && !leave_out && whole < layout->weight.weight && !split_is_vague(layout)) {
+    bool others_worth = layout->weight.weight - whole >= share_worth * profile->total.weight;
+    if (!advised && !leave_out && others_worth && !split_is_vague(layout)) {
         struct split_fields others = {0};
         split_cluster(profile, layout, true, &others);
         advised = others.groups > 0 && split_parts(profile, layout, &others, split);

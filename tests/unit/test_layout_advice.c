@@ -249,6 +249,31 @@ static void test_pool(void **state)
     lwp_profile_fini(&profile);
 }
 
+/* List nodes of 32 bytes, one malloc each, all of which the loop uses. That they were set up by one field is no reason to
+ * split them, though arrays instead of blocks would pay. */
+static void test_pool_used_whole(void **state)
+{
+    (void)state;
+    struct lwp_profile profile;
+    struct lwp_splits splits;
+    static const struct use uses[] = {{0, 25, 0, 8}, {0, 25, 8, 8}, {0, 25, 16, 8}, {0, 24.9, 24, 8}, {1, 0.1, 0, 8}};
+    lwp_profile_init(&profile);
+    uint32_t context = lwp_contexts_child(&profile, 0, LWP_NONE, 0x4000, false);
+    uint32_t object = lwp_objects_allocated(&profile, LWP_OBJECT_HEAP, context, 32);
+    profile.objects[object].bytes = (uint64_t)32 * 4000000;
+    profile.objects[object].largest = 32;
+    profile.objects[object].allocations = 4000000;
+    for (size_t i = 0; i < 5; i++)
+        sample(&profile, object, &uses[i], 1, 0, 4000000, 4000, 0);
+    for (size_t i = 0; i < profile.stream_count; i++)
+        for (int k = 0; k < 20; k++)
+            lwp_streams_distance(&profile, (uint32_t)i, 100);
+    advise(&profile, &splits);
+    assert_true(profile.objects[object].single);
+    assert_int_equal(splits.count, 0);
+    lwp_profile_fini(&profile);
+}
+
 /* Blocks the collector left out: their accesses go to the pool the same instruction uses, if it uses but one. */
 static void test_adoption(void **state)
 {
@@ -282,6 +307,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_neuron),      cmocka_unit_test(test_sizes), cmocka_unit_test(test_nothing_to_say),
         cmocka_unit_test(test_small_share), cmocka_unit_test(test_pool),  cmocka_unit_test(test_adoption),
+        cmocka_unit_test(test_pool_used_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
