@@ -1,11 +1,11 @@
 #include "collector/exact/value_code.h"
 
+#include "collector/exact/machine_code.h"
+
 #include <stddef.h>
 
 /* In code: rbx values, rbp the first computation's context, r12 the epoch, r13 the number of zero, r14 addresses, r15 all
  * bits but the epoch's. Before each step r_holds may have the lower number of a slot. */
-enum reg { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8, R9, R10, R11, R12, R13, R14, R15 };
-
 enum { STEP_MOST = 192, EXIT_MOST = 32, EXITS_MOST = 1024, NONE = 0xffff };
 
 /* What is known of a slot's upper number. */
@@ -13,7 +13,6 @@ enum upper { UPPER_ANY, UPPER_ZERO, UPPER_NONE }; /* that of zero; 0 */
 
 static struct {
     struct lwp_value_codes *codes;
-    uint8_t *at;
     uint8_t upper[LWP_VALUE_SLOTS]; /* enum upper */
     uint16_t held;                  /* the slot whose lower number is in rax, NONE */
     uint32_t computed;              /* steps so far */
@@ -23,81 +22,9 @@ static struct {
     } exits[EXITS_MOST];
 } emitted;
 
-/* ---- instructions ---- */
-
-static void code_byte(unsigned byte)
-{
-    *emitted.at++ = (uint8_t)byte;
-}
-
-static void code_word(uint32_t word)
-{
-    __builtin_memcpy(emitted.at, &word, sizeof word);
-    emitted.at += sizeof word;
-}
-
-static void code_long(uint64_t value)
-{
-    __builtin_memcpy(emitted.at, &value, sizeof value);
-    emitted.at += sizeof value;
-}
-
-/* An instruction on two registers: `field` is the middle of the byte that names them. */
-static void code_registers(unsigned opcode, unsigned field, unsigned other)
-{
-    code_byte(0x48 | (field >> 3) << 2 | other >> 3);
-    code_byte(opcode);
-    code_byte(0xc0 | (field & 7) << 3 | (other & 7));
-}
-
-/* On a register and memory `distance` bytes from where `base`, neither rsp nor r12, points. */
-static void code_memory(unsigned opcode, unsigned field, unsigned base, size_t distance)
-{
-    code_byte(0x48 | (field >> 3) << 2 | base >> 3);
-    code_byte(opcode);
-    code_byte(0x80 | (field & 7) << 3 | (base & 7));
-    code_word((uint32_t)distance);
-}
-
-static void code_constant(enum reg to, uint64_t value)
-{
-    bool word = value >> 32 == 0;
-    if (!word || to >= R8)
-        code_byte(0x40 | (word ? 0 : 8) | to >> 3);
-    code_byte(0xb8 | (to & 7));
-    if (word)
-        code_word((uint32_t)value);
-    else
-        code_long(value);
-}
-
-static void code_move(enum reg to, enum reg from)
-{
-    code_registers(0x89, from, to);
-}
-
-static void code_add(enum reg to, enum reg from)
-{
-    code_registers(0x01, from, to);
-}
-
-static void code_xor(enum reg to, enum reg from)
-{
-    code_registers(0x31, from, to);
-}
-
-/* A constant of 8 bits with its sign: `field` 0: add, 1: or, 4: and, 6: xor. */
-static void code_small(unsigned field, enum reg to, int constant)
-{
-    code_registers(0x83, field, to);
-    code_byte((uint8_t)constant);
-}
-
 static void code_call(const void *function)
 {
-    code_constant(RAX, (uintptr_t)function);
-    code_byte(0xff); /* call rax */
-    code_byte(0xd0);
+    lwp_machine_call(function);
     emitted.held = NONE;
 }
 
@@ -113,51 +40,51 @@ static size_t slot_high(unsigned slot)
     return offsetof(struct lwp_values, high) + slot * sizeof(uint64_t);
 }
 
-static void slot_get(enum reg to, unsigned slot)
+static void slot_get(enum lwp_reg to, unsigned slot)
 {
     if (emitted.held == slot)
-        code_move(to, RAX);
+        lwp_machine_move(to, RAX);
     else
-        code_memory(0x8b, to, RBX, slot_low(slot));
+        lwp_machine_memory(0x8b, to, RBX, slot_low(slot));
 }
 
 /* From rax. */
 static void slot_set(unsigned slot)
 {
-    code_memory(0x89, RAX, RBX, slot_low(slot));
+    lwp_machine_memory(0x89, RAX, RBX, slot_low(slot));
     emitted.held = (uint16_t)slot;
 }
 
 /* The upper number, as it is. */
-static void slot_get_upper(enum reg to, unsigned slot)
+static void slot_get_upper(enum lwp_reg to, unsigned slot)
 {
     if (emitted.upper[slot] == UPPER_ZERO)
-        code_move(to, R13);
+        lwp_machine_move(to, R13);
     else if (emitted.upper[slot] == UPPER_NONE)
-        code_constant(to, 0);
+        lwp_machine_constant(to, 0);
     else
-        code_memory(0x8b, to, RBX, slot_high(slot));
+        lwp_machine_memory(0x8b, to, RBX, slot_high(slot));
 }
 
 /* lwp_number_high() of it; rcx is lost. */
-static void slot_get_high(enum reg to, unsigned slot)
+static void slot_get_high(enum lwp_reg to, unsigned slot)
 {
     if (emitted.upper[slot] == UPPER_ZERO) {
-        code_move(to, R13);
+        lwp_machine_move(to, R13);
         return;
     }
     slot_get(RCX, slot);
-    code_small(6, RCX, LWP_NUMBER_UPPER);
+    lwp_machine_small(6, RCX, LWP_NUMBER_UPPER);
     if (emitted.upper[slot] == UPPER_NONE) {
-        code_move(to, RCX);
+        lwp_machine_move(to, RCX);
         return;
     }
-    code_memory(0x8b, to, RBX, slot_high(slot));
-    code_registers(0x85, to, to);
-    code_byte(0x48 | (to >> 3) << 2); /* cmovz to, rcx */
-    code_byte(0x0f);
-    code_byte(0x44);
-    code_byte(0xc0 | (to & 7) << 3 | RCX);
+    lwp_machine_memory(0x8b, to, RBX, slot_high(slot));
+    lwp_machine_registers(0x85, to, to);
+    lwp_machine_byte(0x48 | (to >> 3) << 2); /* cmovz to, rcx */
+    lwp_machine_byte(0x0f);
+    lwp_machine_byte(0x44);
+    lwp_machine_byte(0xc0 | (to & 7) << 3 | RCX);
 }
 
 /* The superblock's own slots are read nowhere else, so that what is known of them need not be there. */
@@ -168,16 +95,16 @@ static void slot_set_upper(unsigned slot, enum upper upper)
     if (there)
         return;
     if (upper == UPPER_ZERO) {
-        code_memory(0x89, R13, RBX, slot_high(slot));
+        lwp_machine_memory(0x89, R13, RBX, slot_high(slot));
     } else {
-        code_memory(0xc7, 0, RBX, slot_high(slot));
-        code_word(0);
+        lwp_machine_memory(0xc7, 0, RBX, slot_high(slot));
+        lwp_machine_word(0);
     }
 }
 
-static void slot_set_any(unsigned slot, enum reg upper)
+static void slot_set_any(unsigned slot, enum lwp_reg upper)
 {
-    code_memory(0x89, upper, RBX, slot_high(slot));
+    lwp_machine_memory(0x89, upper, RBX, slot_high(slot));
     emitted.upper[slot] = UPPER_ANY;
 }
 
@@ -187,27 +114,24 @@ static void slot_set_any(unsigned slot, enum reg upper)
 static void code_whole(void)
 {
     uint64_t zero = lwp_number_operand(lwp_number_constant(0));
-    code_registers(0x21, R15, RDX); /* and */
-    code_constant(RCX, zero);
-    code_registers(0x39, RCX, RDX); /* compare */
-    code_byte(0x75);                /* unless equal: jump over */
-    code_byte(5);
-    code_small(1, RAX, LWP_NUMBER_ZEROS);
-    code_byte(0xc3); /* return */
-    code_constant(RCX, lwp_number_second);
-    code_byte(0x48); /* multiply rdx by rcx */
-    code_byte(0x0f);
-    code_byte(0xaf);
-    code_byte(0xd1);
-    code_add(RAX, RDX);
-    code_constant(RCX, lwp_number_key(LWP_NUMBER_KEY_PAIR));
-    code_add(RAX, RCX);
-    code_constant(RDX, lwp_number_multiplier);
-    code_registers(0xf7, 4, RDX);
-    code_xor(RAX, RDX);
-    code_registers(0x81, 4, RAX); /* and */
-    code_word((uint32_t)-1 << LWP_NUMBER_HASH);
-    code_byte(0xc3);
+    lwp_machine_registers(0x21, R15, RDX); /* and */
+    lwp_machine_constant(RCX, zero);
+    lwp_machine_registers(0x39, RCX, RDX); /* compare */
+    lwp_machine_byte(0x75);                /* unless equal: jump over */
+    lwp_machine_byte(5);
+    lwp_machine_small(1, RAX, LWP_NUMBER_ZEROS);
+    lwp_machine_return();
+    lwp_machine_constant(RCX, lwp_number_second);
+    lwp_machine_multiply(RDX, RCX);
+    lwp_machine_add(RAX, RDX);
+    lwp_machine_constant(RCX, lwp_number_key(LWP_NUMBER_KEY_PAIR));
+    lwp_machine_add(RAX, RCX);
+    lwp_machine_constant(RDX, lwp_number_multiplier);
+    lwp_machine_registers(0xf7, 4, RDX);
+    lwp_machine_xor(RAX, RDX);
+    lwp_machine_registers(0x81, 4, RAX); /* and */
+    lwp_machine_word((uint32_t)-1 << LWP_NUMBER_HASH);
+    lwp_machine_return();
 }
 
 /* A step's operand in rax; rcx and rdx are lost. */
@@ -216,39 +140,33 @@ static void operand_get(unsigned slot, bool wide)
     if (emitted.held != slot)
         slot_get(RAX, slot);
     emitted.held = NONE;
-    code_registers(0x21, R15, RAX); /* and */
+    lwp_machine_registers(0x21, R15, RAX); /* and */
     if (!wide || emitted.upper[slot] == UPPER_NONE)
         return;
     if (emitted.upper[slot] == UPPER_ZERO) {
-        code_small(1, RAX, LWP_NUMBER_ZEROS);
+        lwp_machine_small(1, RAX, LWP_NUMBER_ZEROS);
         return;
     }
     slot_get_upper(RDX, slot);
-    code_registers(0x85, RDX, RDX);
-    code_byte(0x74); /* if zero: over the call */
-    code_byte(5);
-    code_byte(0xe8);
-    code_word((uint32_t)(emitted.codes->memory - (emitted.at + 4)));
+    lwp_machine_registers(0x85, RDX, RDX);
+    lwp_machine_byte(0x74); /* if zero: over the call */
+    lwp_machine_byte(5);
+    lwp_machine_byte(0xe8);
+    lwp_machine_word((uint32_t)(emitted.codes->memory - (lwp_machine_at + 4)));
 }
 
 /* Squares rax, as lwp_number_either(). */
 static void operand_either(void)
 {
-    code_constant(RCX, lwp_number_offset);
-    code_add(RAX, RCX);
-    code_byte(0x48); /* multiply rax by rax */
-    code_byte(0x0f);
-    code_byte(0xaf);
-    code_byte(0xc0);
+    lwp_machine_constant(RCX, lwp_number_offset);
+    lwp_machine_add(RAX, RCX);
+    lwp_machine_multiply(RAX, RAX);
 }
 
 static void operand_second(void)
 {
-    code_constant(RCX, lwp_number_second);
-    code_byte(0x48); /* multiply rax by rcx */
-    code_byte(0x0f);
-    code_byte(0xaf);
-    code_byte(0xc1);
+    lwp_machine_constant(RCX, lwp_number_second);
+    lwp_machine_multiply(RAX, RCX);
 }
 
 static void code_operator(const struct lwp_value_step *step)
@@ -263,20 +181,20 @@ static void code_operator(const struct lwp_value_step *step)
         else if (!a)
             operand_second();
         if (i == 0 && two)
-            code_move(R8, RAX);
+            lwp_machine_move(R8, RAX);
     }
     if (two)
-        code_add(RAX, R8);
-    code_constant(RCX, step->key);
-    code_add(RAX, RCX);
-    code_constant(RDX, lwp_number_multiplier);
-    code_registers(0xf7, 4, RDX); /* multiply rax by rdx, to both */
-    code_xor(RAX, RDX);
-    code_registers(0x81, 4, RAX); /* and */
-    code_word((uint32_t)-1 << LWP_NUMBER_HASH);
-    code_registers(0x09, R12, RAX); /* or */
+        lwp_machine_add(RAX, R8);
+    lwp_machine_constant(RCX, step->key);
+    lwp_machine_add(RAX, RCX);
+    lwp_machine_constant(RDX, lwp_number_multiplier);
+    lwp_machine_registers(0xf7, 4, RDX); /* multiply rax by rdx, to both */
+    lwp_machine_xor(RAX, RDX);
+    lwp_machine_registers(0x81, 4, RAX); /* and */
+    lwp_machine_word((uint32_t)-1 << LWP_NUMBER_HASH);
+    lwp_machine_registers(0x09, R12, RAX); /* or */
     if (step->width)
-        code_small(1, RAX, step->width);
+        lwp_machine_small(1, RAX, step->width);
     slot_set(step->to);
     slot_set_upper(step->to, step->narrow ? UPPER_ZERO : UPPER_NONE);
 }
@@ -299,15 +217,15 @@ static void code_narrow(const struct lwp_value_step *step)
 {
     slot_get(RAX, step->a);
     if (step->code == LWP_VALUE_TO_8) {
-        code_small(4, RAX, ~LWP_NUMBER_WIDTH);
-        code_small(1, RAX, LWP_NUMBER_8);
+        lwp_machine_small(4, RAX, ~LWP_NUMBER_WIDTH);
+        lwp_machine_small(1, RAX, LWP_NUMBER_8);
     } else if (step->code == LWP_VALUE_TO_16) {
-        code_move(RDX, RAX); /* without LWP_NUMBER_8 it gets LWP_NUMBER_16 */
-        code_registers(0xc1, 5, RDX); /* shift right */
-        code_byte(__builtin_ctz(LWP_NUMBER_8));
-        code_small(4, RDX, LWP_NUMBER_16);
-        code_small(6, RDX, LWP_NUMBER_16);
-        code_registers(0x09, RDX, RAX);
+        lwp_machine_move(RDX, RAX); /* without LWP_NUMBER_8 it gets LWP_NUMBER_16 */
+        lwp_machine_registers(0xc1, 5, RDX); /* shift right */
+        lwp_machine_byte(__builtin_ctz(LWP_NUMBER_8));
+        lwp_machine_small(4, RDX, LWP_NUMBER_16);
+        lwp_machine_small(6, RDX, LWP_NUMBER_16);
+        lwp_machine_registers(0x09, RDX, RAX);
     }
     slot_set(step->to);
     slot_set_upper(step->to, UPPER_ZERO);
@@ -317,7 +235,7 @@ _Static_assert(LWP_NUMBER_16 == 1, "a bit that is shifted down");
 static void code_high(const struct lwp_value_step *step)
 {
     slot_get_high(RDX, step->a);
-    code_move(RAX, RDX);
+    lwp_machine_move(RAX, RDX);
     slot_set(step->to);
     slot_set_upper(step->to, UPPER_ZERO);
 }
@@ -337,10 +255,10 @@ static void code_pair(const struct lwp_value_step *step)
 static void code_known(const struct lwp_value_step *step)
 {
     if (step->key == lwp_number_constant(0)) {
-        code_move(RAX, R13);
+        lwp_machine_move(RAX, R13);
     } else {
-        code_constant(RAX, step->key);
-        code_registers(0x09, R12, RAX);
+        lwp_machine_constant(RAX, step->key);
+        lwp_machine_registers(0x09, R12, RAX);
     }
     slot_set(step->to);
     slot_set_upper(step->to, UPPER_ZERO);
@@ -348,8 +266,8 @@ static void code_known(const struct lwp_value_step *step)
 
 static void code_new(const struct lwp_value_step *step)
 {
-    code_move(RDI, RBX);
-    code_constant(RSI, step->width);
+    lwp_machine_move(RDI, RBX);
+    lwp_machine_constant(RSI, step->width);
     code_call((const void *)lwp_values_new);
     slot_set(step->to);
     slot_set_upper(step->to, step->narrow ? UPPER_ZERO : UPPER_NONE);
@@ -358,9 +276,9 @@ static void code_new(const struct lwp_value_step *step)
 /* What functions that access memory are called with: values, address, offset. */
 static void code_access(const struct lwp_value_step *step)
 {
-    code_move(RDI, RBX);
-    code_memory(0x8b, RSI, R14, step->b * sizeof(uint64_t));
-    code_constant(RDX, step->key);
+    lwp_machine_move(RDI, RBX);
+    lwp_machine_memory(0x8b, RSI, R14, step->b * sizeof(uint64_t));
+    lwp_machine_constant(RDX, step->key);
 }
 
 #define FUNCTIONS(bytes)                                                                                       \
@@ -400,20 +318,20 @@ static void code_store(const struct lwp_value_step *step)
 
 static void code_forget(const struct lwp_value_step *step)
 {
-    code_memory(0x8b, RSI, R14, step->b * sizeof(uint64_t));
-    code_move(RDI, RBX);
-    code_constant(RDX, step->key);
+    lwp_machine_memory(0x8b, RSI, R14, step->b * sizeof(uint64_t));
+    lwp_machine_move(RDI, RBX);
+    lwp_machine_constant(RDX, step->key);
     code_call((const void *)lwp_values_forget_bytes);
 }
 
 static void code_computed(const struct lwp_value_step *step)
 {
     slot_get(RSI, step->a);
-    code_move(RDI, RBX);
-    code_constant(RDX, step->key);
-    code_byte(0x8d); /* ecx = ebp + `to` */
-    code_byte(0x8d);
-    code_word(step->to);
+    lwp_machine_move(RDI, RBX);
+    lwp_machine_constant(RDX, step->key);
+    lwp_machine_byte(0x8d); /* ecx = ebp + `to` */
+    lwp_machine_byte(0x8d);
+    lwp_machine_word(step->to);
     code_call((const void *)lwp_values_computed);
     emitted.computed++;
 }
@@ -450,28 +368,28 @@ static void code_step(const struct lwp_value_step *step)
 static void code_return(uint32_t computed)
 {
     if (computed) {
-        code_memory(0x81, 0, RBX, offsetof(struct lwp_values, computed));
-        code_word(computed);
+        lwp_machine_memory(0x81, 0, RBX, offsetof(struct lwp_values, computed));
+        lwp_machine_word(computed);
     }
-    code_byte(0xc3);
+    lwp_machine_return();
 }
 
 /* Left here if no more exits than `exit` were passed. */
 static void code_exit(uint32_t exit)
 {
-    code_memory(0x81, 7, RBX, offsetof(struct lwp_values, passed)); /* compare */
-    code_word(exit);
-    code_byte(0x0f); /* if equal: jump */
-    code_byte(0x84);
-    code_word(0);
-    emitted.exits[exit] = (struct exit){emitted.at, emitted.computed};
+    lwp_machine_memory(0x81, 7, RBX, offsetof(struct lwp_values, passed)); /* compare */
+    lwp_machine_word(exit);
+    lwp_machine_byte(0x0f); /* if equal: jump */
+    lwp_machine_byte(0x84);
+    lwp_machine_word(0);
+    emitted.exits[exit] = (struct exit){lwp_machine_at, emitted.computed};
 }
 
 const void *lwp_value_code(struct lwp_value_codes *codes, const struct lwp_value_steps *steps)
 {
     if (steps->exits > EXITS_MOST || codes->room - codes->used < steps->count * STEP_MOST + (steps->exits + 1) * EXIT_MOST)
         return NULL;
-    uint8_t *start = emitted.at = codes->memory + codes->used;
+    uint8_t *start = lwp_machine_at = codes->memory + codes->used;
     uint32_t exit = 0;
     emitted.codes = codes;
     emitted.held = NONE;
@@ -485,11 +403,11 @@ const void *lwp_value_code(struct lwp_value_codes *codes, const struct lwp_value
     }
     code_return(emitted.computed);
     for (uint32_t i = 0; i < exit; i++) {
-        uint32_t distance = (uint32_t)(emitted.at - emitted.exits[i].jump);
+        uint32_t distance = (uint32_t)(lwp_machine_at - emitted.exits[i].jump);
         __builtin_memcpy(emitted.exits[i].jump - sizeof distance, &distance, sizeof distance);
         code_return(emitted.exits[i].computed);
     }
-    codes->used = (size_t)(emitted.at - codes->memory);
+    codes->used = (size_t)(lwp_machine_at - codes->memory);
     return start;
 }
 
@@ -498,9 +416,9 @@ bool lwp_value_codes_init(struct lwp_value_codes *codes, const struct lwp_shadow
     *codes = (struct lwp_value_codes){.memory = port->map(room), .room = room};
     if (!codes->memory)
         return false;
-    emitted.at = codes->memory;
+    lwp_machine_at = codes->memory;
     code_whole();
-    codes->used = (size_t)(emitted.at - codes->memory);
+    codes->used = (size_t)(lwp_machine_at - codes->memory);
     return true;
 }
 

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "collector/exact/shadow_pairs.c"
+#include "collector/exact/machine_code.c"
 #include "collector/exact/value_code.c"
 #include "collector/exact/value_memory.c"
 #include "collector/exact/value_steps.c"
