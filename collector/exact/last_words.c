@@ -15,7 +15,7 @@ static void (*words_say)(void);
 
 void lwp_last_words(void (*say)(void))
 {
-    words_room = VG_(am_shadow_alloc)(SET_ASIDE);
+    words_room = LWP_TOOL_PAGES(SET_ASIDE);
     words_say = say;
 }
 

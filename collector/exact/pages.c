@@ -4,7 +4,7 @@
 
 void *lwp_pages_map(size_t bytes)
 {
-    return VG_(am_shadow_alloc)(VG_PGROUNDUP(bytes));
+    return LWP_TOOL_PAGES(VG_PGROUNDUP(bytes));
 }
 
 void lwp_pages_unmap(void *memory, size_t bytes)

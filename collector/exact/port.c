@@ -113,7 +113,7 @@ void *mmap(void *address, size_t size, int protection, int flags, int fd, off_t 
 {
     (void)address;
     if (flags & MAP_ANONYMOUS)
-        return VG_(am_shadow_alloc)(size);
+        return LWP_TOOL_PAGES(size);
     SysRes mapped = VG_(am_shared_mmap_file_float_valgrind)(size, (UInt)protection, fd, offset);
     if (sr_isError(mapped)) {
         port_errno = (int)sr_Err(mapped);

@@ -26,4 +26,17 @@
 #include "pub_tool_vkiscnums.h"
 #pragma GCC diagnostic pop
 
+/* Zeroed pages, or NULL. Valgrind's own function returns the address up to 3.22, a SysRes from 3.23 on. */
+static inline void *tool_address(void *address)
+{
+    return address;
+}
+
+static inline void *tool_result(SysRes result)
+{
+    return sr_isError(result) ? NULL : (void *)sr_Res(result);
+}
+
+#define LWP_TOOL_PAGES(bytes) _Generic(VG_(am_shadow_alloc)(0), SysRes: tool_result, default: tool_address)(VG_(am_shadow_alloc)(bytes))
+
 #endif

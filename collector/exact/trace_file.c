@@ -24,7 +24,7 @@ struct lwp_traced {
     } homes[];
 };
 
-bool lwp_trace_file_runs;
+Bool lwp_trace_file_runs;
 
 static struct {
     struct lwps_writer writer;

@@ -7,7 +7,7 @@
 #include "collector/exact/trace.h"
 
 /* Set before anything is translated. */
-extern bool lwp_trace_file_runs;
+extern Bool lwp_trace_file_runs;
 
 /* A window begins. */
 void lwp_trace_file_window(void);
