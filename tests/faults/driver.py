@@ -16,7 +16,7 @@ LIGHT = ("-F", "2000", "--max-overhead", "25")
 class Case:
     name: str
     command: list
-    needs: tuple = ()  # programs, libraries ("lib..."), "root"
+    needs: tuple = ()  # programs, libraries ("lib..."), files ("/..."), "root"
     builds: tuple = ()  # (file, shell command that makes it): once, in PROGRAMS; failing, the case is skipped
     shell: str = ""  # sh that starts it: ulimit, redirections; "$@" is the program
     engines: tuple = ("light",)
@@ -186,6 +186,8 @@ def samples_of(case, result, beside):
 def available(need):
     if need == "root":
         return os.geteuid() == 0
+    if need.startswith("/"):
+        return os.access(need, os.W_OK)
     if need.startswith("lib"):
         return subprocess.run("ldconfig -p | grep -q '^[[:space:]]*%s'" % re.escape(need), shell=True).returncode == 0
     return shutil.which(need) is not None

@@ -18,9 +18,9 @@ def own(program, situation, **more):
                 builds=built(program, program + ".c"), **more)
 
 
-def plain(name, *rest, source="plain.c", compiler=CC, **more):
-    """plain.c, built in another way."""
-    return Case("plain." + name, [os.path.join(PROGRAMS, "plain." + name), "plain"],
+def plain(name, *rest, source="plain.c", compiler=CC, prefix=(), **more):
+    """plain.c, built in another way; what `prefix` starts, starts it."""
+    return Case("plain." + name, [*prefix, os.path.join(PROGRAMS, "plain." + name), "plain"],
                 builds=(("plain." + name, " ".join((compiler, FLAGS, "-o", "plain." + name, os.path.join(HERE, source), *rest))),), **more)
 
 
@@ -52,6 +52,11 @@ def result_removed(process, result):
         os.rename(result, result + ".gone")
 
 
+# A control group (version 1) with 64 MiB, in which what grows beyond is killed.
+IN_SMALL_GROUP = """group=/sys/fs/cgroup/memory/lwp-faults-$$
+mkdir $group && echo 64M > $group/memory.limit_in_bytes && (sh -c 'echo $PPID' > $group/cgroup.procs; exec "$@"); status=$?
+rmdir $group; exit $status"""
+
 ALLOCATORS = [("jemalloc", "-ljemalloc", "libjemalloc.so"), ("tcmalloc", "-ltcmalloc_minimal", "libtcmalloc_minimal.so"),
               ("mimalloc", "-lmimalloc", "libmimalloc.so")]
 
@@ -62,6 +67,7 @@ SITUATIONS = [
     own("limits", "file_size"),
     own("limits", "address_space"),
     own("limits", "refused"),
+    Case("limits.group_memory", ["sh", "-c", "tail /dev/zero; echo status $?"], needs=("root", "/sys/fs/cgroup/memory/memory.limit_in_bytes"), shell=IN_SMALL_GROUP),
     own("limits", "locked"),
     own("limits", "processes", needs=("root",)),
     own("limits", "cpu_time"),
@@ -100,6 +106,12 @@ SITUATIONS = [
     plain("plain"),
     plain("own_allocator", "-fno-builtin", os.path.join(HERE, "allocator.c")),
     *(plain(name, flag, needs=(library,)) for name, flag, library in ALLOCATORS),
+    plain("beside_jemalloc", needs=("libjemalloc.so.2",), shell="LD_PRELOAD=libjemalloc.so.2 exec \"$@\""),
+    plain("beside_two", needs=("libjemalloc.so.2", "libmimalloc.so.2"), shell="LD_PRELOAD='libmimalloc.so.2 libjemalloc.so.2' exec \"$@\""),
+    # what lwp's library cannot be in: refused; its loader complains of that where it is a child
+    plain("musl", compiler="musl-gcc", needs=("musl-gcc",), refuses="musl"),
+    plain("bits_32", "-m32", refuses="32-bit"),
+    plain("bits_32_child", "-m32", prefix=("sh", "-c", "\"$@\" 2> said; echo status $?; grep -v ^ERROR: said; rm said", "sh"), samples=0),
     # sanitizers
     plain("undefined", "-fsanitize=undefined"),
     *(plain(compiler + "_" + name, "-fsanitize=" + name, compiler=compiler, needs=(compiler,), refuses="-fsanitize=" + name)
