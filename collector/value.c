@@ -32,7 +32,8 @@ enum lwps_value lwp_value_compare(uint64_t before, uint64_t after, unsigned byte
         float a, b;
         __builtin_memcpy(&a, (const char *)&before + i, sizeof a);
         __builtin_memcpy(&b, (const char *)&after + i, sizeof b);
-        if (memcmp(&a, &b, sizeof a) && !(isnormal(a) && isnormal(b) && is_close((double)a, (double)b)))
+        if (memcmp(&a, &b, sizeof a) && // NOLINT(bugprone-suspicious-memory-comparison): -0 is not +0 here
+            !(isnormal(a) && isnormal(b) && is_close((double)a, (double)b)))
             return LWPS_VALUE_OTHER;
     }
     return LWPS_VALUE_CLOSE;

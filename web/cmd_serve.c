@@ -17,8 +17,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-extern char **environ;
-
 static const struct lwp_option serve_options[] = {
     {.name = "port",
      .letter = 'p',

@@ -50,7 +50,7 @@ int lwp_preparing_start(struct lwp_preparing **made, const char *dir, struct lwp
         return lwp_error_set(err, LWP_ERR_MEMORY, "no memory");
     pthread_mutex_init(&preparing->mutex, NULL);
     pthread_cond_init(&preparing->ended, NULL);
-    strcpy(preparing->dir, dir);
+    memcpy(preparing->dir, dir, strlen(dir) + 1);
     if (pthread_create(&preparing->thread, NULL, preparing_run, preparing)) {
         preparing_free(preparing);
         return lwp_error_set(err, LWP_ERR_SYSTEM, "cannot start the analysis: no thread for it");

@@ -21,8 +21,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
-
 enum { RESULT_BYTES_MAX = 256 << 20 };
 
 /* Opens what is below `dir`: no link on the way may lead out of it, whoever made the result. Kernels before 5.6 cannot tell
@@ -69,11 +67,12 @@ bool lwp_result_is_within(const char *folder, const char *name)
     return snprintf(path, sizeof path, "%s/%s", folder, name) < (int)sizeof path && lwp_result_is(path);
 }
 
-/* Starts this program with other arguments and its output on `stream` (1 or 2) as *from. Returns its id or -1. */
+/* Starts this program with other arguments and its output on `stream` (1 or 2) as *from (NULL: none). Returns its id or -1. */
 static pid_t result_start(const char *const argv[], int stream, FILE **from)
 {
     int pipe_ends[2];
     pid_t pid = -1;
+    *from = NULL;
     if (pipe2(pipe_ends, O_CLOEXEC))
         return -1;
     posix_spawn_file_actions_t actions;

@@ -75,7 +75,7 @@ static int site_add(struct lwp_site *site, const char *dir, const char *name, st
 /* Finds the results that have come since. */
 static int site_scan(struct lwp_site *site, struct lwp_error *err)
 {
-    DIR *folder = opendir(site->folder);
+    DIR *folder = site->folder ? opendir(site->folder) : NULL;
     size_t known = site->count;
     int status = 0;
     if (!folder)

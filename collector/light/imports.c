@@ -100,7 +100,7 @@ static void imports_bind(const void *inside)
     for (int list = 0; list < 2; list++)
         for (size_t i = 0; i < image.count[list]; i++) {
             const ElfW(Rela) *relocation = &image.relocations[list][i];
-            unsigned type = ELF64_R_TYPE(relocation->r_info);
+            unsigned type = ELF64_R_TYPE(relocation->r_info); // NOLINT(clang-analyzer-core.NullDereference): those of a count
             const ElfW(Sym) *symbol = &image.symbols[ELF64_R_SYM(relocation->r_info)];
             const char *name = image.strings + symbol->st_name;
             if ((type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT) || ELF64_ST_TYPE(symbol->st_info) == STT_OBJECT)

@@ -166,7 +166,7 @@ static void watch_piece(struct lwp_watch *watch, uint32_t *random, uint64_t addr
         piece /= 2;
         first = (address + piece - 1) & ~(uint64_t)(piece - 1);
     }
-    unsigned pieces = (unsigned)((address + bytes - first) / piece);
+    unsigned pieces = (unsigned)((address + bytes - first) / piece); // NOLINT(clang-analyzer-core.DivideZero): one byte is always found
     watch->address = first + (uint64_t)piece * lwp_random_below(random, pieces);
     watch->bytes = (uint8_t)piece;
 }
