@@ -114,7 +114,7 @@ static void making_stride(struct sampled_making *making, int64_t stride, uint64_
 
 static void making_stream(struct sampled_making *making, const struct lwp_stream *stream, int64_t step)
 {
-    uint64_t low, high;
+    uint64_t low = 0, high = 0;
     if (step)
         making_stride(making, step, stream->accesses);
     if (step && llabs(step) <= PAGE && stream_ends(stream, &low, &high))
@@ -199,7 +199,7 @@ void lwp_locality_sampled_find(struct lwp_profile *profile, struct lwp_sampled_l
         const struct lwp_stream *stream = &profile->streams[i];
         uint32_t row = stream->region == LWP_NONE ? 0 : first[stream->region];
         int64_t step = row ? stream_step(profile, stream, &steps) : 0;
-        uint64_t low, high;
+        uint64_t low = 0, high = 0;
         if (step && (uint64_t)llabs(step) <= STREAM_LINES * profile->machine.line_bytes && stream_ends(stream, &low, &high))
             ranges_add(&walks[row - 1], stream->object, low, high);
         for (; row; row = makings[row - 1].next_of_region)
