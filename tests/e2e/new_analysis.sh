@@ -25,7 +25,7 @@ int main(void)
     unsigned at = 1, sum = 0;
     for (int i = 0; i < N; i++)
         table[i] = i * 2654435761u;
-    for (int i = 0; i < 30000000; i++)
+    for (int i = 0; i < 200000000; i++) /* for long after the delay, however fast the machine is */
         at = at * 1664525 + 1013904223, sum += table[(at >> 8) % N];
     for (int i = 0; i < 30000000; i++)
         at = at * 1664525 + 1013904223, sums[(at >> 8) % N] += at;
