@@ -6,7 +6,7 @@
 #include "collector/launch/target.h"
 
 #include "base/path.h"
-#include "collector/launch/sanitized.h"
+#include "collector/sanitized.h"
 
 #include <elf.h>
 #include <errno.h>

@@ -1,11 +1,13 @@
 /* Children that run on the program's own memory: what was stored they may use unseen, so all watches end before they start.
  * Those of fork are init.c's. Not seen: children made by the C library in other ways, and by bare system calls. */
 #define _GNU_SOURCE
+#include "collector/light/foreign.h"
 #include "collector/light/next.h"
 #include "collector/light/own_files.h"
 #include "collector/light/watched_memory.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -90,24 +92,27 @@ __asm__(".pushsection .text\n"
         ".popsection\n");
 
 /* Whatever a thread began to watch while the child was about to run ends, too. */
-#define SPAWN(result, name, parameters, arguments)                      \
-    EXPORT result name parameters                                       \
-    {                                                                   \
-        LWP_NEXT(#name);                                                \
+#define CHILD(result, name, parameters, arguments, prepare)                    \
+    EXPORT result name parameters                                              \
+    {                                                                          \
+        LWP_NEXT(#name);                                                       \
         void *function = next.function ? next.function : lwp_next_find(&next); \
-        children_begin();                                               \
-        result made = ((result(*) parameters)function) arguments;       \
-        children_begin();                                               \
-        return made;                                                    \
+        children_begin();                                                      \
+        prepare;                                                               \
+        result made = ((result(*) parameters)function) arguments;              \
+        children_begin();                                                      \
+        return made;                                                           \
     }
 
-SPAWN(int, posix_spawn,
-      (pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
-       char *const arguments[], char *const environment[]),
-      (pid, path, actions, attributes, arguments, environment))
-SPAWN(int, posix_spawnp,
-      (pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
-       char *const arguments[], char *const environment[]),
-      (pid, file, actions, attributes, arguments, environment))
-SPAWN(int, system, (const char *command), (command))
-SPAWN(FILE *, popen, (const char *command, const char *type), (command, type))
+/* Those that cannot bear this library get an environment without it. */
+#define SPAWN(name, foreign)                                                                                         \
+    CHILD(int, name,                                                                                                 \
+          (pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes, \
+           char *const arguments[], char *const environment[]),                                                      \
+          (pid, file, actions, attributes, arguments, environment), size_t count = foreign; char *room[count + 1];   \
+          if (count) environment = lwp_foreign_environment(environment, room, count))
+
+SPAWN(posix_spawn, lwp_foreign(AT_FDCWD, file, 0, environment))
+SPAWN(posix_spawnp, lwp_foreign_in_path(file, environment))
+CHILD(int, system, (const char *command), (command), (void)0)
+CHILD(FILE *, popen, (const char *command, const char *type), (command, type), (void)0)

@@ -2,6 +2,7 @@
  * written and closed before, and nothing is sampled from then on. Not seen: bare system calls. */
 #define _GNU_SOURCE
 #include "collector/light/counted_calls.h"
+#include "collector/light/foreign.h"
 #include "collector/light/next.h"
 #include "collector/light/own_breakpoints.h"
 #include "collector/light/process.h"
@@ -13,6 +14,7 @@
 
 static void confined_leave(void)
 {
+    lwp_foreign_leave();
     lwp_process_leave("the program confined itself (seccomp): nothing was sampled from then on");
 }
 

@@ -1,7 +1,9 @@
 /* A program that the process executes in its own place. Where breakpoints see the kernel's accesses, one on the arguments
  * would stop the process for what exec itself reads, but only when the other program is there: without our handler it would
- * be killed. So nothing is watched meanwhile. Not seen: bare system calls. */
+ * be killed. So nothing is watched meanwhile. What cannot bear this library gets an environment without it. Not seen: bare
+ * system calls. */
 #define _GNU_SOURCE
+#include "collector/light/foreign.h"
 #include "collector/light/next.h"
 #include "collector/light/own_breakpoints.h"
 #include "collector/light/process.h"
@@ -10,6 +12,8 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <fcntl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define EXPORT __attribute__((visibility("default")))
@@ -44,29 +48,45 @@ static void replaced_not(struct lwp_thread *self)
     errno = saved;
 }
 
-#define EXEC(name, parameters, arguments)                                      \
-    static int replaced_##name parameters                                      \
-    {                                                                          \
-        LWP_NEXT(#name);                                                       \
-        void *function = next.function ? next.function : lwp_next_find(&next); \
-        struct lwp_thread *self = replaced_begin();                            \
-        int status = ((int (*) parameters)function) arguments;                 \
-        replaced_not(self);                                                    \
-        return status;                                                         \
-    }                                                                          \
-                                                                               \
-    EXPORT int name parameters                                                 \
-    {                                                                          \
-        return replaced_##name arguments;                                      \
+/* `foreign`: the room for an environment without this library, or 0. */
+#define EXEC(name, parameters, arguments, foreign)                                \
+    static int replaced_##name parameters                                         \
+    {                                                                             \
+        LWP_NEXT(#name);                                                          \
+        void *function = next.function ? next.function : lwp_next_find(&next);    \
+        struct lwp_thread *self = replaced_begin();                               \
+        size_t count = foreign;                                                   \
+        char *room[count + 1];                                                    \
+        if (count)                                                                \
+            environment = lwp_foreign_environment(environment, room, count);      \
+        int status = ((int (*) parameters)function) arguments;                    \
+        replaced_not(self);                                                       \
+        return status;                                                            \
+    }                                                                             \
+                                                                                  \
+    EXPORT int name parameters                                                    \
+    {                                                                             \
+        return replaced_##name arguments;                                         \
     }
 
-EXEC(execve, (const char *path, char *const list[], char *const environment[]), (path, list, environment))
-EXEC(execv, (const char *path, char *const list[]), (path, list))
-EXEC(execvp, (const char *file, char *const list[]), (file, list))
-EXEC(execvpe, (const char *file, char *const list[], char *const environment[]), (file, list, environment))
-EXEC(fexecve, (int fd, char *const list[], char *const environment[]), (fd, list, environment))
+EXEC(execve, (const char *path, char *const list[], char *const environment[]), (path, list, environment),
+     lwp_foreign(AT_FDCWD, path, 0, environment))
+EXEC(execvpe, (const char *file, char *const list[], char *const environment[]), (file, list, environment),
+     lwp_foreign_in_path(file, environment))
+EXEC(fexecve, (int fd, char *const list[], char *const environment[]), (fd, list, environment),
+     lwp_foreign(fd, "", AT_EMPTY_PATH, environment))
 EXEC(execveat, (int at, const char *path, char *const list[], char *const environment[], int flags),
-     (at, path, list, environment, flags))
+     (at, path, list, environment, flags), lwp_foreign(at, path, flags, environment))
+
+EXPORT int execv(const char *path, char *const list[])
+{
+    return replaced_execve(path, list, environ);
+}
+
+EXPORT int execvp(const char *file, char *const list[])
+{
+    return replaced_execvpe(file, list, environ);
+}
 
 /* Those that take a list: `run` is a statement about `list`, and `after`, which is behind its end. */
 #define EXEC_LIST(name, run)                                                  \
@@ -88,15 +108,23 @@ EXEC(execveat, (int at, const char *path, char *const list[], char *const enviro
         return status;                                                        \
     }
 
-EXEC_LIST(execl, replaced_execv(path, list))
-EXEC_LIST(execlp, replaced_execvp(path, list))
+EXEC_LIST(execl, replaced_execve(path, list, environ))
+EXEC_LIST(execlp, replaced_execvpe(path, list, environ))
 EXEC_LIST(execle, replaced_execve(path, list, va_arg(after, char *const *)))
 
 HIDDEN long lwp_replaced_syscall(long number, long a, long b, long c, long d, long e);
 
+/* execve or execveat */
 long lwp_replaced_syscall(long number, long a, long b, long c, long d, long e)
 {
+    bool with_folder = number == SYS_execveat;
+    long *environment = with_folder ? &d : &c;
     struct lwp_thread *self = replaced_begin();
+    size_t count = with_folder ? lwp_foreign((int)a, (const char *)b, (int)e, (char *const *)d)
+                               : lwp_foreign(AT_FDCWD, (const char *)a, 0, (char *const *)c);
+    char *room[count + 1];
+    if (count)
+        *environment = (long)lwp_foreign_environment((char *const *)*environment, room, count);
     long status = lwp_own_syscall(number, a, b, c, d, e);
     replaced_not(self);
     return status;

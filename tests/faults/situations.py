@@ -24,6 +24,13 @@ def plain(name, *rest, source="plain.c", compiler=CC, prefix=(), **more):
                 builds=(("plain." + name, " ".join((compiler, FLAGS, "-o", "plain." + name, os.path.join(HERE, source), *rest))),), **more)
 
 
+def foreign(kind, compiler, name=None, needs=(), **more):
+    """foreign.c starts said.c in all ways; of what `compiler` makes of that."""
+    child = "said." + kind
+    return Case(name or "foreign." + kind, [os.path.join(PROGRAMS, "foreign"), PROGRAMS, child], needs=(compiler.split()[0], *needs),
+                builds=built("foreign", "foreign.c") + ((child, "%s -o %s %s/said.c" % (compiler, child, HERE)),), **more)
+
+
 def wait_until(ready, seconds=20):
     end = time.monotonic() + seconds
     while not ready() and time.monotonic() < end:
@@ -108,10 +115,13 @@ SITUATIONS = [
     *(plain(name, flag, needs=(library,)) for name, flag, library in ALLOCATORS),
     plain("beside_jemalloc", needs=("libjemalloc.so.2",), shell="LD_PRELOAD=libjemalloc.so.2 exec \"$@\""),
     plain("beside_two", needs=("libjemalloc.so.2", "libmimalloc.so.2"), shell="LD_PRELOAD='libmimalloc.so.2 libjemalloc.so.2' exec \"$@\""),
-    # what lwp's library cannot be in: refused; its loader complains of that where it is a child
+    # what lwp's library cannot be in: refused; as a child it runs without
     plain("musl", compiler="musl-gcc", needs=("musl-gcc",), refuses="musl"),
     plain("bits_32", "-m32", refuses="32-bit"),
-    plain("bits_32_child", "-m32", prefix=("sh", "-c", "\"$@\" 2> said; echo status $?; grep -v ^ERROR: said; rm said", "sh"), samples=0),
+    foreign("musl", "musl-gcc"), foreign("bits_32", CC + " -m32"),
+    foreign("gcc_address", "gcc -fsanitize=address"), foreign("gcc_leak", "gcc -fsanitize=leak"),
+    foreign("gcc_thread", "gcc -fsanitize=thread"), foreign("clang_thread", "clang -fsanitize=thread"),
+    foreign("bits_32", CC + " -m32", name="foreign.beside", needs=("libjemalloc.so.2",), shell="LD_PRELOAD=libjemalloc.so.2 exec \"$@\""),
     # sanitizers
     plain("undefined", "-fsanitize=undefined"),
     *(plain(compiler + "_" + name, "-fsanitize=" + name, compiler=compiler, needs=(compiler,), refuses="-fsanitize=" + name)

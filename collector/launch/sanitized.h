@@ -1,8 +1,0 @@
-/* Whether a program was built with a sanitizer whose runtime tolerates no library before it. */
-#ifndef LWP_LAUNCH_SANITIZED_H
-#define LWP_LAUNCH_SANITIZED_H
-
-/* The option it was built with ("-fsanitize=thread"), or NULL, also for what is no 64-bit ELF file. */
-const char *lwp_sanitized(int fd);
-
-#endif
