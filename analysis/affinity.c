@@ -84,7 +84,7 @@ size_t lwp_affinity_cluster(const double *affinity, const double *weights, size_
             continue;
         count++;
         for (size_t j = 0; j < fields; j++)
-            if (group[j] == (int)j && (sums[j] > sums[i] || (sums[j] >= sums[i] && j < i)))
+            if (group[j] == (int)j && (sums[j] > sums[i] || (j < i && sums[j] >= sums[i])))
                 rank[i]++;
     }
     for (size_t i = fields; i--;)

@@ -24,7 +24,7 @@ static void load_said(struct load *load, struct lwp_parcel *parcel)
     }
     LWP_PARCEL(parcel, count);
     for (size_t i = 0; i < count && !parcel->bad; i++) {
-        struct load_note *note = parcel->taking ? &(struct load_note){.number = 0} : &load->notes.items[i];
+        struct load_note taken = {.number = 0}, *note = parcel->taking ? &taken : &load->notes.items[i];
         const char *text = note->text;
         LWP_PARCEL(parcel, note->number);
         LWP_PARCEL(parcel, note->sequence);
