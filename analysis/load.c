@@ -22,7 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { JOBS_MAX = 256, PATH_TEXT = 600 };
+enum { JOBS_MAX = 256 };
 
 static const char *load_unit(uint8_t unit)
 {
@@ -36,7 +36,7 @@ static uint64_t load_thread(struct load *load, struct load_process *process, siz
 {
     const struct lwp_input *input = process->input;
     uint32_t number = input->number + 1 + (uint32_t)file;
-    char path[4096], shown[PATH_TEXT];
+    char path[4096], shown[LOAD_PATH_TEXT];
     struct lwp_attributed read;
     struct lwps_damage damage = {0};
     struct lwp_error err = {0};

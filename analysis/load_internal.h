@@ -8,6 +8,8 @@
 #include "analysis/shard.h"
 #include "format/record.h"
 
+enum { LOAD_PATH_TEXT = 600 }; /* as much of a path as a note shows */
+
 /* A process, or what is read of it. */
 struct load_process {
     const struct lwp_input *input;

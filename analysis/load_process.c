@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PATH_TEXT = 600 };
-
 /* What a visitor of process.lwps is given. */
 struct load_visit {
     struct load *load;
@@ -116,7 +114,7 @@ void load_open(struct load *load, size_t index, struct lwp_resolver *resolver)
 {
     struct load_process *process = &load->processes[index];
     struct load_visit visit = {.load = load, .process = process};
-    char path[4096], shown[PATH_TEXT];
+    char path[4096], shown[LOAD_PATH_TEXT];
     struct lwps_damage damage = {0};
     struct lwp_error err = {0};
     process->space = lwp_space_new(load->profile, (uint32_t)index);
