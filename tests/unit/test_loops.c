@@ -277,7 +277,7 @@ static void check_program(const char *compiler, const char *flags, uint32_t slac
         const struct lwp_loop *parent = lwp_code_loop(code, loop->parent);
         assert_int_equal(loop->depth, parent ? parent->depth + 1 : 1);
         bool inside = !strcmp(mark->name, "first") || !strcmp(mark->name, "second") || !strcmp(mark->name, "third");
-        if (!strstr(flags, "unroll")) /* which makes further machine loops around the source's */
+        if (!strstr(flags, "unroll") && !strstr(flags, "znver")) /* which make further machine loops of the outer one */
             assert_int_equal(parent != NULL, inside);
         /* Copies of one source loop have one id and the same lines. */
         const struct lwp_loop *source = lwp_code_loop(code, lwp_code_source_loop(code, l));
@@ -299,7 +299,8 @@ static void test_source_loops(void **state)
         check_program(compilers[i], "-g -O0", (uint32_t)i); /* clang counts the closing brace in */
         check_program(compilers[i], "-g -O1", 1);
         check_program(compilers[i], "-g -O2", 1);
-        check_program(compilers[i], "-g -O3 -march=native", 1);
+        check_program(compilers[i], "-g -O3 -march=skylake-avx512", 1);
+        check_program(compilers[i], "-g -O3 -march=znver3", 1);
         check_program(compilers[i], "-g -O3 -mavx2 -funroll-loops -fno-pie -no-pie", 1);
         check_program(compilers[i], "-gdwarf-4 -O2", 1);
     }
