@@ -3,133 +3,145 @@
 #include "collector/exact/contexts.h"
 #include "collector/exact/shadow_pairs.h"
 
-enum { PATHS_FIRST = 1 << 12, BLOCKS_FIRST = 1 << 10, NEAR = 64, TOGETHER = 16, PLACE_BITS = 27 };
+#include <stdbool.h>
 
-/* The numbers of a superblock on one call path, from `base` on. */
-struct path {
-    uint32_t block, node, base;
+enum {
+    UNIT = 32,        /* numbers; a group has as many on each path, or a multiple */
+    CHUNK_BITS = 8,   /* bytes of code that is neighbouring */
+    OPEN = 1 << 12,   /* chunks whose group may take more superblocks */
+    UNITS_FIRST = 1 << 12,
+    GROUPS_FIRST = 1 << 10,
+    TOGETHER = 16,
+    PLACE_BITS = 22,
+    UNITS_MOST = (LWP_SHADOW_UNKNOWN - LWP_NUMBERED_MOST) / UNIT,
+};
+_Static_assert(UNITS_MOST < 1 << PLACE_BITS, "a unit's place fits into a slot");
+_Static_assert(LWP_NUMBERED_MOST % UNIT == 0, "whole units");
+
+/* Whose the numbers of a unit are. */
+struct unit {
+    uint32_t group, node;
 };
 
-/* The last numbers are of accesses that are not told apart any more. */
-static const uint32_t number_most = LWP_SHADOW_UNKNOWN - LWP_NUMBERED_MOST;
+static struct lwp_numbered_group **groups; /* by id */
+static uint32_t group_count, group_room;
+static struct open {
+    Addr chunk;
+    struct lwp_numbered_group *group; /* NULL: none */
+} open_groups[OPEN];
 
-_Static_assert(LWP_SHADOW_UNKNOWN < 1 << PLACE_BITS, "a path has a number at least: its place fits into a slot");
+static struct unit *units; /* the first is nobody's */
+static uint32_t unit_count = 1, unit_room;
 
-static const struct lwp_numbered_block **blocks; /* by id; the first is none */
-static uint32_t block_count = 1, block_room, next_number = 1;
-static struct path *paths;   /* in the order of `base` */
-static uint32_t path_count, path_room;
-static uint32_t *nearby;     /* of each NEAR numbers: the path that the first is of */
-static uint32_t near_count, near_room;
-
-/* Paths by their block and node: a path's place + 1, 0: free; above it bits of the hash, as most paths differ there. */
+/* A group's first unit on a path, by group and node; 0: free; above it bits of the hash, as most units differ there. */
 static uint32_t *slots;
 static uint32_t slot_room;
 
-struct lwp_numbered_block *lwp_numbers_block(UInt most)
+static struct lwp_numbered_group *numbers_group(UInt most)
 {
-    struct lwp_numbered_block *block;
-    most = most < LWP_NUMBERED_MOST ? most : LWP_NUMBERED_MOST;
-    block = VG_(calloc)("lwp.numbers", 1, sizeof *block + most * sizeof block->access[0]);
-    if (block_count >= block_room) {
-        block_room = block_room ? 2 * block_room : BLOCKS_FIRST;
-        blocks = VG_(realloc)("lwp.numbers", blocks, block_room * sizeof *blocks);
+    UInt room = most ? (most + UNIT - 1) / UNIT * UNIT : UNIT;
+    struct lwp_numbered_group *group = VG_(calloc)("lwp.numbers", 1, sizeof *group + room * sizeof group->access[0]);
+    if (group_count >= group_room) {
+        group_room = group_room ? 2 * group_room : GROUPS_FIRST;
+        groups = VG_(realloc)("lwp.numbers", groups, group_room * sizeof *groups);
     }
-    block->id = block_count;
-    blocks[block_count++] = block;
-    block->node = UINT32_MAX;
-    return block;
+    group->id = group_count;
+    group->room = room;
+    group->node = UINT32_MAX;
+    return groups[group_count++] = group;
+}
+
+struct lwp_numbered_block lwp_numbers_block(Addr ip, UInt most)
+{
+    Addr chunk = ip >> CHUNK_BITS;
+    struct open *open = &open_groups[chunk % OPEN];
+    most = most < LWP_NUMBERED_MOST ? most : LWP_NUMBERED_MOST;
+    if (!open->group || open->chunk != chunk || open->group->used + most > open->group->room)
+        *open = (struct open){chunk, numbers_group(most)};
+    open->group->used += most;
+    return (struct lwp_numbered_block){.group = open->group, .first = open->group->used - most};
 }
 
 UInt lwp_numbers_index(struct lwp_numbered_block *block, const struct lwp_numbered_access *access)
 {
-    for (UInt i = 0; i < block->count; i++) {
-        const struct lwp_numbered_access *there = &block->access[i];
-        if (there->ip == access->ip && there->bytes == access->bytes && there->flags == access->flags)
-            return i;
-    }
-    if (block->count == LWP_NUMBERED_MOST)
-        return LWP_NUMBERED_MOST - 1;
-    block->access[block->count] = *access;
-    return block->count++;
+    struct lwp_numbered_access *list = block->group->access + block->first;
+    for (UInt i = 0; i < block->count; i++)
+        if (list[i].ip == access->ip && list[i].bytes == access->bytes && list[i].flags == access->flags)
+            return block->first + i;
+    if (block->count < LWP_NUMBERED_MOST)
+        list[block->count++] = *access;
+    return block->first + block->count - 1;
 }
 
-static struct path *slot_path(uint32_t slot)
+/* Groups that were made one after the other lie side by side. */
+static uint32_t *numbers_slot(uint32_t group, uint32_t node, uint32_t *mark)
 {
-    return &paths[(slot & ((1u << PLACE_BITS) - 1)) - 1];
-}
-
-/* The slot of a path, free if there is none yet; `mark`: what is above the place in it. Superblocks that were translated
- * one after the other run one after the other, so their slots are side by side. */
-static uint32_t *numbers_slot(uint32_t block, uint32_t node, uint32_t *mark)
-{
-    uint64_t hash = ((uint64_t)(block / TOGETHER) << 32 | node) * 0x9e3779b97f4a7c15u;
-    uint32_t mask = slot_room - 1, at = ((uint32_t)(hash >> 32) * TOGETHER + block % TOGETHER) & mask;
-    *mark = ((uint32_t)(hash >> PLACE_BITS) + block) << PLACE_BITS;
+    uint64_t hash = ((uint64_t)(group / TOGETHER) << 32 | node) * 0x9e3779b97f4a7c15u;
+    uint32_t mask = slot_room - 1, at = ((uint32_t)(hash >> 32) * TOGETHER + group % TOGETHER) & mask;
+    *mark = ((uint32_t)(hash >> PLACE_BITS) + group) << PLACE_BITS;
     for (; slots[at]; at = (at + 1) & mask) {
         if ((slots[at] ^ *mark) >> PLACE_BITS)
             continue;
-        const struct path *path = slot_path(slots[at]);
-        if (path->block == block && path->node == node)
+        const struct unit *unit = &units[slots[at] & ((1u << PLACE_BITS) - 1)];
+        if (unit->group == group && unit->node == node)
             break;
     }
     return &slots[at];
 }
 
-static void numbers_grow(void)
+/* It goes on what the unit before it began. */
+static bool unit_goes_on(uint32_t unit)
+{
+    return unit > 1 && units[unit].group == units[unit - 1].group && units[unit].node == units[unit - 1].node;
+}
+
+/* To hold so many more. */
+static void numbers_grow(uint32_t more)
 {
     uint32_t mark;
-    path_room = path_room ? 2 * path_room : PATHS_FIRST;
-    paths = VG_(realloc)("lwp.numbers", paths, path_room * sizeof *paths);
+    if (unit_count + more <= unit_room)
+        return;
+    unit_room = unit_room ? 2 * unit_room : UNITS_FIRST;
+    units = VG_(realloc)("lwp.numbers", units, unit_room * sizeof *units);
     VG_(free)(slots);
-    slot_room = 2 * path_room;
+    slot_room = 2 * unit_room;
     slots = VG_(calloc)("lwp.numbers", slot_room, sizeof *slots);
-    for (uint32_t i = 0; i < path_count; i++) {
-        uint32_t *slot = numbers_slot(paths[i].block, paths[i].node, &mark);
-        *slot = mark | (i + 1);
+    for (uint32_t i = 1; i < unit_count; i++) {
+        if (unit_goes_on(i))
+            continue;
+        uint32_t *slot = numbers_slot(units[i].group, units[i].node, &mark);
+        *slot = mark | i;
     }
 }
 
-static void numbers_path(const struct lwp_numbered_block *block)
+VG_REGPARM(1) void lwp_numbers_enter(struct lwp_numbered_group *group)
 {
-    paths[path_count] = (struct path){block->id, lwp_context_now, next_number};
-    next_number += block->count ? block->count : 1;
-    for (; near_count * NEAR < next_number; near_count++) {
-        if (near_count == near_room) {
-            near_room = near_room ? 2 * near_room : PATHS_FIRST;
-            nearby = VG_(realloc)("lwp.numbers", nearby, near_room * sizeof *nearby);
-        }
-        nearby[near_count] = path_count;
-    }
-    path_count++;
-}
-
-VG_REGPARM(1) void lwp_numbers_enter(struct lwp_numbered_block *block)
-{
-    if (path_count == path_room)
-        numbers_grow();
-    uint32_t mark, *slot = numbers_slot(block->id, lwp_context_now, &mark);
-    block->node = lwp_context_now;
-    if (!*slot && next_number + block->count > number_most) {
-        block->base = number_most;
+    uint32_t each = group->room / UNIT, mark;
+    numbers_grow(each);
+    uint32_t *slot = numbers_slot(group->id, lwp_context_now, &mark);
+    group->node = lwp_context_now;
+    if (!*slot && unit_count + each > UNITS_MOST) {
+        group->base = UNITS_MOST * UNIT;
         return;
     }
     if (!*slot) {
-        numbers_path(block);
-        *slot = mark | path_count;
+        *slot = mark | unit_count;
+        for (uint32_t i = 0; i < each; i++)
+            units[unit_count++] = (struct unit){group->id, lwp_context_now};
     }
-    block->base = slot_path(*slot)->base;
+    group->base = (*slot & ((1u << PLACE_BITS) - 1)) * UNIT;
 }
 
 const struct lwp_numbered_access *lwp_numbers_access(uint32_t number, uint32_t *node)
 {
-    if (!number || number >= number_most || !path_count)
+    uint32_t unit = number / UNIT;
+    if (!unit || unit >= unit_count)
         return NULL;
-    const struct path *path = &paths[nearby[number / NEAR]];
-    while (path + 1 < paths + path_count && path[1].base <= number)
-        path++;
-    *node = path->node;
-    return &blocks[path->block]->access[number - path->base];
+    while (unit_goes_on(unit))
+        unit--;
+    const struct lwp_numbered_group *group = groups[units[unit].group];
+    *node = units[unit].node;
+    return &group->access[number - unit * UNIT];
 }
 
 uint32_t lwp_numbers_in_file(uint32_t number, struct lwp_context_map *contexts, struct lwps_writer *file,

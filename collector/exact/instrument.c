@@ -102,6 +102,11 @@ static void translation_extent(struct translation *now)
 /* Describes the superblock for the trace, which has to be known before its first instruction is emitted. */
 static void translation_survey(struct translation *now)
 {
+    static struct lwp_trace_block unread;
+    if (!lwp_trace_accesses) {
+        now->block = lwp_registers_run ? lwp_trace_block_new(now->start, 0) : &unread;
+        return;
+    }
     enum { MOST = LWP_TRACE_ACCESSES };
     IRExpr *addresses[MOST];
     const IRSB *in = now->in;
@@ -141,7 +146,7 @@ static void translation_survey(struct translation *now)
         }
     }
     now->block->count = count;
-    now->block->values = lwp_values_site(in, accesses);
+    now->block->values = lwp_values_site(in, accesses, now->start);
     if (lwp_communication_runs)
         lwp_communication_block(now->block);
 }
@@ -154,7 +159,7 @@ static void translation_begin(struct translation *now)
         lwp_filter_enter(&now->filter, out, now->in, now->block);
         return;
     }
-    IRExpr *left = emit_binary(out, Iop_Sub64, emit_load(out, &lwp_trace_state.left), emit_word(lwp_trace_left(now->block->instructions)));
+    IRExpr *left = emit_binary(out, Iop_Sub64, emit_load(out, &lwp_trace_state.left), emit_word(lwp_trace_left(now->instructions)));
     emit_store(out, &lwp_trace_state.left, left);
     EMIT_CALL(out, emit_binary(out, Iop_CmpLT64S, left, emit_word(0)), 1, lwp_trace_tick,
               mkIRExprVec_1(emit_pointer(now->block)));
@@ -348,8 +353,8 @@ IRSB *lwp_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout 
             translation_region(&now);
             translation_heap(&now);
             translation_begin(&now);
-            lwp_redundancy_enter(&now.redundancy, now.out, in);
-            lwp_registers_enter(&now.registers, now.out, in);
+            lwp_redundancy_enter(&now.redundancy, now.out, in, now.start);
+            lwp_registers_enter(&now.registers, now.out, in, now.start);
             now.block->registers = now.registers.later;
         }
     }

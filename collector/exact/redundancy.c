@@ -162,7 +162,7 @@ static IRExpr *block_guard(const struct lwp_redundancy_block *block, IRExpr *gua
     return guard && block->open ? emit_binary(block->out, Iop_And1, guard, block->open) : guard ? guard : block->open;
 }
 
-void lwp_redundancy_enter(struct lwp_redundancy_block *block, IRSB *out, const IRSB *in)
+void lwp_redundancy_enter(struct lwp_redundancy_block *block, IRSB *out, const IRSB *in, Addr start)
 {
     struct lwp_ir_access access;
     UInt count = 0;
@@ -171,15 +171,15 @@ void lwp_redundancy_enter(struct lwp_redundancy_block *block, IRSB *out, const I
         count += lwp_ir_access_of(in->tyenv, in->stmts[i], 0, &access);
     if (!redundancy_runs || !count)
         return;
-    struct lwp_numbered_block *site = lwp_numbers_block(count);
-    block->site = site;
+    block->site = lwp_numbers_block(start, count);
+    struct lwp_numbered_group *group = block->site.group;
     if (lwp_redundancy_windows)
         block->open = emit_flag(out, &lwp_trace_open);
     IRExpr *now = emit_value(out, IRExpr_Load(Iend_LE, Ity_I32, emit_pointer(&lwp_context_now)));
-    IRExpr *last = emit_value(out, IRExpr_Load(Iend_LE, Ity_I32, emit_pointer(&site->node)));
+    IRExpr *last = emit_value(out, IRExpr_Load(Iend_LE, Ity_I32, emit_pointer(&group->node)));
     EMIT_CALL(out, block_guard(block, emit_binary(out, Iop_CmpNE32, now, last)), 1, lwp_numbers_enter,
-              mkIRExprVec_1(emit_pointer(site)));
-    IRExpr *base = emit_value(out, IRExpr_Load(Iend_LE, Ity_I32, emit_pointer(&site->base)));
+              mkIRExprVec_1(emit_pointer(group)));
+    IRExpr *base = emit_value(out, IRExpr_Load(Iend_LE, Ity_I32, emit_pointer(&group->base)));
     block->base = emit_value(out, IRExpr_Unop(Iop_32Uto64, base));
 }
 
@@ -294,7 +294,7 @@ static IRExpr *block_what(const struct lwp_redundancy_block *block, const struct
 
 void lwp_redundancy_before(struct lwp_redundancy_block *block, const struct lwp_ir_access *access)
 {
-    if (!block->site)
+    if (!block->site.group)
         return;
     IRSB *out = block->out;
     const struct lwp_numbered_access now = {access->ip, access->bytes, access->flags};
@@ -302,7 +302,7 @@ void lwp_redundancy_before(struct lwp_redundancy_block *block, const struct lwp_
     bool again = block->last.ip == now.ip && block->last.bytes == now.bytes && block->last.flags & LWPS_ACCESS_LOAD &&
                  now.flags & LWPS_ACCESS_STORE;
     block->last = now;
-    block->index = lwp_numbers_index(block->site, &now);
+    block->index = lwp_numbers_index(&block->site, &now);
     UInt element = now.flags & LWPS_ACCESS_STORE ? lwp_store_element(block->in, access) : 0;
     IRExpr *what = block_what(block, access, element), *guard = block_guard(block, access->guard);
     if (access->flags & LWPS_ACCESS_LOAD && !again)
@@ -318,7 +318,7 @@ void lwp_redundancy_before(struct lwp_redundancy_block *block, const struct lwp_
 void lwp_redundancy_after(struct lwp_redundancy_block *block, const IRStmt *statement,
                           const struct lwp_ir_access *access)
 {
-    if (!block->site || !(access->flags & LWPS_ACCESS_STORE) || access_tells(block->in, access))
+    if (!block->site.group || !(access->flags & LWPS_ACCESS_STORE) || access_tells(block->in, access))
         return;
     IRExpr *guard = statement->tag == Ist_CAS ? lwp_ir_swapped(block->out, statement->Ist.CAS.details) : access->guard;
     EMIT_CALL(block->out, block_guard(block, guard), 2, redundancy_compare,

@@ -74,7 +74,7 @@ void lwp_left_enter(struct lwp_registers_block *block)
     for (Int i = 0; i < block->in->stmts_used; i++)
         parts += block->in->stmts[i]->tag == Ist_Exit;
     block->later = lwp_registers_site_new(parts, most);
-    block->later->numbers = block->site;
+    block->later->numbers = block->site.group;
     block->words = emit_load(block->out, &lwp_register_words.self);
 }
 

@@ -50,7 +50,7 @@ struct lwp_register_part {
 };
 
 struct lwp_registers_site {
-    struct lwp_numbered_block *numbers;
+    struct lwp_numbered_group *numbers;
     struct lwp_register_write *writes;
     struct lwp_register_part *parts;
     UInt write_count, part_count, word_count;

@@ -129,14 +129,14 @@ static IRExpr *emit_writer(IRSB *out, Int offset)
     return emit_unary(out, Iop_32Uto64, emit_get(out, shadow_of(offset), Ity_I32));
 }
 
-/* The number of a write of the instruction, from the superblock's first. */
+/* The number of a write of the instruction, from its group's first. */
 static UInt block_write(struct lwp_registers_block *block, UInt bytes, bool load, bool is_float, bool vector)
 {
     const struct lwp_numbered_access write = {
         block->ip, (UShort)bytes,
         (UChar)((load ? LWPS_ACCESS_LOAD : 0) | (is_float ? LWPS_ACCESS_FLOAT : 0) | (vector ? LWPS_ACCESS_VECTOR : 0))};
     block->bytes[load][is_float] += bytes;
-    return lwp_numbers_index(block->site, &write);
+    return lwp_numbers_index(&block->site, &write);
 }
 
 static ULong block_what(struct lwp_registers_block *block, UInt index, UInt bytes, UInt element)
@@ -393,7 +393,7 @@ static void block_part_ends(struct lwp_registers_block *block)
         block_add(block);
 }
 
-void lwp_registers_enter(struct lwp_registers_block *block, IRSB *out, const IRSB *in)
+void lwp_registers_enter(struct lwp_registers_block *block, IRSB *out, const IRSB *in, Addr start)
 {
     UInt count = 0;
     if (!lwp_registers_run)
@@ -404,15 +404,16 @@ void lwp_registers_enter(struct lwp_registers_block *block, IRSB *out, const IRS
     block->out = out;
     block->in = in;
     block->instructions = 1;
-    struct lwp_numbered_block *site = block->site = lwp_numbers_block(count);
+    block->site = lwp_numbers_block(start, count);
+    struct lwp_numbered_group *group = block->site.group;
     if (registers_later)
         lwp_left_enter(block);
     if (block->later)
         return;
     IRExpr *now = emit_value(out, IRExpr_Load(Iend_LE, Ity_I32, emit_pointer(&lwp_context_now)));
-    IRExpr *last = emit_value(out, IRExpr_Load(Iend_LE, Ity_I32, emit_pointer(&site->node)));
-    EMIT_CALL(out, emit_binary(out, Iop_CmpNE32, now, last), 1, lwp_numbers_enter, mkIRExprVec_1(emit_pointer(site)));
-    block->base = emit_unary(out, Iop_32Uto64, emit_value(out, IRExpr_Load(Iend_LE, Ity_I32, emit_pointer(&site->base))));
+    IRExpr *last = emit_value(out, IRExpr_Load(Iend_LE, Ity_I32, emit_pointer(&group->node)));
+    EMIT_CALL(out, emit_binary(out, Iop_CmpNE32, now, last), 1, lwp_numbers_enter, mkIRExprVec_1(emit_pointer(group)));
+    block->base = emit_unary(out, Iop_32Uto64, emit_value(out, IRExpr_Load(Iend_LE, Ity_I32, emit_pointer(&group->base))));
     block->twice = emit_binary(out, Iop_Or64, block->base,
                                emit_binary(out, Iop_Shl64, block->base, IRExpr_Const(IRConst_U8(32))));
 }
@@ -428,7 +429,7 @@ void lwp_registers_before(struct lwp_registers_block *block, const IRStmt *state
 {
     if (!lwp_registers_run)
         return;
-    if (!block->site) {
+    if (!block->site.group) {
         if (statement->tag == Ist_IMark)
             block_instruction(block, statement);
         return;
@@ -461,7 +462,7 @@ void lwp_registers_before(struct lwp_registers_block *block, const IRStmt *state
 
 void lwp_registers_end(struct lwp_registers_block *block)
 {
-    if (!block->site)
+    if (!block->site.group)
         return;
     if (block->later)
         lwp_left_helper(block);

@@ -12,6 +12,7 @@
 
 #include "collector/exact/float_class.h"
 #include "collector/exact/register_windows.h"
+#include "collector/exact/access_numbers.h"
 #include "collector/exact/tool.h"
 #include "libvex_ir.h"
 
@@ -23,7 +24,7 @@ enum { LWP_REGISTERS_PENDING = 4 };
 struct lwp_registers_block {
     IRSB *out;
     const IRSB *in;
-    struct lwp_numbered_block *site; /* NULL: it writes to no register that is looked at */
+    struct lwp_numbered_block site; /* group NULL: it writes to no register that is looked at */
     struct lwp_registers_site *later; /* where only windows count, else NULL */
     struct lwp_register_part done;   /* so far */
     IRExpr *words;                   /* I64: lwp_register_words */
@@ -51,7 +52,7 @@ extern bool lwp_registers_run;
 bool lwp_registers_start(bool windows);
 
 /* At the superblock's start, behind its first IMark. */
-void lwp_registers_enter(struct lwp_registers_block *block, IRSB *out, const IRSB *in);
+void lwp_registers_enter(struct lwp_registers_block *block, IRSB *out, const IRSB *in, Addr start);
 /* Before each statement, and at the end. */
 void lwp_registers_before(struct lwp_registers_block *block, const IRStmt *statement);
 void lwp_registers_end(struct lwp_registers_block *block);

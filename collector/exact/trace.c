@@ -20,7 +20,7 @@ enum {
 };
 
 struct lwp_trace_state lwp_trace_state;
-bool lwp_trace_all, lwp_trace_filters, lwp_trace_open, lwp_trace_pending;
+bool lwp_trace_all, lwp_trace_filters, lwp_trace_open, lwp_trace_accesses, lwp_trace_pending;
 ULong lwp_trace_words[LWP_TRACE_WORDS] __attribute__((aligned(64)));
 _Static_assert(LWP_TRACE_WORDS % 8 == 0, "whole lines");
 
@@ -216,6 +216,7 @@ void lwp_trace_start(bool read)
 {
     lwp_trace_all = !lwp_exact_options.window_off || lwp_exact_options.communication;
     lwp_trace_filters = lwp_trace_all && lwp_exact_options.sample && !read;
+    lwp_trace_accesses = lwp_exact_options.sample || read;
     lwp_trace_state.at = lwp_trace_words;
     lwp_trace_state.self = &lwp_trace_state;
     trace_window = lwp_exact_options.window_on > 0;

@@ -74,6 +74,7 @@ extern struct lwp_trace_state lwp_trace_state;
 extern bool lwp_trace_all;  /* no windows */
 extern bool lwp_trace_filters; /* ... and nobody but the sampler wants to know */
 extern bool lwp_trace_open; /* in a window and in the region */
+extern bool lwp_trace_accesses; /* somebody wants to know what superblocks access, not only when they run */
 
 /* A half of `left` is below 0. */
 #define LWP_TRACE_LEFT_NONE 0x8000000080000000

@@ -23,7 +23,8 @@ struct lwp_values_site {
     const void *code;                   /* of the steps, if they ran often; NULL: not (yet) */
     UInt runs;                          /* until then */
     UInt words;                         /* of the trace, but for those of compare-and-swaps */
-    struct lwp_numbered_block *numbers; /* NULL: it computes nothing */
+    struct lwp_numbered_group *numbers; /* NULL: it computes nothing */
+    uint32_t first;                     /* of its computations in it */
 };
 
 struct lwp_values_thread {
@@ -92,7 +93,7 @@ static void *values_copy(const void *from, SizeT bytes)
     return VG_(memcpy)(VG_(malloc)("lwp.values", bytes ? bytes : 1), from, bytes);
 }
 
-struct lwp_values_site *lwp_values_site(const IRSB *in, const Short *access)
+struct lwp_values_site *lwp_values_site(const IRSB *in, const Short *access, Addr start)
 {
     if (!values)
         return NULL;
@@ -109,23 +110,23 @@ struct lwp_values_site *lwp_values_site(const IRSB *in, const Short *access)
     site->steps.ends = values_copy(block->steps.ends, (block->steps.exits + 1) * sizeof *block->steps.ends);
     if (!block->computation_count)
         return site;
-    struct lwp_numbered_block *numbers = site->numbers = lwp_numbers_block(block->computation_count);
-    for (UInt i = 0; i < block->computation_count && i < LWP_NUMBERED_MOST; i++) {
-        numbers->access[i] = (struct lwp_numbered_access){block->computations[i].ip, block->computations[i].bytes,
-                                                          block->computations[i].flags};
-        numbers->count++;
-    }
+    const struct lwp_numbered_block numbers = lwp_numbers_block(start, block->computation_count);
+    site->numbers = numbers.group;
+    site->first = numbers.first;
+    for (UInt i = 0; i < block->computation_count && i < LWP_NUMBERED_MOST; i++)
+        numbers.group->access[numbers.first + i] = (struct lwp_numbered_access){block->computations[i].ip, block->computations[i].bytes,
+                                                                                block->computations[i].flags};
     return site;
 }
 
 void lwp_values_ran(struct lwp_values_site *site, const ULong *addresses, ULong passed)
 {
-    struct lwp_numbered_block *numbers = site->numbers;
+    struct lwp_numbered_group *numbers = site->numbers;
     for (UInt i = 0; i < site->words; i++) /* some superblocks ahead; words that are no addresses do no harm */
         lwp_value_prefetch(&values->memory, addresses[LWP_TRACE_AHEAD + i]);
     if (numbers && numbers->node != lwp_context_now)
         lwp_numbers_enter(numbers);
-    uint32_t context = numbers ? numbers->base : 0;
+    uint32_t context = numbers ? numbers->base + site->first : 0;
     if (site->code) {
         lwp_value_code_run(values, site->code, (const uint64_t *)addresses, (uint32_t)passed, context);
         return;

@@ -14,9 +14,10 @@ extern bool lwp_values_runs;
 /* `last`: numbers kept of each instruction. Nothing below does anything unless this was called; false: no memory. */
 bool lwp_values_start(uint32_t last);
 
-/* What value numbering does with a superblock, kept for good; NULL: nothing. `access`: as for lwp_value_block_of(). */
+/* What value numbering does with a superblock, whose first instruction's is `start`; kept for good; NULL: nothing. `access`: as for
+ * lwp_value_block_of(). */
 struct lwp_values_site;
-struct lwp_values_site *lwp_values_site(const IRSB *in, const Short *access);
+struct lwp_values_site *lwp_values_site(const IRSB *in, const Short *access, Addr start);
 
 /* The running thread has run it: the addresses of its accesses, and how many exits it has passed. */
 void lwp_values_ran(struct lwp_values_site *site, const ULong *addresses, ULong passed);
