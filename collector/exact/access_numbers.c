@@ -6,13 +6,13 @@
 #include <stdbool.h>
 
 enum {
-    UNIT = 32,        /* numbers; a group has as many on each path, or a multiple */
+    UNIT = 16,        /* numbers; a group has as many on each path, or a multiple */
     CHUNK_BITS = 8,   /* bytes of code that is neighbouring */
     OPEN = 1 << 12,   /* chunks whose group may take more superblocks */
     UNITS_FIRST = 1 << 12,
     GROUPS_FIRST = 1 << 10,
     TOGETHER = 16,
-    PLACE_BITS = 22,
+    PLACE_BITS = 23,
     UNITS_MOST = (LWP_SHADOW_UNKNOWN - LWP_NUMBERED_MOST) / UNIT,
 };
 _Static_assert(UNITS_MOST < 1 << PLACE_BITS, "a unit's place fits into a slot");

@@ -9,6 +9,7 @@ enum { FRAMES_FIRST = 64, FRAMES_MOST = 1 << 20, FAR = 1 << 20 };
 
 struct lwp_call_stacks *lwp_calls_now;
 bool lwp_calls_lazy;
+static const struct lwp_call_frame calls_root;
 
 static inline void calls_know(struct lwp_call_stack *stack)
 {
@@ -48,7 +49,15 @@ static inline void calls_drain(void)
         lwp_trace_drain();
 }
 
-VG_REGPARM(2) __attribute__((noinline)) void lwp_calls_call(Addr return_address, Addr sp)
+struct lwp_call_site *lwp_calls_site(Addr return_address)
+{
+    struct lwp_call_site *site = VG_(malloc)("lwp.calls", sizeof *site);
+    *site = (struct lwp_call_site){.return_address = return_address};
+    return site;
+}
+
+/* Its stack, NULL: the frame found no room. */
+static inline struct lwp_call_stack *calls_push(Addr return_address, Addr sp)
 {
     calls_drain();
     struct lwp_call_stack *stack = lwp_calls_now->now;
@@ -56,13 +65,32 @@ VG_REGPARM(2) __attribute__((noinline)) void lwp_calls_call(Addr return_address,
         calls_pop(stack, sp + 1, 0);
     if (stack->count == stack->room) {
         if (stack->room >= FRAMES_MOST)
-            return;
+            return NULL;
         stack->room = stack->room ? 2 * stack->room : FRAMES_FIRST;
         stack->frames = VG_(realloc)("lwp.frames", stack->frames, stack->room * sizeof *stack->frames);
     }
     stack->frames[stack->count++] = (struct lwp_call_frame){.slot = sp, .return_address = return_address};
-    if (!lwp_calls_lazy)
-        calls_know(stack);
+    return stack;
+}
+
+VG_REGPARM(2) void lwp_calls_call(struct lwp_call_site *site, Addr sp)
+{
+    struct lwp_call_stack *stack = calls_push(site->return_address, sp);
+    if (!stack)
+        return;
+    const struct lwp_call_frame *caller = stack->count > 1 ? &stack->frames[stack->count - 2] : &calls_root;
+    if (stack->known == stack->count - 1 && site->to && site->from == caller->node) {
+        lwp_context_now = stack->frames[stack->known++].node = site->to;
+        return;
+    }
+    calls_know(stack);
+    site->from = caller->node;
+    site->to = lwp_context_now;
+}
+
+VG_REGPARM(2) __attribute__((noinline)) void lwp_calls_call_lazily(Addr return_address, Addr sp)
+{
+    calls_push(return_address, sp);
 }
 
 VG_REGPARM(2) __attribute__((noinline)) void lwp_calls_return(Addr sp, ULong result)
@@ -76,7 +104,7 @@ VG_REGPARM(2) void lwp_calls_call_plain(Addr return_address, Addr sp)
     struct lwp_call_stack *stack = lwp_calls_now->now;
     uint32_t count = stack->count;
     if (count == stack->room || (count && stack->frames[count - 1].slot <= sp)) {
-        lwp_calls_call(return_address, sp);
+        lwp_calls_call_lazily(return_address, sp);
         return;
     }
     stack->frames[count] = (struct lwp_call_frame){.slot = sp, .return_address = return_address};

@@ -16,8 +16,17 @@ extern struct lwp_call_stacks *lwp_calls_now; /* of the running thread */
 extern bool lwp_calls_lazy;
 void lwp_calls_know(void);
 
+/* A call, as translated: where it returns to, and which node it led to last, from which. */
+struct lwp_call_site {
+    Addr return_address;
+    uint32_t from, to; /* to 0: none yet */
+};
+/* Kept for good. */
+struct lwp_call_site *lwp_calls_site(Addr return_address);
+
 /* Helpers called from translated code. `sp`: after the push of a call, after the pop of a return. */
-VG_REGPARM(2) void lwp_calls_call(Addr return_address, Addr sp);
+VG_REGPARM(2) void lwp_calls_call(struct lwp_call_site *site, Addr sp);
+VG_REGPARM(2) void lwp_calls_call_lazily(Addr return_address, Addr sp);
 VG_REGPARM(2) void lwp_calls_return(Addr sp, ULong result);
 /* The same where nothing is traced, and nobody wants to know the node. */
 VG_REGPARM(2) void lwp_calls_call_plain(Addr return_address, Addr sp);

@@ -250,8 +250,10 @@ static void translation_end(struct translation *now)
     IRExpr *sp = emit_register(out, REGISTER(RSP));
     if (out->jumpkind == Ijk_Call && plain)
         EMIT_CALL(out, NULL, 2, lwp_calls_call_plain, mkIRExprVec_2(emit_word(now->next_ip), sp));
+    else if (out->jumpkind == Ijk_Call && lwp_calls_lazy)
+        EMIT_CALL(out, NULL, 2, lwp_calls_call_lazily, mkIRExprVec_2(emit_word(now->next_ip), sp));
     else if (out->jumpkind == Ijk_Call)
-        EMIT_CALL(out, NULL, 2, lwp_calls_call, mkIRExprVec_2(emit_word(now->next_ip), sp));
+        EMIT_CALL(out, NULL, 2, lwp_calls_call, mkIRExprVec_2(emit_pointer(lwp_calls_site(now->next_ip)), sp));
     else if (plain)
         EMIT_CALL(out, NULL, 2, lwp_calls_return_plain, mkIRExprVec_2(sp, emit_register(out, REGISTER(RAX))));
     else

@@ -292,6 +292,14 @@ static IRExpr *block_what(const struct lwp_redundancy_block *block, const struct
     return emit_what(block->out, block->base, block->index, bytes, element);
 }
 
+/* What is called knows the width. */
+static bool is_usual(const IRSB *block, const struct lwp_ir_access *access, UInt element)
+{
+    UInt bytes = access->bytes;
+    return !lwp_redundancy_windows && !element && (bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8) &&
+           (!(access->flags & LWPS_ACCESS_STORE) || access_tells(block, access));
+}
+
 void lwp_redundancy_before(struct lwp_redundancy_block *block, const struct lwp_ir_access *access)
 {
     if (!block->site.group)
@@ -304,7 +312,9 @@ void lwp_redundancy_before(struct lwp_redundancy_block *block, const struct lwp_
     block->last = now;
     block->index = lwp_numbers_index(&block->site, &now);
     UInt element = now.flags & LWPS_ACCESS_STORE ? lwp_store_element(block->in, access) : 0;
-    IRExpr *what = block_what(block, access, element), *guard = block_guard(block, access->guard);
+    IRExpr *what = is_usual(block->in, access, element) ? emit_what(out, block->base, block->index, 0, 0) /* short */
+                                                        : block_what(block, access, element);
+    IRExpr *guard = block_guard(block, access->guard);
     if (access->flags & LWPS_ACCESS_LOAD && !again)
         emit_loaded(out, guard, what, access);
     if (!(access->flags & LWPS_ACCESS_STORE))
