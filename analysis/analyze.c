@@ -115,6 +115,8 @@ static int analyze_write_run(const struct lwp_profile *profile, const char *cons
         free(absolute);
     }
     json_object_set_new(run, "merged", merged);
+    json_object_set_new(run, "written_s", json_integer(time(NULL)));
+    json_object_del(run, "source_roots"); /* each of the merged has its own */
     json_object_del(run, "folders");
     json_object_del(run, "rank");
     int status = snprintf(path, sizeof path, "%s/run.json", out_dir) < (int)sizeof path

@@ -1,5 +1,7 @@
 #include "analysis/source_root.h"
 
+#include "base/work_tree.h"
+
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,27 +95,6 @@ static void root_walk(struct root_files *files, json_t *value)
     }
 }
 
-/* `folder` or the one above it that holds .git, or NULL. */
-static const char *root_work_tree(struct lwp_arena *arena, const char *folder)
-{
-    char *at = lwp_arena_strdup(arena, folder), *slash;
-    while (access(lwp_arena_printf(arena, "%s/.git", at), F_OK) != 0) {
-        if (!(slash = strrchr(at, '/')) || slash == at)
-            return NULL;
-        *slash = '\0';
-    }
-    return at;
-}
-
-const char *lwp_source_here(struct lwp_arena *arena)
-{
-    char here[PATH_MAX];
-    if (!getcwd(here, sizeof here))
-        return NULL;
-    const char *tree = root_work_tree(arena, here);
-    return tree ? tree : lwp_arena_strdup(arena, here);
-}
-
 static bool root_has_files(struct lwp_arena *arena, json_t *analysis, const char *folder)
 {
     struct root_files files = {.arena = arena, .below = folder};
@@ -123,15 +104,15 @@ static bool root_has_files(struct lwp_arena *arena, json_t *analysis, const char
 
 const char *lwp_source_root(struct lwp_arena *arena, json_t *analysis, const char *given)
 {
-    char here[PATH_MAX];
+    char here[PATH_MAX], tree[PATH_MAX];
     if (given) {
         const char *real = realpath(given, here);
         return root_normal(arena, real ? real : given);
     }
     if (getcwd(here, sizeof here)) {
-        const char *tree = root_work_tree(arena, here);
-        if (tree && root_has_files(arena, analysis, tree))
-            return tree;
+        memcpy(tree, here, sizeof tree);
+        if (lwp_work_tree(tree) && root_has_files(arena, analysis, tree))
+            return lwp_arena_strdup(arena, tree);
         if (root_has_files(arena, analysis, here))
             return lwp_arena_strdup(arena, here);
     }

@@ -11,9 +11,6 @@
  * that `analysis` names lie below it; otherwise the deepest folder that all its own files have in common. NULL: none. */
 const char *lwp_source_root(struct lwp_arena *arena, json_t *analysis, const char *given);
 
-/* The work tree around the current folder, or that folder; NULL: there is none. */
-const char *lwp_source_here(struct lwp_arena *arena);
-
 /* The path without "." and ".." inside it; what comes after the root where it lies below it. `root` may be NULL. */
 const char *lwp_source_relative(struct lwp_arena *arena, const char *root, const char *path);
 

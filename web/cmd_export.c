@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "web/page.h"
 #include "web/result.h"
+#include "web/source_roots.h"
 #include "web/source.h"
 
 #include <errno.h>
@@ -40,7 +41,7 @@ static const struct lwp_option export_options[] = {
     {.name = "root",
      .kind = LWP_OPT_TEXT,
      .argument = "FOLDER",
-     .help = "the source's folder: paths are relative to it, not to the work tree around the current folder"},
+     .help = "the source's folder: it is read from there, too, and paths are relative to it, not to the work tree around the current folder"},
     {.name = "templates",
      .kind = LWP_OPT_TEXT,
      .argument = "FOLDER",
@@ -143,10 +144,10 @@ static int export_result(const char *dir, const struct lwp_options *options, jso
     if (!status && name) {
         struct lwp_page_wish wish = {.mode = "exported", .source = export_policy(lwp_options_text(options, "source")),
                                      .bytes_max = (size_t)lwp_options_number(options, "limit") << 20};
-        char *within = wish.source == LWP_SOURCE_NONE ? NULL : lwp_result_source_within(dir, analysis, lwp_options_text(options, "root"));
-        wish.within = within;
+        json_t *roots = wish.source == LWP_SOURCE_NONE ? NULL : lwp_source_roots(dir, lwp_options_text(options, "root"));
+        wish.roots = roots;
         *data = lwp_page_result_data(name, analysis, &wish);
-        free(within);
+        json_decref(roots);
         export_redact(*data, analysis, options);
         snprintf(title_room, PATH_MAX, "%s", lwp_page_title(name, analysis));
         *title = title_room;

@@ -31,6 +31,10 @@ static const struct lwp_option serve_options[] = {
      .argument = "ADDR",
      .initial = "127.0.0.1",
      .help = "address to listen on; where other machines reach it, the URL holds a secret"},
+    {.name = "root",
+     .kind = LWP_OPT_TEXT,
+     .argument = "FOLDER",
+     .help = "read source below this folder, too, and of results that were not made here"},
     {.name = "open", .kind = LWP_OPT_FLAG, .help = "open the page in the desktop's browser"},
     {.name = "templates",
      .kind = LWP_OPT_TEXT,
@@ -145,7 +149,7 @@ static int serve_site(const struct lwp_options *options, const char *dir, struct
     sigset_t stop;
     bool loopback = false;
     int port = (int)lwp_options_number(options, "port"), number, fd = serve_listen(bind_to, &port, &loopback, err);
-    int status = fd < 0 ? fd : lwp_site_new(&site, dir, lwp_options_text(options, "templates"), err);
+    int status = fd < 0 ? fd : lwp_site_new(&site, dir, lwp_options_text(options, "templates"), lwp_options_text(options, "root"), err);
     if (!status && !loopback)
         status = lwp_server_secret(secret, err);
     if (status) {

@@ -7,6 +7,7 @@
 #include "web/page.h"
 #include "web/preparing.h"
 #include "web/result.h"
+#include "web/source_roots.h"
 
 #include "config.h"
 
@@ -22,6 +23,7 @@ enum { ENTRY_PATIENCE_MS = 300 };
 struct lwp_entry {
     char *dir, *name;
     char *address;       /* the name in a URL; NULL: alone, at the root */
+    char *root;          /* where the reader says that source is; NULL: nowhere */
     bool prepared;
     struct lwp_preparing *preparing; /* NULL: no analysis is on its way */
     struct stat seen;    /* analysis.json that page and json were made of */
@@ -44,7 +46,7 @@ static char *entry_escaped(const char *name)
     return escaped;
 }
 
-struct lwp_entry *lwp_entry_new(const char *dir, const char *name)
+struct lwp_entry *lwp_entry_new(const char *dir, const char *name, const char *root)
 {
     struct lwp_entry *entry = calloc(1, sizeof *entry);
     if (!entry)
@@ -52,7 +54,8 @@ struct lwp_entry *lwp_entry_new(const char *dir, const char *name)
     entry->dir = strdup(dir);
     entry->name = name ? strdup(name) : lwp_result_name(dir);
     entry->address = name ? entry_escaped(name) : NULL;
-    if (entry->dir && entry->name && (entry->address || !name))
+    entry->root = root ? strdup(root) : NULL;
+    if (entry->dir && entry->name && (entry->address || !name) && (entry->root || !root))
         return entry;
     lwp_entry_free(entry);
     return NULL;
@@ -65,6 +68,7 @@ void lwp_entry_free(struct lwp_entry *entry)
     free(entry->dir);
     free(entry->name);
     free(entry->address);
+    free(entry->root);
     lwp_preparing_leave(entry->preparing);
     lwp_text_drop(entry->page);
     lwp_text_drop(entry->json);
@@ -146,9 +150,9 @@ static int entry_refresh(struct lwp_entry *entry, const struct lwp_assets *asset
     entry->seen = now;
     int status = lwp_result_load(entry->dir, &analysis, err);
     if (!status) {
-        char *within = lwp_result_source_within(entry->dir, analysis, NULL);
-        status = entry_page_text(entry, assets, lwp_page_result_data(entry->name, analysis, &(struct lwp_page_wish){"served", LWP_SOURCE_ALL, within, LWP_PAGE_BYTES_MAX}), &entry->page, err);
-        free(within);
+        json_t *roots = lwp_source_roots(entry->dir, entry->root);
+        status = entry_page_text(entry, assets, lwp_page_result_data(entry->name, analysis, &(struct lwp_page_wish){"served", LWP_SOURCE_ALL, roots, LWP_PAGE_BYTES_MAX}), &entry->page, err);
+        json_decref(roots);
     }
     json_decref(analysis);
     return status;

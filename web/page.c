@@ -59,7 +59,7 @@ json_t *lwp_page_result_data(const char *name, json_t *analysis, const struct lw
 {
     /* an eighth is left for what escapes add */
     size_t room = wish->bytes_max - PAGE_TEMPLATES_BYTES;
-    json_t *left_out = lwp_trim(analysis, room / 4 * 3), *sources = lwp_source_collect(analysis, wish->source, wish->within, room / 8);
+    json_t *left_out = lwp_trim(analysis, room / 4 * 3), *sources = lwp_source_collect(analysis, wish->source, wish->roots, room / 8);
     char *clean = lwp_utf8_clean(name); /* a folder's name is bytes */
     json_t *data = left_out && sources ? json_pack("{s:s, s:s, s:s, s:s, s:O, s:O, s:O}", "view", "result", "name",
                                                    clean ? clean : "", "mode", wish->mode, "lwp", LWP_VERSION, "analysis", analysis, "sources", sources, "left_out", left_out)

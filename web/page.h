@@ -20,7 +20,7 @@ enum { LWP_PAGE_BYTES_MAX = 8 << 20 };
 struct lwp_page_wish {
     const char *mode; /* "served" or "exported" */
     enum lwp_source_policy source;
-    const char *within; /* as for lwp_source_collect */
+    const json_t *roots; /* as for lwp_source_collect */
     size_t bytes_max;   /* of the page: at least 1 MiB, at most LWP_PAGE_BYTES_MAX */
 };
 

@@ -1,8 +1,6 @@
 /* The web knows analysis.json, never a sample: what makes analysis.json runs as another process. */
 #include "web/result.h"
 
-#include "analysis/source_root.h"
-#include "base/arena.h"
 #include "base/json_file.h"
 #include "base/log.h"
 
@@ -17,7 +15,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -222,24 +219,18 @@ int lwp_result_load(const char *dir, json_t **analysis, struct lwp_error *err)
     return status;
 }
 
-static bool result_is_own(const char *dir, const json_t *analysis)
+json_t *lwp_result_run(const char *dir, struct stat *info)
 {
-    struct stat info;
-    struct utsname here;
-    const char *host = json_string_value(json_object_get(json_object_get(analysis, "run"), "host"));
-    return host && uname(&here) == 0 && strcmp(host, here.nodename) == 0 && stat(dir, &info) == 0 && info.st_uid == geteuid();
-}
-
-char *lwp_result_source_within(const char *dir, const json_t *analysis, const char *root)
-{
-    if (result_is_own(dir, analysis))
-        return NULL;
-    struct lwp_arena *arena = lwp_arena_new();
-    const char *here = root ? root : lwp_source_here(arena);
-    char *within = strdup(here ? here : "/nonexistent");
-    lwp_arena_free(arena);
-    lwp_log(LWP_LOG_WARNING, "%s was made by another user or on another machine: source is read from %s only", dir, within);
-    return within;
+    struct lwp_error err;
+    json_error_t where;
+    char *text = NULL;
+    size_t length;
+    int fd = result_open_below(dir, "run.json", O_RDONLY);
+    json_t *run = NULL;
+    if (fd >= 0 && fstat(fd, info) == 0 && !result_text(fd, "run.json", &text, &length, &err))
+        run = lwp_json_parse(text, length, JSON_REJECT_DUPLICATES, &where);
+    free(text);
+    return run;
 }
 
 char *lwp_result_name(const char *dir)

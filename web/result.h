@@ -6,6 +6,7 @@
 
 #include <jansson.h>
 #include <stdbool.h>
+#include <sys/stat.h>
 
 /* Whether `dir` looks like what `lwp collect` writes (or holds at least an analysis.json). */
 bool lwp_result_is(const char *dir);
@@ -20,9 +21,8 @@ int lwp_result_prepare(const char *dir, struct lwp_error *err);
 /* Reads DIR/analysis.json, or the file `dir`; *analysis is the caller's to decref. */
 int lwp_result_load(const char *dir, json_t **analysis, struct lwp_error *err);
 
-/* Where to read source of: NULL: wherever the result says, since this user has made it on this machine; else `root`, or with
- * NULL the work tree around the current folder, and a warning says so. The caller frees it. */
-char *lwp_result_source_within(const char *dir, const json_t *analysis, const char *root);
+/* DIR/run.json, the caller's to decref, and what the file is; NULL where there is none to be read. */
+json_t *lwp_result_run(const char *dir, struct stat *info);
 
 /* What is in `dir` so far, counted by 'lwp dump' as a process of its own; *counts is the caller's to decref. */
 int lwp_result_counts(const char *dir, json_t **counts, struct lwp_error *err);

@@ -22,6 +22,7 @@ struct lwp_site {
     struct lwp_assets assets;
     struct lwp_text *style, *script;
     char *templates; /* a folder to read anew for each page, or NULL */
+    char *root;      /* as for lwp_source_roots */
     char *folder;    /* of several results, or NULL */
     struct lwp_entry **entries; /* by name */
     size_t count, capacity;
@@ -62,7 +63,7 @@ static struct lwp_entry *site_find(const struct lwp_site *site, const char *name
 
 static int site_add(struct lwp_site *site, const char *dir, const char *name, struct lwp_error *err)
 {
-    struct lwp_entry *entry = lwp_entry_new(dir, name);
+    struct lwp_entry *entry = lwp_entry_new(dir, name, site->root);
     if (!entry)
         return lwp_error_set(err, LWP_ERR_MEMORY, "no memory");
     LWP_GROW(&site->entries, site->count, &site->capacity);
@@ -145,7 +146,7 @@ static struct lwp_answer site_index(struct lwp_site *site)
     return status ? lwp_answer_say(500, err.text) : (struct lwp_answer){200, lwp_text_hold(site->index)};
 }
 
-int lwp_site_new(struct lwp_site **made, const char *dir, const char *templates, struct lwp_error *err)
+int lwp_site_new(struct lwp_site **made, const char *dir, const char *templates, const char *root, struct lwp_error *err)
 {
     struct lwp_site *site = calloc(1, sizeof *site);
     struct stat info;
@@ -162,6 +163,8 @@ int lwp_site_new(struct lwp_site **made, const char *dir, const char *templates,
         site_take_assets(site, assets);
     if (!status && templates)
         site->templates = strdup(templates);
+    if (!status && root && !(site->root = strdup(root)))
+        status = lwp_error_set(err, LWP_ERR_MEMORY, "no memory");
     if (!status && lwp_result_is(dir)) {
         status = site_add(site, dir, NULL, err);
         if (!status && !(status = lwp_entry_prepare(site->entries[0], err)))
@@ -186,6 +189,7 @@ void lwp_site_free(struct lwp_site *site)
         lwp_entry_free(site->entries[i]);
     free(site->entries);
     free(site->templates);
+    free(site->root);
     free(site->folder);
     lwp_text_drop(site->index);
     lwp_text_drop(site->style);

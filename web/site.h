@@ -9,8 +9,8 @@
 
 struct lwp_site;
 
-/* `dir` is a result or a folder of results; `templates` NULL: those built in. */
-int lwp_site_new(struct lwp_site **site, const char *dir, const char *templates, struct lwp_error *err);
+/* `dir` is a result or a folder of results; `templates` NULL: those built in. `root`: as for lwp_source_roots. */
+int lwp_site_new(struct lwp_site **site, const char *dir, const char *templates, const char *root, struct lwp_error *err);
 void lwp_site_free(struct lwp_site *site); /* NULL is fine */
 
 size_t lwp_site_results(const struct lwp_site *site);

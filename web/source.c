@@ -2,12 +2,11 @@
  * lines, and a few around them.
  *
  * The paths come from the debug info of a program that may be hostile, and the page may be shared: only plain files
- * that are called like source files are read, nothing else of them than those lines, and all of it is bounded. Of a result
- * that someone else has made only files of the work tree here are read, wherever it says that its source is.
+ * that are called like source files are read, and only below the folders that source_roots.c lets, nothing else of them than
+ * those lines, and all of it is bounded.
  */
 #include "web/source.h"
 
-#include "analysis/source_root.h"
 #include "base/arena.h"
 #include "base/utf8.h"
 
@@ -187,18 +186,23 @@ static time_t source_run_start(const json_t *analysis)
     return started && strptime(started, "%Y-%m-%dT%H:%M:%S", &parts) ? timegm(&parts) : 0;
 }
 
-/* Whether the path, without links, is one to read from. */
-static bool source_is_within(const char *real, const char *within)
+/* Both without links. */
+static bool source_is_below(const char *path, const json_t *roots)
 {
-    char folder[PATH_MAX];
-    if (!within || lwp_source_is_system(real))
-        return true;
-    size_t length = realpath(within, folder) ? strlen(folder) : 0;
-    return length && strncmp(real, folder, length) == 0 && (real[length] == '/' || length == 1);
+    size_t i;
+    const json_t *root;
+    json_array_foreach(roots, i, root)
+    {
+        const char *folder = json_string_value(root);
+        size_t length = folder ? strlen(folder) : 0;
+        if (length && strncmp(path, folder, length) == 0 && (path[length] == '/' || length == 1))
+            return true;
+    }
+    return false;
 }
 
 /* The text of a plain file, NUL-ended, or NULL and why. */
-static char *source_read(const char *named, const char *within, struct stat *info, const char **why)
+static char *source_read(const char *named, const json_t *roots, struct stat *info, const char **why)
 {
     char path[PATH_MAX];
     if (!source_named_like_source(named)) {
@@ -213,8 +217,9 @@ static char *source_read(const char *named, const char *within, struct stat *inf
         *why = "a link to what is not called like a source file";
         return NULL;
     }
-    if (!source_is_within(path, within)) {
-        *why = "outside of the source here, and this result was made by someone else";
+    if (!source_is_below(path, roots)) {
+        *why = json_array_size(roots) ? "outside of the folders that the run's source is in (--root FOLDER names another)"
+                                      : "not read: this result was not made here (--root FOLDER names where its source is)";
         return NULL;
     }
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
@@ -290,7 +295,7 @@ static json_t *source_excerpts(const char *text, const struct source_span *spans
     return excerpts;
 }
 
-static json_t *source_file(const json_t *analysis, const struct source_span *spans, size_t count, const char *within, size_t *budget)
+static json_t *source_file(const json_t *analysis, const struct source_span *spans, size_t count, const json_t *roots, size_t *budget)
 {
     const char *path = spans->path, *why = NULL;
     const char *cwd = json_string_value(json_object_get(json_object_get(analysis, "run"), "cwd"));
@@ -305,7 +310,7 @@ static json_t *source_file(const json_t *analysis, const struct source_span *spa
              (int)sizeof full)
         why = "its path is too long";
     else
-        text = source_read(full, within, &info, &why);
+        text = source_read(full, roots, &info, &why);
     time_t started = source_run_start(analysis);
     json_t *file =
         json_pack("{s:s, s:b, s:s?, s:o}", "path", path, "changed", text && started && info.st_mtime > started,
@@ -314,7 +319,7 @@ static json_t *source_file(const json_t *analysis, const struct source_span *spa
     return file;
 }
 
-json_t *lwp_source_collect(const json_t *analysis, enum lwp_source_policy policy, const char *within, size_t most)
+json_t *lwp_source_collect(const json_t *analysis, enum lwp_source_policy policy, const json_t *roots, size_t most)
 {
     static const char *const names[] = {"none", "hot", "all"};
     json_t *files = json_array(), *sources = json_pack("{s:s, s:o}", "policy", names[policy], "files", files);
@@ -329,7 +334,7 @@ json_t *lwp_source_collect(const json_t *analysis, enum lwp_source_policy policy
     for (size_t i = 0, end; i < spans.count && json_array_size(files) < SOURCE_FILES_MAX; i = end) {
         for (end = i + 1; end < spans.count && strcmp(spans.items[end].path, spans.items[i].path) == 0; end++)
             ;
-        json_array_append_new(files, source_file(analysis, spans.items + i, end - i, within, &budget));
+        json_array_append_new(files, source_file(analysis, spans.items + i, end - i, roots, &budget));
     }
     free(spans.items);
     return sources;

@@ -12,8 +12,8 @@ enum lwp_source_policy {
 
 /* {"policy", "files": [{"path", "changed", "missing", "excerpts": [{"first", "lines": []}]}]}
  * "missing" is a sentence when there is no text, else null; "changed": the file is newer than the run.
- * `within`: no file is read but below it and of the system's own source; NULL: the result is to be trusted with where
- * source is. `most`: bytes of text, about. NULL only when memory is out. */
-json_t *lwp_source_collect(const json_t *analysis, enum lwp_source_policy policy, const char *within, size_t most);
+ * `roots`: absolute paths without links; no file is read but below them. `most`: bytes of text, about. NULL only when memory is
+ * out. */
+json_t *lwp_source_collect(const json_t *analysis, enum lwp_source_policy policy, const json_t *roots, size_t most);
 
 #endif

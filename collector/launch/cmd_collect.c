@@ -17,6 +17,7 @@
 #include "collector/launch/result.h"
 #include "collector/launch/run_json.h"
 #include "collector/launch/serving.h"
+#include "collector/launch/source_roots.h"
 #include "collector/launch/target.h"
 
 #include <errno.h>
@@ -235,6 +236,7 @@ static int collect_into(const struct lwp_options *options, const struct collect_
                 (double)(ended.usage.ru_utime.tv_usec + ended.usage.ru_stime.tv_usec) * 1e-6;
     run.exit_code = WIFEXITED(ended.wait_status) ? WEXITSTATUS(ended.wait_status) : -1;
     run.exit_signal = WIFSIGNALED(ended.wait_status) ? WTERMSIG(ended.wait_status) : 0;
+    run.source_roots = lwp_source_roots_find(target->path, run.cwd);
     struct lwp_error late; /* the program's status stands, whatever becomes of the result */
     if (lwp_run_json_write(&run, place->absolute, "run.json", &late) ||
         (place->rank && place->rank->rank == 0 && lwp_run_json_write(&run, place->shown, "run.json", &late)))
@@ -259,6 +261,7 @@ out:
         close(busy);
     json_decref(run.options);
     json_decref(run.notes);
+    json_decref(run.source_roots);
     lwp_preload_environment_free((char **)launch.environment);
     if (engine->exact)
         lwp_exact_free((char **)launch.argv);

@@ -6,7 +6,8 @@ cd "$TMP" || exit 1
 server=
 trap '[ -z "$server" ] || kill "$server"' EXIT
 
-sample() { mkdir -p "$1" && sed "s|\"/nowhere\"|\"$SRC/tests/web\"|; s|\"host\": *\"[^\"]*\"|\"host\": \"$(uname -n)\"|" "$SRC/tests/web/analysis.json" > "$1/analysis.json"; }
+root=--root=$SRC/tests/web
+sample() { mkdir -p "$1" && sed "s|\"/nowhere\"|\"$SRC/tests/web\"|" "$SRC/tests/web/analysis.json" > "$1/analysis.json"; }
 sample one
 mkdir several && sample "several/a run" && sample "several/b" && mkdir several/empty several/not-analysed
 echo '{"schema": "lwp-run", "version": "1.0"}' > several/not-analysed/run.json
@@ -14,7 +15,7 @@ echo secret > secret.txt
 
 start() { # arguments of serve; leaves $server and $url
     : > url
-    "$LWP" serve "$@" > url 2> serve.err &
+    "$LWP" serve "$root" "$@" > url 2> serve.err &
     server=$!
     for _ in $(seq 100); do [ -s url ] && break; sleep 0.1; done
     url=$(head -n 1 url)
@@ -163,7 +164,7 @@ for command in serve export; do
     one 1 "nowhere" "$LWP" $command nowhere
     one 1 "is a file" "$LWP" $command secret.txt
     one 1 "lwp collect" "$LWP" $command nothing
-    one 1 "missing/report.html" "$LWP" $command --templates missing one
+    one 1 "missing/report.html" "$LWP" $command "$root" --templates missing one
 done
 one 2 "port" "$LWP" serve -p 70000 one
 one 1 "--bind" "$LWP" serve -p 0 --bind no.such.host.invalid one
@@ -176,24 +177,26 @@ one 2 "export --diff BEFORE AFTER" "$LWP" export --diff one
 one 1 "compared" sh -c "'$LWP' export --diff one nowhere 2>&1 | tail -n 1; exit 1"
 [ ! -e damaged.html ] && [ ! -e nothing.html ] || fail "a failed export leaves a file"
 
-one 0 "one.html" "$LWP" export one/
+one 0 "one.html" "$LWP" export "$root" one/
 [ -s one.html ] || fail "export did not write one.html"
 [ "$(wc -c < one.html)" -lt 262144 ] || fail "the export of a small result is large"
-one 0 "one.html" "$LWP" export one
+one 0 "one.html" "$LWP" export "$root" one
 echo mine > mine.html
-one 1 "--force" "$LWP" export -o mine.html one
+one 1 "--force" "$LWP" export "$root" -o mine.html one
 [ "$(cat mine.html)" = mine ] || fail "export ran over a file that is not its own"
-one 0 "mine.html" "$LWP" export -o mine.html --force one
-one 1 "is a folder" "$LWP" export -o several one
-one 1 "cannot write" "$LWP" export -o nowhere/x.html one
-(ulimit -f 8; trap '' XFSZ; "$LWP" export -o cut.html one) > cut.out 2>&1 && fail "a full disk goes unnoticed"
+one 0 "mine.html" "$LWP" export "$root" -o mine.html --force one
+one 1 "is a folder" "$LWP" export "$root" -o several one
+one 1 "cannot write" "$LWP" export "$root" -o nowhere/x.html one
+(ulimit -f 8; trap '' XFSZ; "$LWP" export "$root" -o cut.html one) > cut.out 2>&1 && fail "a full disk goes unnoticed"
 grep -q "cannot write cut.html" cut.out || { cat cut.out; fail "a full disk is not told"; }
 ls cut.html* > left 2> /dev/null && fail "a full disk leaves $(cat left)"
-"$LWP" export -o - one | cmp - one.html || fail "-o - differs from the file"
+"$LWP" export "$root" -o - one | cmp - one.html || fail "-o - differs from the file"
 "$LWP" export -o /dev/null one 2> /dev/null && [ -c /dev/null ] || fail "-o /dev/null"
-(cd one && "$LWP" export . 2> /dev/null && [ -s one.html ]) || fail "export ."
+(cd one && "$LWP" export "$root" . 2> /dev/null && [ -s one.html ]) || fail "export ."
 grep -q "root:" one.html && fail "/etc/passwd is in the page"
 "$LWP" export --source=none -o - one | grep -q "all\[i\].mass" && fail "--source=none has source"
-"$LWP" export --source=all -o - one | grep -q "all\[i\].mass" || fail "--source=all has no source"
+"$LWP" export "$root" --source=all -o - one | grep -q "all\[i\].mass" || fail "--source=all has no source"
+"$LWP" export --source=all -o - one 2> warned | grep -q "all\[i\].mass" && fail "source of a result that was not made here"
+grep -q "not made here.*--root" warned || { cat warned; fail "no warning of a result that was not made here"; }
 ls ./*.tmp > left 2> /dev/null && fail "left behind: $(cat left)"
 exit 0

@@ -16,7 +16,7 @@ def check(holds, what):
 
 
 def result(path, **run):
-    """A result folder with the sample analysis, made here by this user."""
+    """A result folder with the sample analysis, as from elsewhere."""
     analysis = json.loads((SRC / "tests/web/analysis.json").read_text())
     analysis["run"].update({"cwd": str(SRC / "tests/web"), "host": os.uname().nodename} | run)
     path.mkdir(parents=True)
@@ -150,15 +150,55 @@ def links(folder, to, errors):
     check("latest" in names and "outside" not in names, f"the index lists {names}")
 
 
-def sources(to, errors):
-    """Source of a result that this user made here is shown; someone else's result gets none but from the work tree here."""
-    own, others = (ask(to, "/r/" + name)[1] for name in ("b", "others"))
-    check(b"sum += all[i].mass" in own, "an own result has no source")
-    check(b"only for me" not in others and b"made by someone else" in others, "another's result reads a file because it says so")
-    check(b"sum += all[i].mass" not in others, "another's result reads the source of a folder that is not here")
-    check(b"only for me" not in ask(to, "/r/tricked")[1], "a link that is called like source is read")
-    errors.seek(0)
-    check(re.search(r"others was made by another user or on another machine: source is read from .* only", errors.read()), "no warning of another's result")
+def sources(folder, private):
+    """Source is read below the folders that lwp collect noted; of what it did not write here, wherever that says, none."""
+    def shown(result, *options):
+        told = subprocess.run([LWP, "export", "-o", "-", *options, str(result)], cwd=private, capture_output=True)
+        check(told.returncode == 0, told.stderr)
+        return told.stdout, b"not made here" in told.stderr
+
+    def note(result, after_s=0, **run):
+        """As lwp collect would have written it, `after_s` later."""
+        (result / "run.json").unlink(missing_ok=True)
+        (result / "run.json").write_text(json.dumps({"schema": "lwp-run", "version": "1.0", "written_s": int(time.time()) + after_s} | run))
+        os.utime(result / "analysis.json")
+
+    def look(what, wanted, warned, *options):
+        page, says = shown(folder / "r", *options)
+        check((b"sum += all[i].mass" in page) == ("source" in wanted), f"{what}: source is {'not ' if 'source' in wanted else ''}shown")
+        check((b"only for me" in page) == ("mine" in wanted), f"{what}: the private file is {'not ' if 'mine' in wanted else ''}shown")
+        check(says == warned, f"{what}: {'a' if says else 'no'} warning")
+
+    web, host = SRC / "tests/web", os.uname().nodename
+    analysis = result(folder / "r", host=host)
+    analysis["loops"][1]["file"] = str(private / "mine.c")
+    analysis["loops"][2]["file"] = str(private / "link.c")
+    analysis["loops"][4]["file"] = str(web / ".." / ".." / ".." / ".." / str(private / "mine.c").lstrip("/"))
+    (folder / "r/analysis.json").write_text(json.dumps(analysis))
+    (private / "link.c").symlink_to(private / "mine.c")
+    look("no run.json", "", True)
+    look("no run.json, --root", "source", False, "--root", str(web))
+    note(folder / "r", source_roots=[str(web)])
+    look("its own", "source", False)
+    look("its own, --root", "source mine", False, "--root", str(private))
+    note(folder / "r", source_roots=[str(web / "nothing"), str(web)[:-1], "", 7, None, "web", str(folder)])
+    look("other roots", "", False)
+    for seconds in (-3600, 3600, 1 << 62):
+        note(folder / "r", seconds, source_roots=["/"], host=host)
+        look(f"written {seconds} s later", "", True)
+    note(folder / "r", source_roots=["/"], written_s=None)
+    look("written it does not say when", "", True)
+    note(folder / "r", source_roots=["/"])
+    if os.geteuid() == 0:
+        os.chown(folder / "r/run.json", 65534, -1)
+        look("another user's", "", True)
+    # merged of one made here and one that was not; of those made here; of one that claims to be merged of ours
+    for name, seconds in (("ours", 0), ("theirs", -3600)):
+        result(folder / name)
+        note(folder / name, seconds, source_roots=[str(web)])
+    for names, seconds, wanted in ((["ours"], 0, "source"), (["ours", "theirs"], 0, ""), (["ours"], -3600, ""), (["ours", "gone"], 0, "")):
+        note(folder / "r", seconds, merged=[str(folder / name) for name in names])
+        look(f"merged of {names}", wanted, not wanted)
 
 
 def main():
@@ -176,20 +216,19 @@ def main():
     (folder / "outside").symlink_to(private / "result")
     (folder / "linked").mkdir()
     (folder / "linked/analysis.json").symlink_to(private / "result/analysis.json")
-    for name, host, file in (("others", "elsewhere", private / "mine.c"), ("tricked", os.uname().nodename, folder / "tricked/x.c")):
-        analysis = result(folder / name, host=host)
-        for loop in analysis["loops"][:1]:
-            loop["file"] = str(file)
-        (folder / name / "analysis.json").write_text(json.dumps(analysis))
+    analysis = result(folder / "tricked")
+    analysis["loops"][0]["file"] = str(folder / "tricked/x.c")
+    (folder / "tricked/analysis.json").write_text(json.dumps(analysis))
     (folder / "tricked/x.c").symlink_to(private / "notes.txt")
     (TMP / "secret.txt").write_text("only for me\n")
 
     (TMP / "elsewhere").mkdir()
-    to, prefix, server, errors = serve(folder, cwd=TMP / "elsewhere")
+    to, prefix, server, errors = serve(folder, "--root", "/", cwd=TMP / "elsewhere")
     check(prefix == "/" and to[0] == "127.0.0.1", f"by default it listens on {to[0]} at {prefix}")
     who_may_ask(to)
     links(folder, to, errors)
-    sources(to, errors)
+    check(b"sum += all[i].mass" in ask(to, "/r/b")[1], "no source of what is below --root")
+    sources(TMP / "merged", private)
     malformed(to)
     crowded(to)
     check(ask(to)[0] == 200, "at the end nothing is answered")

@@ -45,7 +45,7 @@ static void start(void)
     snprintf(address.sun_path, sizeof address.sun_path, "%s/socket", fuzz_folder());
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (symlink("../outside", link) || fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof address) || listen(fd, 64) ||
-        lwp_site_new(&site, folder, NULL, &err) || lwp_server_start(&server, site, fd, true, NULL, &err))
+        lwp_site_new(&site, folder, NULL, NULL, &err) || lwp_server_start(&server, site, fd, true, NULL, &err))
         abort();
 }
 

@@ -9,6 +9,7 @@
 #include "web/site.h"
 #include "web/source.h"
 
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -226,11 +227,19 @@ static json_t *analysis_of(const char *file, int first, int last, double share)
                      "objects", "splits", "findings");
 }
 
+static json_t *collected(const json_t *analysis, enum lwp_source_policy policy, const char *root)
+{
+    char real[PATH_MAX];
+    json_t *roots = json_pack("[s]", realpath(root, real)), *sources = lwp_source_collect(analysis, policy, roots, 1 << 20);
+    json_decref(roots);
+    return sources;
+}
+
 /* The only file's excerpts as "first:line|line;…", or its "missing". */
 static void assert_excerpt(const char *file, int first, int last, double share, enum lwp_source_policy policy,
                            const char *expected)
 {
-    json_t *analysis = analysis_of(file, first, last, share), *sources = lwp_source_collect(analysis, policy, NULL, 1 << 20);
+    json_t *analysis = analysis_of(file, first, last, share), *sources = collected(analysis, policy, folder);
     const json_t *found = json_array_get(json_object_get(sources, "files"), 0);
     char text[4096] = "";
     size_t i, j;
@@ -285,6 +294,41 @@ static void test_source(void **state)
 }
 
 /* Source of any amount stays below the page's share of it. */
+static bool is_shown(const char *file, const json_t *roots)
+{
+    json_t *analysis = analysis_of(file, 1, 1, 0.5), *sources = lwp_source_collect(analysis, LWP_SOURCE_ALL, roots, 1 << 20);
+    const json_t *found = json_array_get(json_object_get(sources, "files"), 0);
+    bool shown = json_array_size(json_object_get(found, "excerpts")) > 0;
+    assert_true(shown != json_is_string(json_object_get(found, "missing")));
+    json_decref(sources);
+    json_decref(analysis);
+    return shown;
+}
+
+/* Only below the roots, wherever links and ".." lead. */
+static void test_source_roots(void **state)
+{
+    (void)state;
+    char real[PATH_MAX], in[PATH_MAX + 8], beside[PATH_MAX + 8], link[PATH_MAX + 20], up[PATH_MAX + 20];
+    put("c.c", "1\n", 2);
+    assert_non_null(realpath(folder, real));
+    snprintf(in, sizeof in, "%s/in", real);
+    snprintf(beside, sizeof beside, "%s/i", real);
+    snprintf(link, sizeof link, "%s/out.c", in);
+    snprintf(up, sizeof up, "%s/../c.c", in);
+    assert_int_equal(mkdir(in, 0700), 0);
+    assert_int_equal(symlink("../c.c", link), 0);
+    json_t *all = json_pack("[s, s]", "/nonexistent", real), *below = json_pack("[s, n, i]", in, 7), *prefix = json_pack("[s]", beside);
+    assert_true(is_shown("c.c", all) && is_shown(link, all) && is_shown(up, all));
+    assert_false(is_shown("c.c", below) || is_shown(link, below) || is_shown(up, below));
+    put("in/d.c", "1\n", 2);
+    assert_true(is_shown("in/d.c", below));
+    assert_false(is_shown("in/d.c", prefix) || is_shown("in/d.c", NULL));
+    json_decref(all);
+    json_decref(below);
+    json_decref(prefix);
+}
+
 /* Lines on the call paths of a redundant pair, without any loop; and not those of a pair too small for "hot". */
 static void test_source_of_accesses(void **state)
 {
@@ -298,7 +342,7 @@ static void test_source_of_accesses(void **state)
                                      "file", "b.c", "line", 14, "redundancies", "share", small ? 0.001 : 0.1, "first",
                                      0, "second", small ? 77 : 1, "sharing", "sites", "context", 0);
         assert_non_null(analysis);
-        json_t *sources = lwp_source_collect(analysis, LWP_SOURCE_HOT, NULL, 1 << 20);
+        json_t *sources = collected(analysis, LWP_SOURCE_HOT, folder);
         const json_t *excerpts = json_object_get(json_array_get(json_object_get(sources, "files"), 0), "excerpts");
         assert_int_equal(json_array_size(excerpts), small ? 1 : 2);
         assert_int_equal(json_integer_value(json_object_get(json_array_get(excerpts, 0), "first")), 1);
@@ -323,7 +367,7 @@ static void test_source_is_bounded(void **state)
     for (int i = 1; i < 100; i++)
         json_array_append_new(loops, json_pack("{s:s, s:i, s:i, s:f}", "file", "large.c", "first_line", i * 100,
                                                "last_line", i * 100 + 99, "share", 0.5));
-    json_t *sources = lwp_source_collect(analysis, LWP_SOURCE_ALL, NULL, 1 << 20);
+    json_t *sources = collected(analysis, LWP_SOURCE_ALL, folder);
     char *dumped = json_dumps(sources, JSON_COMPACT);
     assert_true(strlen(dumped) > 900000 && strlen(dumped) < 1200000);
     free(dumped);
@@ -384,7 +428,7 @@ static void test_site(void **state)
     char *text = json_dumps(analysis, 0);
     json_decref(analysis);
     put("analysis.json", text, strlen(text));
-    assert_int_equal(lwp_site_new(&site, folder, NULL, &err), 0);
+    assert_int_equal(lwp_site_new(&site, folder, NULL, NULL, &err), 0);
     static const struct {
         const char *path;
         unsigned status;
@@ -399,7 +443,7 @@ static void test_site(void **state)
     }
     lwp_site_free(site);
     free(text);
-    assert_int_equal(lwp_site_new(&site, "/nonexistent", NULL, &err), LWP_ERR_SYSTEM);
+    assert_int_equal(lwp_site_new(&site, "/nonexistent", NULL, NULL, &err), LWP_ERR_SYSTEM);
     assert_null(site);
 }
 
@@ -414,6 +458,7 @@ int main(void)
         cmocka_unit_test(test_bad_templates),
         cmocka_unit_test(test_built_in_assets),
         cmocka_unit_test_setup_teardown(test_source, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_source_roots, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_source_of_accesses, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_source_is_bounded, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_result, make_folder, remove_folder),

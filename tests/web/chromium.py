@@ -19,6 +19,7 @@ except ImportError:
     sys.exit(77)
 
 LWP, SRC, TMP = os.environ["LWP"], Path(os.environ["SRC"]), Path(os.environ["TMP"])
+SOURCE = SRC / "tests/web"
 SHOTS = Path(os.environ.get("LWP_SCREENSHOTS") or Path(os.environ["BUILD"]) / "screenshots")
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]
 problems = []
@@ -31,9 +32,9 @@ def check(holds, what):
 
 
 def result(name, change=None):
-    """A result folder with the sample analysis; its loops are in tests/web/particles.c."""
+    """A result folder with the sample analysis; its loops are in SOURCE/particles.c."""
     analysis = json.loads((SRC / "tests/web/analysis.json").read_text())
-    analysis["run"].update(cwd=str(SRC / "tests/web"), host=os.uname().nodename)  # this user's own: its source is shown
+    analysis["run"].update(cwd=str(SOURCE), host=os.uname().nodename)
     if change:
         change(analysis)
     folder = TMP / name
@@ -44,12 +45,12 @@ def result(name, change=None):
 
 def export(folder, *options):
     out = TMP / (folder.name + ".html")
-    subprocess.run([LWP, "export", str(folder), "-o", str(out), *options], check=True, stderr=subprocess.PIPE)
+    subprocess.run([LWP, "export", "--root", str(SOURCE), str(folder), "-o", str(out), *options], check=True, stderr=subprocess.PIPE)
     return out
 
 
 def served(folder):
-    server = subprocess.Popen([LWP, "serve", "-p", "0", str(folder)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    server = subprocess.Popen([LWP, "serve", "-p", "0", "--root", str(SOURCE), str(folder)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     return server, server.stdout.readline().strip()
 
 

@@ -1,0 +1,126 @@
+/* The work tree around, or else the folder itself: where the program was started, where its file is, and where the sources of its
+ * debug information are, as far as they exist here. The debug information is a stranger's word: it names neither a home directory
+ * nor what is above one, and is read by a process of its own. */
+#include "collector/launch/source_roots.h"
+
+#include "base/work_tree.h"
+
+#include <elfutils/libdw.h>
+#include <dwarf.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { ROOTS_MOST = 32, UNITS_MOST = 4096, READING_S = 5 };
+
+static bool roots_is_below(const char *path, const char *folder)
+{
+    size_t length = strlen(folder);
+    return strncmp(path, folder, length) == 0 && (!path[length] || path[length] == '/');
+}
+
+/* "/", what is above the user's home directory and, unless the user went there, that itself. */
+static bool roots_is_too_wide(const char *folder, bool told_by_program)
+{
+    const char *home = getenv("HOME");
+    char real[PATH_MAX];
+    if (strcmp(folder, "/") == 0)
+        return true;
+    return home && realpath(home, real) && roots_is_below(real, folder) && (told_by_program || strcmp(real, folder) != 0);
+}
+
+static void roots_add(json_t *roots, const char *folder, bool told_by_program)
+{
+    char real[PATH_MAX], tree[PATH_MAX];
+    size_t i;
+    const json_t *root;
+    if (!*folder || !realpath(folder, real))
+        return;
+    memcpy(tree, real, sizeof tree);
+    if (lwp_work_tree(tree) && !roots_is_too_wide(tree, told_by_program))
+        memcpy(real, tree, sizeof real);
+    if (roots_is_too_wide(real, told_by_program) || json_array_size(roots) >= ROOTS_MOST)
+        return;
+    json_array_foreach(roots, i, root)
+    {
+        if (roots_is_below(real, json_string_value(root)))
+            return;
+    }
+    json_t *added = json_string(real); /* NULL: not UTF-8 */
+    if (added)
+        json_array_append_new(roots, added);
+}
+
+static void roots_add_folder_of(json_t *roots, const char *file, bool told_by_program)
+{
+    char real[PATH_MAX];
+    if (!realpath(file, real))
+        return;
+    *strrchr(real, '/') = '\0';
+    roots_add(roots, real, told_by_program);
+}
+
+/* The first source of each unit of the program's file that is here, one a line. */
+static void roots_tell_units(int fd, FILE *to)
+{
+    Dwarf *debug = dwarf_begin(fd, DWARF_C_READ);
+    Dwarf_CU *unit = NULL;
+    Dwarf_Die die;
+    for (int i = 0; debug && i < UNITS_MOST && dwarf_get_units(debug, unit, &unit, NULL, NULL, &die, NULL) == 0; i++) {
+        Dwarf_Attribute attribute;
+        const char *folder = dwarf_formstring(dwarf_attr(&die, DW_AT_comp_dir, &attribute)), *name = dwarf_diename(&die);
+        char path[PATH_MAX], real[PATH_MAX];
+        if (name && snprintf(path, sizeof path, "%s%s%s", *name == '/' || !folder ? "" : folder, *name == '/' ? "" : "/", name) < (int)sizeof path &&
+            *path == '/' && realpath(path, real) && !strchr(real, '\n'))
+            fprintf(to, "%s\n", real);
+    }
+    dwarf_end(debug);
+}
+
+/* Whatever that file does to who reads it. */
+static void roots_add_units(json_t *roots, const char *program)
+{
+    int ends[2], fd = open(program, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0)
+        return;
+    pid_t child = pipe2(ends, O_CLOEXEC) ? -1 : fork();
+    if (child == 0) {
+        alarm(READING_S);
+        FILE *to = fdopen(ends[1], "w");
+        if (to) {
+            roots_tell_units(fd, to);
+            fclose(to);
+        }
+        _exit(0);
+    }
+    close(fd);
+    if (child < 0)
+        return;
+    close(ends[1]);
+    FILE *from = fdopen(ends[0], "r");
+    char line[PATH_MAX + 1];
+    while (from && fgets(line, sizeof line, from)) {
+        line[strcspn(line, "\n")] = '\0';
+        roots_add_folder_of(roots, line, true);
+    }
+    if (from)
+        fclose(from);
+    waitpid(child, NULL, 0);
+}
+
+json_t *lwp_source_roots_find(const char *program, const char *cwd)
+{
+    /* the compiler's own and libraries' headers */
+    json_t *roots = json_pack("[s, s]", "/usr/include", "/usr/lib/gcc");
+    if (!roots)
+        return NULL;
+    roots_add(roots, cwd, false);
+    roots_add_folder_of(roots, program, false);
+    roots_add_units(roots, program);
+    return roots;
+}
