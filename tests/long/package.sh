@@ -3,7 +3,8 @@
 # against it; in fresh images of the systems in SUITES it installs and works.
 #
 # SUITES: words "suite" or "suite=mirror", where the package is built anew for others than the system this runs on.
-# IMAGES: a folder where bare images are kept, or taken from; by default they are made for each run.
+# IMAGES: a folder where bare images are kept, or taken from; by default they are made for each run. Ubuntu's is made there by hand:
+# debootstrap --no-check-gpg --variant=minbase --components=main,universe noble IMAGES/noble http://archive.ubuntu.com/ubuntu gutsy
 set -u
 fail() { echo "FAILED: $*"; exit 1; }
 skip() { echo "$*"; exit 77; }
