@@ -13,16 +13,17 @@
 enum {
     PAIR_BITS = 19, /* 36 MiB */
     TUPLES = 1 << 19,
+    HOME_BITS = 28, /* of the numbers of nodes and pools: as many never fit into memory */
 };
 
 struct lwp_shadow lwp_redundancy_shadow;
 uint32_t lwp_redundancy_number;
 
-/* Where a pair was first seen. */
+/* Where a pair was first seen. There are as many as pairs: 32 bytes. */
 struct sight {
     uint64_t time, address, home_base;
-    uint32_t home_id; /* a node for LWPS_HOME_STACK */
-    uint8_t home;
+    uint32_t home_id : HOME_BITS; /* a node for LWPS_HOME_STACK */
+    uint32_t home : 32 - HOME_BITS;
 };
 static XArray *sights;
 static uint64_t sights_free; /* index + 1 of one that is free, which has the next in `address` */
@@ -63,7 +64,7 @@ static uint64_t counts_place(uint64_t address)
     }
     lwp_sampling_place(&access);
     struct sight sight = {.time = lwp_trace_time(), .address = address, .home_base = access.home_base,
-                          .home_id = access.home_id, .home = access.home};
+                          .home_id = access.home_id & ((1u << HOME_BITS) - 1), .home = access.home};
     uint64_t place = sights_free - 1;
     if (!sights_free)
         return (uint64_t)VG_(addToXA)(sights, &sight);
