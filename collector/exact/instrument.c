@@ -146,7 +146,7 @@ static void translation_survey(struct translation *now)
         }
     }
     now->block->count = count;
-    now->block->values = lwp_values_site(in, accesses, now->start);
+    now->block->values = lwp_values_site(in, accesses, count, count + 1 + now->block->swaps, now->start);
     if (lwp_communication_runs)
         lwp_communication_block(now->block);
 }

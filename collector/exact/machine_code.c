@@ -69,6 +69,32 @@ void lwp_machine_small(unsigned field, enum lwp_reg to, int constant)
     lwp_machine_byte((uint8_t)constant);
 }
 
+void lwp_machine_shift(unsigned field, enum lwp_reg reg, unsigned bits)
+{
+    lwp_machine_registers(0xc1, field, reg);
+    lwp_machine_byte(bits);
+}
+
+uint8_t *lwp_machine_jump(unsigned condition)
+{
+    lwp_machine_byte(0x0f);
+    lwp_machine_byte(0x80 | condition);
+    lwp_machine_word(0);
+    return lwp_machine_at;
+}
+
+void lwp_machine_land(uint8_t *jump)
+{
+    uint32_t distance = (uint32_t)(lwp_machine_at - jump);
+    __builtin_memcpy(jump - sizeof distance, &distance, sizeof distance);
+}
+
+void lwp_machine_jump_to(const void *place)
+{
+    lwp_machine_byte(0xe9);
+    lwp_machine_word((uint32_t)((const uint8_t *)place - (lwp_machine_at + sizeof(uint32_t))));
+}
+
 void lwp_machine_call(const void *function)
 {
     lwp_machine_constant(RAX, (uintptr_t)function);
@@ -81,6 +107,14 @@ void lwp_machine_multiply(enum lwp_reg to, enum lwp_reg from)
     lwp_machine_byte(0x48 | (to >> 3) << 2 | from >> 3);
     lwp_machine_byte(0x0f);
     lwp_machine_byte(0xaf);
+    lwp_machine_byte(0xc0 | (to & 7) << 3 | (from & 7));
+}
+
+void lwp_machine_equal(enum lwp_reg to, enum lwp_reg from)
+{
+    lwp_machine_byte(0x48 | (to >> 3) << 2 | from >> 3);
+    lwp_machine_byte(0x0f);
+    lwp_machine_byte(0x44);
     lwp_machine_byte(0xc0 | (to & 7) << 3 | (from & 7));
 }
 

@@ -25,9 +25,18 @@ void lwp_machine_move(enum lwp_reg to, enum lwp_reg from);
 void lwp_machine_add(enum lwp_reg to, enum lwp_reg from);
 void lwp_machine_xor(enum lwp_reg to, enum lwp_reg from);
 void lwp_machine_multiply(enum lwp_reg to, enum lwp_reg from);
+void lwp_machine_equal(enum lwp_reg to, enum lwp_reg from); /* moves if the last result was equal or 0 */
 
 /* With a constant of 8 bits and a sign: `field` 0: add, 1: or, 4: and, 6: xor. */
 void lwp_machine_small(unsigned field, enum lwp_reg to, int constant);
+
+/* Shifts by so many bits: `field` 1: right, around; 4: left; 5: right. */
+void lwp_machine_shift(unsigned field, enum lwp_reg reg, unsigned bits);
+
+/* `condition` 4: if equal or 0, 5: if not. To where lwp_machine_land() is called with what it returns, or to a place. */
+uint8_t *lwp_machine_jump(unsigned condition);
+void lwp_machine_land(uint8_t *jump);
+void lwp_machine_jump_to(const void *place);
 
 /* Through rax. */
 void lwp_machine_call(const void *function);

@@ -36,7 +36,7 @@ static UInt trace_random = 0x2545f491;
 /* Of single superblocks. */
 static bool trace_has_readers(void)
 {
-    return lwp_trace_open && (lwp_trace_file_runs || lwp_spatial_runs || lwp_values_runs);
+    return lwp_trace_open && (lwp_trace_file_runs || lwp_spatial_runs);
 }
 
 static void trace_read(struct lwp_trace_block *block, const ULong *addresses)
@@ -45,8 +45,6 @@ static void trace_read(struct lwp_trace_block *block, const ULong *addresses)
         lwp_trace_file_block(block, addresses);
     if (lwp_spatial_runs)
         lwp_spatial_block(block, addresses);
-    if (block->values)
-        lwp_values_ran(block->values, addresses, addresses[block->count]);
 }
 
 /* More than to `end`, as it is by whole lines. */
@@ -80,6 +78,8 @@ void lwp_trace_empty(void)
         trace_read(block, at);
         at += lwp_trace_length(block);
     }
+    if (lwp_values_runs && lwp_trace_open)
+        lwp_values_ran(begin, end);
     trace_clear(begin, end);
 }
 

@@ -4,9 +4,9 @@
 
 #include <stddef.h>
 
-/* In code: rbx values, rbp the first computation's context, r12 the epoch, r13 the number of zero, r14 addresses, r15 all
- * bits but the epoch's. Before each step r_holds may have the lower number of a slot. */
-enum { STEP_MOST = 192, EXIT_MOST = 32, EXITS_MOST = 1024, NONE = 0xffff };
+/* In code: rbx values, rbp the number of words->path, r12 the epoch, r13 the number of zero, r14 the superblock's
+ * words, r15 the memory's leaves. Before each step rax may have the lower number of a slot. */
+enum { STEP_MOST = 256, WORD_MOST = 32, EXIT_MOST = 64, BLOCK_MOST = 128, EXITS_MOST = 1024, WAYS_MOST = 512, NONE = 0xffff };
 
 /* What is known of a slot's upper number. */
 enum upper { UPPER_ANY, UPPER_ZERO, UPPER_NONE }; /* that of zero; 0 */
@@ -15,11 +15,18 @@ static struct {
     struct lwp_value_codes *codes;
     uint8_t upper[LWP_VALUE_SLOTS]; /* enum upper */
     uint16_t held;                  /* the slot whose lower number is in rax, NONE */
+    uint32_t first;                 /* computation's number beside rbp */
     uint32_t computed;              /* steps so far */
     struct exit {
-        uint8_t *jump;              /* behind its distance */
+        uint8_t *jump;
         uint32_t computed;
     } exits[EXITS_MOST];
+    struct way {                    /* by a call, where what is in place does not do */
+        const struct lwp_value_step *step;
+        uint8_t *jumps[5], *back;   /* who goes there; where to go on */
+        uint32_t count;
+    } ways[WAYS_MOST];
+    uint32_t way_count;
 } emitted;
 
 static void code_call(const void *function)
@@ -81,10 +88,7 @@ static void slot_get_high(enum lwp_reg to, unsigned slot)
     }
     lwp_machine_memory(0x8b, to, RBX, slot_high(slot));
     lwp_machine_registers(0x85, to, to);
-    lwp_machine_byte(0x48 | (to >> 3) << 2); /* cmovz to, rcx */
-    lwp_machine_byte(0x0f);
-    lwp_machine_byte(0x44);
-    lwp_machine_byte(0xc0 | (to & 7) << 3 | RCX);
+    lwp_machine_equal(to, RCX);
 }
 
 /* The superblock's own slots are read nowhere else, so that what is known of them need not be there. */
@@ -110,11 +114,19 @@ static void slot_set_any(unsigned slot, enum lwp_reg upper)
 
 /* ---- operators ---- */
 
+/* lwp_number_operand() of it. */
+static void number_operand(enum lwp_reg number)
+{
+    lwp_machine_registers(0x81, 4, number); /* and */
+    lwp_machine_word((uint32_t)~lwp_number_epoch_mask);
+}
+_Static_assert((int64_t)~((uint64_t)(LWP_NUMBER_EPOCHS - 1) << LWP_NUMBER_EPOCH) >= INT32_MIN, "a constant of 32 bits and a sign");
+
 /* The operand in rax of the numbers of which there are two, in rax (without its epoch) and rdx. */
 static void code_whole(void)
 {
     uint64_t zero = lwp_number_operand(lwp_number_constant(0));
-    lwp_machine_registers(0x21, R15, RDX); /* and */
+    number_operand(RDX);
     lwp_machine_constant(RCX, zero);
     lwp_machine_registers(0x39, RCX, RDX); /* compare */
     lwp_machine_byte(0x75);                /* unless equal: jump over */
@@ -140,7 +152,7 @@ static void operand_get(unsigned slot, bool wide)
     if (emitted.held != slot)
         slot_get(RAX, slot);
     emitted.held = NONE;
-    lwp_machine_registers(0x21, R15, RAX); /* and */
+    number_operand(RAX);
     if (!wide || emitted.upper[slot] == UPPER_NONE)
         return;
     if (emitted.upper[slot] == UPPER_ZERO) {
@@ -273,6 +285,15 @@ static void code_new(const struct lwp_value_step *step)
     slot_set_upper(step->to, step->narrow ? UPPER_ZERO : UPPER_NONE);
 }
 
+/* The leaf of the number in rdx to rdx. */
+static void code_leaf(void)
+{
+    lwp_machine_byte(0x49); /* mov (%r15, %rdx, 8), %rdx */
+    lwp_machine_byte(0x8b);
+    lwp_machine_byte(0x14);
+    lwp_machine_byte(0xd7);
+}
+
 /* What functions that access memory are called with: values, address, offset. */
 static void code_access(const struct lwp_value_step *step)
 {
@@ -295,11 +316,121 @@ FUNCTIONS(2)
 FUNCTIONS(4)
 FUNCTIONS(8)
 
-static void code_load(const struct lwp_value_step *step)
+/* Calls for a load: the number is in rax and rdx. Or for a store: of rcx and r8. */
+static void code_memory_call(const struct lwp_value_step *step)
 {
-    const void *const functions[] = {call_load_1, call_load_2, call_load_4, call_load_8};
+    const void *const functions[] = {call_load_1, call_load_2, call_load_4, call_load_8,
+                                     call_store_1, call_store_2, call_store_4, call_store_8};
     code_access(step);
     code_call(functions[step->code - LWP_VALUE_LOAD_1]);
+}
+
+static void way_jump(struct way *way, unsigned condition)
+{
+    way->jumps[way->count++] = lwp_machine_jump(condition);
+}
+
+/* The shadow of an access to 4 or 8 bytes into rdx, if it is one whole word or two; rax and rsi are lost. */
+static void code_word(struct way *way, const struct lwp_value_step *step, bool two)
+{
+    const unsigned piece = two ? 3 : 2; /* bits that are 0, and go to the top */
+    lwp_machine_memory(0x8b, RSI, R14, step->b * sizeof(uint64_t));
+    lwp_machine_registers(0x85, RSI, RSI); /* test */
+    way_jump(way, 4);
+    lwp_machine_memory(0x8d, RAX, RSI, step->key); /* lea */
+    lwp_machine_shift(1, RAX, piece);
+    lwp_machine_move(RDX, RAX);
+    lwp_machine_shift(5, RDX, LWP_VALUE_ADDRESS_BITS - piece);
+    way_jump(way, 5);
+    lwp_machine_move(RDX, RAX);
+    lwp_machine_shift(5, RDX, LWP_VALUE_LEAF_BITS - piece);
+    code_leaf();
+    lwp_machine_registers(0x85, RDX, RDX);
+    way_jump(way, 4);
+    lwp_machine_byte(0x25); /* and eax */
+    lwp_machine_word((1u << (LWP_VALUE_LEAF_BITS - piece)) - 1);
+    lwp_machine_shift(4, RAX, piece + 1); /* 4 bytes have 8 */
+    lwp_machine_add(RDX, RAX);
+}
+
+/* Where the epoch of the number in rcx has any bits. */
+static void code_stale(struct way *way)
+{
+    lwp_machine_byte(0xf7); /* test ecx */
+    lwp_machine_byte(0xc0 | RCX);
+    lwp_machine_word((uint32_t)lwp_number_epoch_mask);
+    way_jump(way, 5);
+}
+
+/* lwp_value_load() to rax and rdx. */
+static void code_load_words(struct way *way, const struct lwp_value_step *step)
+{
+    bool two = step->code == LWP_VALUE_LOAD_8;
+    code_word(way, step, two);
+    lwp_machine_memory(0x8b, RAX, RDX, 0);
+    if (two)
+        lwp_machine_memory(0x8b, RDX, RDX, sizeof(uint64_t));
+    lwp_machine_move(RCX, RAX);
+    lwp_machine_xor(RCX, R12);
+    if (two) {
+        lwp_machine_move(R8, RDX);
+        lwp_machine_xor(R8, R12);
+        lwp_machine_registers(0x09, R8, RCX); /* or */
+    }
+    code_stale(way);
+    if (!two)
+        return;
+    lwp_machine_memory(0x8d, RCX, RAX, LWP_NUMBER_UPPER); /* lea: where it is set the sum is of another epoch, and no high half */
+    lwp_machine_constant(R8, 0);
+    lwp_machine_registers(0x39, RCX, RDX); /* compare */
+    lwp_machine_equal(RDX, R8);
+}
+
+/* The word that rdx points to is told byte by byte? */
+static void code_split(struct way *way, size_t distance)
+{
+    lwp_machine_memory(0x8b, RAX, RDX, distance);
+    lwp_machine_registers(0xf7, 2, RAX); /* not */
+    lwp_machine_byte(0xa9);              /* test eax */
+    lwp_machine_word((uint32_t)lwp_value_split_mark);
+    way_jump(way, 4);
+}
+
+/* lwp_value_store() of rcx and r8. */
+static void code_store_words(struct way *way, const struct lwp_value_step *step)
+{
+    bool two = step->code == LWP_VALUE_STORE_8;
+    code_word(way, step, two);
+    code_split(way, 0);
+    if (two)
+        code_split(way, sizeof(uint64_t));
+    lwp_machine_memory(0x89, RCX, RDX, 0);
+    if (!two)
+        return;
+    lwp_machine_small(6, RCX, LWP_NUMBER_UPPER);
+    lwp_machine_registers(0x85, R8, R8);
+    lwp_machine_equal(R8, RCX);
+    lwp_machine_memory(0x89, R8, RDX, sizeof(uint64_t));
+}
+
+static void code_memory(const struct lwp_value_step *step, void (*in_place)(struct way *way, const struct lwp_value_step *step))
+{
+    bool words = step->code == LWP_VALUE_LOAD_4 || step->code == LWP_VALUE_LOAD_8 || step->code == LWP_VALUE_STORE_4 ||
+                 step->code == LWP_VALUE_STORE_8;
+    if (!words || emitted.way_count == WAYS_MOST) {
+        code_memory_call(step);
+        return;
+    }
+    struct way *way = &emitted.ways[emitted.way_count++];
+    *way = (struct way){.step = step};
+    in_place(way, step);
+    way->back = lwp_machine_at;
+    emitted.held = NONE;
+}
+
+static void code_load(const struct lwp_value_step *step)
+{
+    code_memory(step, code_load_words);
     slot_set(step->to);
     if (step->code == LWP_VALUE_LOAD_8)
         slot_set_any(step->to, RDX);
@@ -309,11 +440,9 @@ static void code_load(const struct lwp_value_step *step)
 
 static void code_store(const struct lwp_value_step *step)
 {
-    const void *const functions[] = {call_store_1, call_store_2, call_store_4, call_store_8};
     slot_get(RCX, step->a);
     slot_get_upper(R8, step->a);
-    code_access(step);
-    code_call(functions[step->code - LWP_VALUE_STORE_1]);
+    code_memory(step, code_store_words);
 }
 
 static void code_forget(const struct lwp_value_step *step)
@@ -329,9 +458,9 @@ static void code_computed(const struct lwp_value_step *step)
     slot_get(RSI, step->a);
     lwp_machine_move(RDI, RBX);
     lwp_machine_constant(RDX, step->key);
-    lwp_machine_byte(0x8d); /* ecx = ebp + `to` */
+    lwp_machine_byte(0x8d); /* ecx = ebp + which it is */
     lwp_machine_byte(0x8d);
-    lwp_machine_word(step->to);
+    lwp_machine_word(emitted.first + step->to);
     code_call((const void *)lwp_values_computed);
     emitted.computed++;
 }
@@ -364,82 +493,142 @@ static void code_step(const struct lwp_value_step *step)
 
 /* ---- superblocks ---- */
 
-/* Its steps end here: what it has computed is counted. */
-static void code_return(uint32_t computed)
+/* Asks for the memory that some superblock will access, if the word is an address; if it is none that does no harm. */
+static void code_ahead(uint32_t word)
+{
+    lwp_machine_memory(0x8b, RCX, R14, (LWP_VALUE_AHEAD + word) * sizeof(uint64_t));
+    lwp_machine_move(RDX, RCX);
+    lwp_machine_shift(4, RDX, 64 - LWP_VALUE_ADDRESS_BITS);
+    lwp_machine_shift(5, RDX, 64 - LWP_VALUE_ADDRESS_BITS + LWP_VALUE_LEAF_BITS);
+    code_leaf();
+    lwp_machine_byte(0x81); /* and ecx */
+    lwp_machine_byte(0xe0 | RCX);
+    lwp_machine_word((1u << LWP_VALUE_LEAF_BITS) - 1);
+    lwp_machine_byte(0x0f); /* prefetcht0 (%rdx, %rcx, 2): 4 bytes have 8 */
+    lwp_machine_byte(0x18);
+    lwp_machine_byte(0x0c);
+    lwp_machine_byte(0x4a);
+}
+_Static_assert(LWP_VALUE_PIECE * 2 == sizeof(uint64_t), "the shadow of an address is at twice its distance");
+
+/* r14 points behind the first word. */
+static void code_begin(const struct lwp_value_words *words)
+{
+    if (words->path) {
+        lwp_machine_constant(RAX, (uintptr_t)words->path);
+        lwp_machine_byte(0x8b); /* mov (%rax), %ecx */
+        lwp_machine_byte(0x08);
+        lwp_machine_byte(0x8b); /* mov 4(%rax), %ebp */
+        lwp_machine_byte(0x68);
+        lwp_machine_byte(sizeof *words->path);
+        lwp_machine_memory(0x3b, RCX, RBX, offsetof(struct lwp_values, path)); /* compare */
+        lwp_machine_byte(0x74); /* if equal: over the jump */
+        lwp_machine_byte(5);
+        lwp_machine_jump_to(emitted.codes->leave);
+    }
+    for (uint32_t i = 0; i <= words->count; i++)
+        code_ahead(i);
+}
+
+/* Its steps end here: what it has computed is counted, and the next superblock runs. */
+static void code_next(uint32_t computed, const struct lwp_value_words *words)
 {
     if (computed) {
         lwp_machine_memory(0x81, 0, RBX, offsetof(struct lwp_values, computed));
         lwp_machine_word(computed);
     }
-    lwp_machine_return();
+    lwp_machine_registers(0x81, 0, R14); /* add */
+    lwp_machine_word((words->count + 1) * (uint32_t)sizeof(uint64_t));
+    lwp_machine_byte(0x49); /* mov -8(%r14), %rax */
+    lwp_machine_byte(0x8b);
+    lwp_machine_byte(0x46);
+    lwp_machine_byte(0xf8);
+    lwp_machine_memory(0x8b, RAX, RAX, emitted.codes->runner);
+    lwp_machine_byte(0xff); /* jmp *(%rax) */
+    lwp_machine_byte(0x20);
 }
+_Static_assert(offsetof(struct lwp_value_runner, code) == 0, "where the code jumps to");
 
 /* Left here if no more exits than `exit` were passed. */
-static void code_exit(uint32_t exit)
+static void code_exit(uint32_t exit, uint32_t passed)
 {
-    lwp_machine_memory(0x81, 7, RBX, offsetof(struct lwp_values, passed)); /* compare */
+    lwp_machine_memory(0x81, 7, R14, passed * sizeof(uint64_t)); /* compare */
     lwp_machine_word(exit);
-    lwp_machine_byte(0x0f); /* if equal: jump */
-    lwp_machine_byte(0x84);
-    lwp_machine_word(0);
-    emitted.exits[exit] = (struct exit){lwp_machine_at, emitted.computed};
+    emitted.exits[exit] = (struct exit){lwp_machine_jump(4), emitted.computed};
 }
 
-const void *lwp_value_code(struct lwp_value_codes *codes, const struct lwp_value_steps *steps)
+static void code_ways(void)
 {
-    if (steps->exits > EXITS_MOST || codes->room - codes->used < steps->count * STEP_MOST + (steps->exits + 1) * EXIT_MOST)
+    for (uint32_t i = 0; i < emitted.way_count; i++) {
+        struct way *way = &emitted.ways[i];
+        for (uint32_t k = 0; k < way->count; k++)
+            lwp_machine_land(way->jumps[k]);
+        code_memory_call(way->step);
+        lwp_machine_jump_to(way->back);
+    }
+}
+
+const void *lwp_value_code(struct lwp_value_codes *codes, const struct lwp_value_steps *steps, const struct lwp_value_words *words)
+{
+    size_t most = BLOCK_MOST + (size_t)steps->count * STEP_MOST + (words->count + 1) * WORD_MOST + (steps->exits + 1) * EXIT_MOST;
+    if (steps->exits > EXITS_MOST || codes->room - codes->used < most)
         return NULL;
     uint8_t *start = lwp_machine_at = codes->memory + codes->used;
     uint32_t exit = 0;
     emitted.codes = codes;
     emitted.held = NONE;
-    emitted.computed = 0;
+    emitted.computed = emitted.way_count = 0;
+    emitted.first = words->first;
     for (unsigned i = 0; i < LWP_VALUE_SLOTS; i++)
         emitted.upper[i] = UPPER_ANY;
+    code_begin(words);
     for (uint32_t i = 0; i < steps->count; i++) {
         for (; exit < steps->exits && steps->ends[exit] == i; exit++)
-            code_exit(exit);
+            code_exit(exit, words->passed);
         code_step(&steps->step[i]);
     }
-    code_return(emitted.computed);
+    code_next(emitted.computed, words);
     for (uint32_t i = 0; i < exit; i++) {
-        uint32_t distance = (uint32_t)(lwp_machine_at - emitted.exits[i].jump);
-        __builtin_memcpy(emitted.exits[i].jump - sizeof distance, &distance, sizeof distance);
-        code_return(emitted.exits[i].computed);
+        lwp_machine_land(emitted.exits[i].jump);
+        code_next(emitted.exits[i].computed, words);
     }
+    code_ways();
     codes->used = (size_t)(lwp_machine_at - codes->memory);
     return start;
 }
 
-bool lwp_value_codes_init(struct lwp_value_codes *codes, const struct lwp_shadow_port *port, size_t room)
+bool lwp_value_codes_init(struct lwp_value_codes *codes, const struct lwp_shadow_port *port, size_t room, size_t runner)
 {
-    *codes = (struct lwp_value_codes){.memory = port->map(room), .room = room};
+    *codes = (struct lwp_value_codes){.memory = port->map(room), .room = room, .runner = runner};
     if (!codes->memory)
         return false;
     lwp_machine_at = codes->memory;
     code_whole();
+    codes->leave = lwp_machine_at;
+    lwp_machine_byte(0x49); /* lea -8(%r14), %rax: its first word */
+    lwp_machine_byte(0x8d);
+    lwp_machine_byte(0x46);
+    lwp_machine_byte(0xf8);
+    lwp_machine_return();
     codes->used = (size_t)(lwp_machine_at - codes->memory);
     return true;
 }
 
 __asm__(".text\n"
         ".type lwp_value_code_enter, @function\n"
-        "lwp_value_code_enter:\n" /* values, addresses, context, epoch, zero, code */
+        "lwp_value_code_enter:\n" /* values, words, epoch, zero, code, leaves */
         "    push %rbx\n    push %rbp\n    push %r12\n    push %r13\n    push %r14\n    push %r15\n"
-        "    mov %rdi, %rbx\n    mov %rsi, %r14\n    mov %edx, %ebp\n    mov %rcx, %r12\n    mov %r8, %r13\n"
-        "    mov $-0x7fff9, %r15\n"
-        "    call *%r9\n"
+        "    mov %rdi, %rbx\n    lea 8(%rsi), %r14\n    mov %rdx, %r12\n    mov %rcx, %r13\n    mov %r9, %r15\n"
+        "    call *%r8\n"
         "    pop %r15\n    pop %r14\n    pop %r13\n    pop %r12\n    pop %rbp\n    pop %rbx\n"
         "    ret\n"
         ".size lwp_value_code_enter, . - lwp_value_code_enter\n");
-void lwp_value_code_enter(struct lwp_values *values, const uint64_t *addresses, uint32_t context, uint64_t epoch,
-                          uint64_t zero, const void *code);
-_Static_assert(-0x7fff9 == (int64_t)~((uint64_t)(LWP_NUMBER_EPOCHS - 1) << LWP_NUMBER_EPOCH), "all bits but the epoch's");
+const uint64_t *lwp_value_code_enter(struct lwp_values *values, const uint64_t *words, uint64_t epoch, uint64_t zero,
+                                     const void *code, uint64_t *const *leaves);
 
-void lwp_value_code_run(struct lwp_values *values, const void *code, const uint64_t *addresses, uint32_t passed,
-                        uint32_t context)
+const uint64_t *lwp_value_code_run(struct lwp_values *values, const struct lwp_value_codes *codes, const uint64_t *words)
 {
     uint64_t epoch = values->numbering.epoch;
-    values->passed = passed;
-    lwp_value_code_enter(values, addresses, context, epoch, lwp_number_constant(0) | epoch, code);
+    const struct lwp_value_runner *const *runner = (const void *)(words[0] + codes->runner);
+    return lwp_value_code_enter(values, words, epoch, lwp_number_constant(0) | epoch, (*runner)->code, values->memory.leaves);
 }

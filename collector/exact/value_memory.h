@@ -57,14 +57,6 @@ static inline uint64_t *lwp_value_word(const struct lwp_value_memory *memory, ui
     return leaf ? &leaf[(address & mask) / LWP_VALUE_PIECE] : NULL;
 }
 
-/* It will be loaded from or stored to soon. */
-static inline void lwp_value_prefetch(const struct lwp_value_memory *memory, uint64_t address)
-{
-    const uint64_t *word = lwp_value_word(memory, address);
-    if (word)
-        __asm__ volatile("prefetcht0 %0" : : "m"(*word)); /* GCC drops a loop in which there is only __builtin_prefetch() */
-}
-
 /* The number of a byte of a word that is told byte by byte; NULL: it is not. */
 static inline uint64_t *lwp_value_byte(const struct lwp_value_memory *memory, uint64_t address)
 {

@@ -70,7 +70,7 @@ struct lwp_values {
     struct lwp_shadow_pairs pairs; /* kind LWP_SHADOW_VALUES; `same` are computations */
     struct lwp_value_place *places; /* of instructions; the caller's */
     uint64_t computed, redundant;   /* computations */
-    uint64_t passed;                /* value_code.c: exits */
+    uint64_t path;                  /* value_code.c: the call path that superblocks run on */
     uint64_t low[LWP_VALUE_SLOTS], high[LWP_VALUE_SLOTS]; /* numbers of slots */
 };
 

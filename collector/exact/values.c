@@ -10,6 +10,8 @@
 #include "collector/exact/value_code.h"
 #include "format/record.h"
 
+#include <stddef.h>
+
 enum {
     PAIR_BITS = 19,       /* 36 MiB */
     SPLIT_WORDS = 1 << 20, /* 32 MiB */
@@ -19,12 +21,11 @@ enum {
 };
 
 struct lwp_values_site {
+    struct lwp_value_runner runner;     /* code of the steps, if they ran often */
     struct lwp_value_steps steps;
-    const void *code;                   /* of the steps, if they ran often; NULL: not (yet) */
-    UInt runs;                          /* until then */
-    UInt words;                         /* of the trace, but for those of compare-and-swaps */
+    struct lwp_value_words words;
+    UInt runs;                          /* until there is code */
     struct lwp_numbered_group *numbers; /* NULL: it computes nothing */
-    uint32_t first;                     /* of its computations in it */
 };
 
 struct lwp_values_thread {
@@ -43,6 +44,8 @@ static struct {
     Addr *ips; /* hash table; 0: free */
     uint32_t *numbers, count, room;
 } places;
+
+_Static_assert((int)LWP_VALUE_AHEAD == (int)LWP_TRACE_AHEAD, "words that may be looked at");
 
 static const struct lwp_shadow_port values_port = {.map = lwp_pages_map, .unmap = lwp_pages_unmap};
 
@@ -93,47 +96,62 @@ static void *values_copy(const void *from, SizeT bytes)
     return VG_(memcpy)(VG_(malloc)("lwp.values", bytes ? bytes : 1), from, bytes);
 }
 
-struct lwp_values_site *lwp_values_site(const IRSB *in, const Short *access, Addr start)
+struct lwp_values_site *lwp_values_site(const IRSB *in, const Short *access, UInt count, UInt words, Addr start)
 {
     if (!values)
         return NULL;
     const struct lwp_value_block *block = lwp_value_block_of(in, access, places_number);
-    if (!block->steps.count)
-        return NULL;
     struct lwp_values_site *site = VG_(calloc)("lwp.values", 1, sizeof *site);
+    site->runner.code = codes.leave;
+    site->words = (struct lwp_value_words){.count = words, .passed = count};
     site->steps = block->steps;
-    site->words = 2; /* which it is, and its exits */
-    for (Int i = 0; i < in->stmts_used; i++)
-        if (access[i] + 3 > (Int)site->words)
-            site->words = (UInt)access[i] + 3;
     site->steps.step = values_copy(block->steps.step, block->steps.count * sizeof *block->steps.step);
     site->steps.ends = values_copy(block->steps.ends, (block->steps.exits + 1) * sizeof *block->steps.ends);
     if (!block->computation_count)
         return site;
     const struct lwp_numbered_block numbers = lwp_numbers_block(start, block->computation_count);
     site->numbers = numbers.group;
-    site->first = numbers.first;
+    site->words.path = &numbers.group->node;
+    site->words.first = numbers.first;
     for (UInt i = 0; i < block->computation_count && i < LWP_NUMBERED_MOST; i++)
         numbers.group->access[numbers.first + i] = (struct lwp_numbered_access){block->computations[i].ip, block->computations[i].bytes,
                                                                                 block->computations[i].flags};
     return site;
 }
+_Static_assert(offsetof(struct lwp_numbered_group, base) == offsetof(struct lwp_numbered_group, node) + sizeof(uint32_t),
+               "what code takes from there");
 
-void lwp_values_ran(struct lwp_values_site *site, const ULong *addresses, ULong passed)
+/* Step by step. */
+static void site_run(struct lwp_values_site *site, const ULong *words)
 {
-    struct lwp_numbered_group *numbers = site->numbers;
-    for (UInt i = 0; i < site->words; i++) /* some superblocks ahead; words that are no addresses do no harm */
-        lwp_value_prefetch(&values->memory, addresses[LWP_TRACE_AHEAD + i]);
-    if (numbers && numbers->node != lwp_context_now)
-        lwp_numbers_enter(numbers);
-    uint32_t context = numbers ? numbers->base + site->first : 0;
-    if (site->code) {
-        lwp_value_code_run(values, site->code, (const uint64_t *)addresses, (uint32_t)passed, context);
-        return;
+    lwp_values_run(values, &site->steps, (const uint64_t *)words, (uint32_t)words[site->words.passed],
+                   site->numbers ? site->numbers->base + site->words.first : 0);
+    const void *code = ++site->runs == RUNS ? lwp_value_code(&codes, &site->steps, &site->words) : NULL;
+    if (code)
+        site->runner.code = code;
+}
+
+void lwp_values_ran(const ULong *begin, ULong *end)
+{
+    static struct lwp_trace_block stop;
+    static struct lwp_values_site stops;
+    stops.runner.code = codes.leave;
+    stop.values = &stops;
+    *end = (ULong)&stop;
+    values->path = lwp_context_now;
+    for (const ULong *at = begin;;) {
+        at = (const ULong *)lwp_value_code_run(values, &codes, (const uint64_t *)at);
+        if (at == end)
+            break;
+        struct lwp_values_site *site = ((const struct lwp_trace_block *)*at)->values;
+        if (site->numbers && site->numbers->node != lwp_context_now)
+            lwp_numbers_enter(site->numbers);
+        if (site->runner.code != codes.leave)
+            continue;
+        site_run(site, at + 1);
+        at += 1 + site->words.count;
     }
-    lwp_values_run(values, &site->steps, (const uint64_t *)addresses, (uint32_t)passed, context);
-    if (++site->runs == RUNS)
-        site->code = lwp_value_code(&codes, &site->steps);
+    *end = 0;
 }
 
 /* ---- what else happens to registers and memory ---- */
@@ -206,7 +224,7 @@ bool lwp_values_start(uint32_t last)
 {
     struct lwp_values *made = VG_(calloc)("lwp.values", 1, sizeof *made);
     if (!lwp_values_init(made, &values_port, last, SPLIT_WORDS, PAIR_BITS) ||
-        !lwp_value_codes_init(&codes, &values_port, CODES)) {
+        !lwp_value_codes_init(&codes, &values_port, CODES, offsetof(struct lwp_trace_block, values))) {
         VG_(free)(made);
         return false;
     }

@@ -14,13 +14,14 @@ extern bool lwp_values_runs;
 /* `last`: numbers kept of each instruction. Nothing below does anything unless this was called; false: no memory. */
 bool lwp_values_start(uint32_t last);
 
-/* What value numbering does with a superblock, whose first instruction's is `start`; kept for good; NULL: nothing. `access`: as for
- * lwp_value_block_of(). */
+/* What value numbering does with a superblock, whose first instruction's is `start`; kept for good; NULL: values are not
+ * asked for. `access`: as for lwp_value_block_of(); `count`: accesses with a word in the trace; `words`: of the trace,
+ * behind the first. */
 struct lwp_values_site;
-struct lwp_values_site *lwp_values_site(const IRSB *in, const Short *access, Addr start);
+struct lwp_values_site *lwp_values_site(const IRSB *in, const Short *access, UInt count, UInt words, Addr start);
 
-/* The running thread has run it: the addresses of its accesses, and how many exits it has passed. */
-void lwp_values_ran(struct lwp_values_site *site, const ULong *addresses, ULong passed);
+/* The running thread has run what the trace has words of; there is room for one more at the end. */
+void lwp_values_ran(const ULong *begin, ULong *end);
 
 /* A window begins. */
 void lwp_values_window(void);

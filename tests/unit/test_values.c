@@ -431,7 +431,13 @@ static void test_windows(void **state)
 
 /* ---- machine code ---- */
 
-enum { SLOTS = 8, STEPS = 24, LEAVES = 4 }; /* slots: of registers, and as many of the superblock's own */
+/* Slots: of registers, and as many of the superblock's own; words: addresses, and the exits passed. */
+enum { SLOTS = 8, STEPS = 24, LEAVES = 4, TRACED = 3, TIMES = 2 };
+
+struct superblock {
+    uint64_t ip;
+    const struct lwp_value_runner *runner;
+};
 
 static uint16_t random_slot(unsigned written)
 {
@@ -469,7 +475,8 @@ static void test_code(void **state)
     struct lwp_value_codes codes;
     srand(1);
     assert_true(lwp_values_init(&values, &port, LAST, 1 << 10, 12) && lwp_values_init(&coded, &port, LAST, 1 << 10, 12));
-    assert_true(lwp_value_codes_init(&codes, &port, (size_t)64 << 20));
+    assert_true(lwp_value_codes_init(&codes, &port, (size_t)64 << 20, offsetof(struct superblock, runner)));
+    const struct superblock left = {.runner = &(struct lwp_value_runner){codes.leave}};
     memset(places, 0, sizeof places);
     values.places = places;
     coded.places = coded_places;
@@ -485,13 +492,24 @@ static void test_code(void **state)
         for (unsigned i = 0; i < LEAVES; i++)
             ends[i] = i ? ends[i - 1] + random_below(STEPS + 1 - ends[i - 1]) : random_below(2);
         struct lwp_value_steps all = {.count = STEPS, .exits = LEAVES, .ends = ends, .step = steps};
-        const void *code = lwp_value_code(&codes, &all);
-        assert_non_null(code);
-        for (unsigned times = 0; times < 3; times++) {
-            uint64_t addresses[] = {random_below(4) ? base + random_below(BYTES) : 0, base};
-            uint32_t passed = random_below(LEAVES + 1);
-            lwp_values_run(&values, &all, addresses, passed, 1 + block % 7);
-            lwp_value_code_run(&coded, code, addresses, passed, 1 + block % 7);
+        const uint32_t path[] = {block, 1 + block % 7};
+        const struct lwp_value_words words = {.count = TRACED, .passed = TRACED - 1, .path = path, .first = block % 3};
+        const struct superblock other = {.runner = &(struct lwp_value_runner){lwp_value_code(&codes, &all, &words)}};
+        assert_non_null(other.runner->code);
+        const uint64_t first = (uintptr_t)&other;
+        coded.path = block + 1; /* another one */
+        assert_ptr_equal(lwp_value_code_run(&coded, &codes, &first), &first);
+        coded.path = block;
+        for (unsigned runs = 0; runs < 2; runs++) {
+            uint64_t trace[TIMES * (TRACED + 1) + 1 + LWP_VALUE_AHEAD] = {0}, *at = trace;
+            for (unsigned i = 0; i < TIMES; i++, at += TRACED + 1) {
+                uint64_t one[TRACED + 1] = {(uintptr_t)&other, random_below(4) ? base + random_below(BYTES) : 0, base,
+                                             random_below(LEAVES + 1)};
+                memcpy(at, one, sizeof one);
+                lwp_values_run(&values, &all, &one[1], (uint32_t)one[TRACED], path[1] + words.first);
+            }
+            *at = (uintptr_t)&left;
+            assert_ptr_equal(lwp_value_code_run(&coded, &codes, trace), at);
             assert_memory_equal(values.low, coded.low, SLOTS * sizeof *values.low);
             assert_memory_equal(values.high, coded.high, SLOTS * sizeof *values.high);
             assert_true(values.computed == coded.computed && values.redundant == coded.redundant);
@@ -502,7 +520,8 @@ static void test_code(void **state)
     codes.room = codes.used + STEPS;
     struct lwp_value_step step = {.code = LWP_VALUE_NEW};
     uint32_t end = 1;
-    assert_null(lwp_value_code(&codes, &(struct lwp_value_steps){.count = 1, .ends = &end, .step = &step}));
+    assert_null(lwp_value_code(&codes, &(struct lwp_value_steps){.count = 1, .ends = &end, .step = &step},
+                               &(struct lwp_value_words){.count = 1}));
     port_unmap(codes.memory, (size_t)64 << 20);
     lwp_values_fini(&coded);
     lwp_values_fini(&values);
