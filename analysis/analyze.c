@@ -50,6 +50,8 @@ static void analyze_notes(struct lwp_profile *profile)
             "%.0f %% of the CPU time was spent in the kernel (page faults, system calls); it counts for the "
             "code that was running around it.",
             100 * (double)profile->system_ns / cpu);
+    if (profile->watched.beyond)
+        lwp_profile_note(profile, "There were too many different pairs of accesses: of those that came last nothing is told.");
     if (profile->engine == LWPS_ENGINE_EXACT)
         lwp_profile_note(profile, "The program ran under Valgrind, one thread at a time and many times slower: times are those of that run.");
     if (profile->engine == LWPS_ENGINE_EXACT && profile->samples)

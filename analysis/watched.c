@@ -12,10 +12,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { ORIGINS_MOST = 1 << 20, PAIRS_MOST = 1 << 20 };
+
+/* NULL: it would be one too many. */
 static struct lwp_watched_origin *watched_origin(struct lwp_watched *watched, enum lwp_watched_kind kind,
                                                  uint32_t first)
 {
-    uint32_t *at = lwp_table_at(&watched->origin_index, (uint64_t)first << 3 | kind);
+    const uint64_t key = (uint64_t)first << 3 | kind;
+    if (watched->origin_count == ORIGINS_MOST && lwp_table_get(&watched->origin_index, key) == LWP_TABLE_NONE) {
+        watched->beyond++;
+        return NULL;
+    }
+    uint32_t *at = lwp_table_at(&watched->origin_index, key);
     if (*at == LWP_TABLE_NONE) {
         *at = (uint32_t)watched->origin_count;
         LWP_GROW(&watched->origins, watched->origin_count, &watched->origin_room);
@@ -24,12 +32,21 @@ static struct lwp_watched_origin *watched_origin(struct lwp_watched *watched, en
     return &watched->origins[*at];
 }
 
-/* The pair of an origin (by its number), a second context and an object. */
-static struct lwp_watched_pair *watched_pair(struct lwp_watched *watched, enum lwp_watched_kind kind, uint32_t first,
-                                             uint32_t second, uint32_t object)
+static bool watched_has_pair(const struct lwp_watched *watched, uint64_t contexts, uint32_t object)
 {
-    uint32_t origin = (uint32_t)(watched_origin(watched, kind, first) - watched->origins);
-    uint32_t *both = lwp_table_at(&watched->pair_index, (uint64_t)origin << 32 | second);
+    uint64_t both = lwp_table_get(&watched->pair_index, contexts);
+    return both != LWP_TABLE_NONE && lwp_table_get(&watched->object_index, both << 32 | object) != LWP_TABLE_NONE;
+}
+
+/* The pair of an origin, a second context and an object. NULL: it would be one too many. */
+static struct lwp_watched_pair *watched_pair(struct lwp_watched *watched, const struct lwp_watched_origin *origin, uint32_t second, uint32_t object)
+{
+    const uint64_t contexts = (uint64_t)(origin - watched->origins) << 32 | second;
+    if (watched->pair_count == PAIRS_MOST && !watched_has_pair(watched, contexts, object)) {
+        watched->beyond++;
+        return NULL;
+    }
+    uint32_t *both = lwp_table_at(&watched->pair_index, contexts);
     if (*both == LWP_TABLE_NONE)
         *both = (uint32_t)watched->pair_index.count;
     uint32_t *at = lwp_table_at(&watched->object_index, (uint64_t)*both << 32 | object);
@@ -37,7 +54,7 @@ static struct lwp_watched_pair *watched_pair(struct lwp_watched *watched, enum l
         *at = (uint32_t)watched->pair_count;
         LWP_GROW(&watched->pairs, watched->pair_count, &watched->pair_room);
         watched->pairs[watched->pair_count++] =
-            (struct lwp_watched_pair){.kind = kind, .first = first, .second = second, .object = object};
+            (struct lwp_watched_pair){.kind = origin->kind, .first = origin->first, .second = second, .object = object};
     }
     return &watched->pairs[*at];
 }
@@ -87,6 +104,8 @@ void lwp_watched_add(struct lwp_watched *watched, const struct lwp_watched_verdi
     if (verdict->outcome == LWP_WATCHED_VOID)
         return;
     struct lwp_watched_origin *origin = watched_origin(watched, verdict->kind, verdict->first);
+    if (!origin)
+        return;
     struct lwp_watched_course *course = watched_course(watched, origin);
     if (verdict->count)
         lwp_sum_add_many(&origin->sampled, verdict->weight, verdict->count);
@@ -96,14 +115,14 @@ void lwp_watched_add(struct lwp_watched *watched, const struct lwp_watched_verdi
     if (verdict->outcome == LWP_WATCHED_OPEN)
         return;
     uint64_t weight = course_decide(course);
-    if (verdict->outcome == LWP_WATCHED_DROPPED) {
+    struct lwp_watched_pair *pair =
+        verdict->outcome == LWP_WATCHED_DROPPED ? NULL : watched_pair(watched, origin, verdict->second, verdict->object);
+    if (!pair) {
         origin->dropped_weight += weight;
         return;
     }
     origin->decided++;
     origin->decided_weight += weight;
-    struct lwp_watched_pair *pair =
-        watched_pair(watched, verdict->kind, verdict->first, verdict->second, verdict->object);
     lwp_sum_add(verdict->outcome == LWP_WATCHED_USE     ? &pair->use
                 : verdict->outcome == LWP_WATCHED_WASTE ? &pair->waste
                                                         : &pair->close,
@@ -125,13 +144,17 @@ void lwp_watched_count(struct lwp_watched *watched, const struct lwp_watched_cou
     struct lwp_watched_origin *origin = watched_origin(watched, count->kind, count->first);
     uint64_t decided = count->use + count->waste + count->close;
     watched->exact = true;
-    watched_sum(&origin->sampled, decided + count->open);
-    origin->decided_weight += decided;
-    origin->dropped_weight += count->open;
-    origin->decided += decided;
-    if (!decided)
+    if (!origin)
         return;
-    struct lwp_watched_pair *pair = watched_pair(watched, count->kind, count->first, count->second, count->object);
+    watched_sum(&origin->sampled, decided + count->open);
+    origin->dropped_weight += count->open;
+    struct lwp_watched_pair *pair = decided ? watched_pair(watched, origin, count->second, count->object) : NULL;
+    if (!pair) {
+        origin->dropped_weight += decided;
+        return;
+    }
+    origin->decided_weight += decided;
+    origin->decided += decided;
     watched_sum(&pair->use, count->use);
     watched_sum(&pair->waste, count->waste);
     watched_sum(&pair->close, count->close);
@@ -163,11 +186,22 @@ void lwp_watched_read_elsewhere(struct lwp_watched *watched, uint32_t object)
     watched->read_elsewhere[watched->read_count++] = object;
 }
 
+/* What there is no room for: as if nothing could be told of it. */
+static void watched_undecide(struct lwp_watched_origin *origin, const struct lwp_watched_pair *pair)
+{
+    uint64_t weight = pair->use.weight + pair->waste.weight + pair->close.weight;
+    origin->decided -= pair->use.samples + pair->waste.samples + pair->close.samples;
+    origin->decided_weight -= weight;
+    origin->dropped_weight += weight;
+}
+
 void lwp_watched_merge(struct lwp_watched *into, struct lwp_watched *from)
 {
     for (size_t i = 0; i < from->origin_count; i++) {
         const struct lwp_watched_origin *origin = &from->origins[i];
         struct lwp_watched_origin *to = watched_origin(into, origin->kind, origin->first);
+        if (!to)
+            continue;
         lwp_sum_merge(&to->sampled, &origin->sampled);
         to->decided_weight += origin->decided_weight;
         to->dropped_weight += origin->dropped_weight;
@@ -175,7 +209,13 @@ void lwp_watched_merge(struct lwp_watched *into, struct lwp_watched *from)
     }
     for (size_t i = 0; i < from->pair_count; i++) {
         const struct lwp_watched_pair *pair = &from->pairs[i];
-        struct lwp_watched_pair *to = watched_pair(into, pair->kind, pair->first, pair->second, pair->object);
+        struct lwp_watched_origin *origin = watched_origin(into, pair->kind, pair->first);
+        struct lwp_watched_pair *to = origin ? watched_pair(into, origin, pair->second, pair->object) : NULL;
+        if (!to) {
+            if (origin)
+                watched_undecide(origin, pair);
+            continue;
+        }
         lwp_sum_merge(&to->use, &pair->use);
         lwp_sum_merge(&to->waste, &pair->waste);
         lwp_sum_merge(&to->close, &pair->close);
@@ -186,6 +226,7 @@ void lwp_watched_merge(struct lwp_watched *into, struct lwp_watched *from)
             to->bytes = pair->bytes;
     }
     into->exact |= from->exact;
+    into->beyond += from->beyond;
     for (unsigned i = 0; i < 4; i++)
         lwp_watched_registers(into, i / 2, i % 2, &from->registers[i / 2][i % 2]);
     for (size_t i = 0; i < from->read_count; i++)

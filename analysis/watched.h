@@ -99,6 +99,7 @@ struct lwp_watched {
     size_t read_count, read_room;
     struct lwp_table read_index;
     uint32_t file;
+    uint64_t beyond; /* accesses and pairs for which there was no room: a million are told apart */
     bool exact; /* everything was counted: nothing is an estimate */
 };
 

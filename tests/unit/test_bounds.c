@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "analysis/analyze.h"
+#include "analysis/watched.h"
 #include "base/json_file.h"
 #include "base/log.h"
 #include "collector/import/perf_file.h"
@@ -181,6 +182,38 @@ static int analyzed(const void *unused)
     return lwp_analyze(dirs, 1, out, &err) != 0;
 }
 
+/* Two threads with different pairs, and a few that are met again after all the others. */
+static int pairs_bounded(const void *unused)
+{
+    enum { PAIRS = 5000000, KINDS = 3, EACH = 10 };
+    struct lwp_watched both[2] = {0};
+    (void)unused;
+    for (unsigned side = 0; side < 2; side++) {
+        lwp_watched_begin(&both[side]);
+        for (uint32_t i = 0; i < PAIRS + 10; i++) {
+            uint32_t pair = i < PAIRS ? i : 0, first = pair * 7919u % 2000000;
+            lwp_watched_add(&both[side], &(struct lwp_watched_verdict){.kind = pair % KINDS, .outcome = LWP_WATCHED_WASTE, .first = first,
+                            .second = pair * 2 + side, .object = pair % 5, .weight = EACH, .count = 1, .bytes = 8});
+        }
+    }
+    lwp_watched_merge(&both[0], &both[1]);
+    const struct lwp_watched *all = &both[0];
+    uint64_t decided = 0, paired = 0, weight = 0;
+    for (size_t i = 0; i < all->origin_count; i++) {
+        decided += all->origins[i].decided;
+        weight += all->origins[i].sampled.weight - all->origins[i].decided_weight - all->origins[i].dropped_weight;
+    }
+    for (size_t i = 0; i < all->pair_count; i++)
+        paired += all->pairs[i].waste.samples;
+    return !all->beyond || all->pair_count != 1 << 20 || all->pairs[0].waste.samples != 11 || decided != paired || weight;
+}
+
+static void test_pairs(void **state)
+{
+    (void)state;
+    within_bounds(pairs_bounded, NULL);
+}
+
 static uint8_t *varint(uint8_t *to, uint64_t value)
 {
     for (; value > 127; value >>= 7)
@@ -243,6 +276,6 @@ static int clean(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_json),  cmocka_unit_test(test_packs),   cmocka_unit_test(test_claims),
-                                       cmocka_unit_test(test_perf),  cmocka_unit_test(test_records)};
+                                       cmocka_unit_test(test_perf),  cmocka_unit_test(test_records), cmocka_unit_test(test_pairs)};
     return cmocka_run_group_tests(tests, make, clean);
 }
