@@ -1,14 +1,13 @@
 #include "collector/exact/access_numbers.h"
 
-#include "collector/exact/contexts.h"
 #include "collector/exact/shadow_pairs.h"
 
 #include <stdbool.h>
 
 enum {
-    UNIT = 16,        /* numbers; a group has as many on each path, or a multiple */
-    CHUNK_BITS = 8,   /* bytes of code that is neighbouring */
-    OPEN = 1 << 12,   /* chunks whose group may take more superblocks */
+    UNIT = 16,      /* numbers; a group has as many on each path, or a multiple */
+    CHUNK_BITS = 8, /* bytes of code that is neighbouring */
+    OPEN = 1 << 12, /* chunks whose group may take more superblocks */
     UNITS_FIRST = 1 << 12,
     GROUPS_FIRST = 1 << 10,
     TOGETHER = 16,

@@ -11,7 +11,7 @@
 struct lwp_redundancy_block {
     IRSB *out;
     const IRSB *in;
-    struct lwp_numbered_block site; /* group NULL: it accesses nothing */
+    struct lwp_numbered_block site;  /* group NULL: it accesses nothing */
     IRExpr *base;                    /* I64: the first number of its group on the path it runs on */
     IRExpr *open;                    /* I1: in a window; NULL: the whole run is followed */
     struct lwp_numbered_access last;
@@ -21,7 +21,7 @@ struct lwp_redundancy_block {
 /* Nothing below does anything unless this was called; false: no memory. */
 bool lwp_redundancy_start(bool windows);
 
-/* At the superblock's start; its first instruction's is `start`. */
+/* At the superblock's start; its first instruction is at `start`. */
 void lwp_redundancy_enter(struct lwp_redundancy_block *block, IRSB *out, const IRSB *in, Addr start);
 /* Before an access's statement, and after it. */
 void lwp_redundancy_before(struct lwp_redundancy_block *block, const struct lwp_ir_access *access);

@@ -51,7 +51,7 @@ extern bool lwp_registers_run;
 /* Nothing below does anything unless this was called, before anything is translated; false: no memory. */
 bool lwp_registers_start(bool windows);
 
-/* At the superblock's start, behind its first IMark. */
+/* At the superblock's start, behind its first IMark; its first instruction is at `start`. */
 void lwp_registers_enter(struct lwp_registers_block *block, IRSB *out, const IRSB *in, Addr start);
 /* Before each statement, and at the end. */
 void lwp_registers_before(struct lwp_registers_block *block, const IRStmt *statement);

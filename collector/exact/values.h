@@ -14,7 +14,7 @@ extern bool lwp_values_runs;
 /* `last`: numbers kept of each instruction. Nothing below does anything unless this was called; false: no memory. */
 bool lwp_values_start(uint32_t last);
 
-/* What value numbering does with a superblock, whose first instruction's is `start`; kept for good; NULL: values are not
+/* What value numbering does with a superblock, whose first instruction is at `start`; kept for good; NULL: values are not
  * asked for. `access`: as for lwp_value_block_of(); `count`: accesses with a word in the trace; `words`: of the trace,
  * behind the first. */
 struct lwp_values_site;
