@@ -13,10 +13,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { ROOTS_MOST = 32, UNITS_MOST = 4096, READING_S = 5 };
+enum { ROOTS_MOST = 32, UNITS_MOST = 4096, READING_S = 5, READING_BYTES = 1 << 30 };
 
 static bool roots_is_below(const char *path, const char *folder)
 {
@@ -91,6 +92,7 @@ static void roots_add_units(json_t *roots, const char *program)
     pid_t child = pipe2(ends, O_CLOEXEC) ? -1 : fork();
     if (child == 0) {
         alarm(READING_S);
+        setrlimit(RLIMIT_DATA, &(struct rlimit){READING_BYTES, READING_BYTES}); /* packed sections say how large they are */
         FILE *to = fdopen(ends[1], "w");
         if (to) {
             roots_tell_units(fd, to);

@@ -176,7 +176,8 @@ redis-server --port 0 --unixsocket $PWD/s --save '' --io-threads 2 --io-threads-
 redis-benchmark -s s -q -n 10000 -c 50 -r 5000 -t set,get,incr,lpush,zadd,mset > speed 2>&1; echo $?; grep -c 'requests per second' speed
 for i in $(seq 500); do echo "SET k$i $((i * 31))"; echo "ZADD z $((i * 7 % 113)) m$i"; done | redis-cli -s s | sort | uniq -c
 redis-cli -s s EVAL "local s = 0 for i = 1, 500 do s = s + redis.call('get', 'k' .. i) end return s" 0; redis-cli -s s ZRANGEBYSCORE z 5 6
-redis-cli -s s SAVE; redis-cli -s s BGSAVE > /dev/null; redis-cli -s s SHUTDOWN NOSAVE; wait $server; echo $?; rm -f log speed s dump.rdb
+redis-cli -s s SAVE; redis-cli -s s BGSAVE > /dev/null; for i in $(seq 100); do redis-cli -s s INFO persistence | grep -q bgsave_in_progress:0 && break; sleep 0.1; done
+redis-cli -s s SHUTDOWN NOSAVE; wait $server; echo $?; rm -f log speed s dump.rdb
 """
 NGINX = r"""
 mkdir -p www logs; seq 2000 > www/a; seq 200000 > www/b
