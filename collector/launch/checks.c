@@ -5,6 +5,7 @@
 #include "collector/launch/preload.h"
 #include "collector/launch/probes.h"
 #include "collector/perf/probe.h"
+#include "config.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -205,7 +206,7 @@ void lwp_checks_make(struct lwp_check *checks)
                 "apt install libunwind8");
     checks[n].needed = true;
     check_probe(&checks[n++], "Zydis", lwp_probe_zydis, "addresses are recovered from the code", &permission,
-                "apt install libzydis4.0");
+                "install the library this lwp was built with, " LWP_ZYDIS);
     check_exact(&checks[n++]);
     check_preload(&checks[n++]);
 }

@@ -1,5 +1,7 @@
 #include "collector/launch/probes.h"
 
+#include "config.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -124,5 +126,5 @@ int lwp_probe_unwind(const void *unused)
 int lwp_probe_zydis(const void *unused)
 {
     (void)unused;
-    return dlopen("libZydis.so.4.0", RTLD_NOW) || dlopen("libZydis.so.4", RTLD_NOW) ? 0 : ENOENT;
+    return dlopen(LWP_ZYDIS, RTLD_NOW | RTLD_LOCAL) ? 0 : ENOENT;
 }

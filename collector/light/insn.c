@@ -1,6 +1,8 @@
 #define _GNU_SOURCE
 #include "collector/light/insn.h"
 
+#include "config.h"
+
 #include <Zydis/Zydis.h>
 #include <dlfcn.h>
 #include <string.h>
@@ -15,9 +17,7 @@ bool lwp_insn_init(void)
 {
     if (insn_decode_full)
         return true;
-    void *library = dlopen("libZydis.so.4.0", RTLD_NOW | RTLD_LOCAL);
-    if (!library)
-        library = dlopen("libZydis.so.4", RTLD_NOW | RTLD_LOCAL);
+    void *library = dlopen(LWP_ZYDIS, RTLD_NOW | RTLD_LOCAL);
     if (!library)
         return false;
     ZyanStatus (*init)(ZydisDecoder *, ZydisMachineMode, ZydisStackWidth) = dlsym(library, "ZydisDecoderInit");
