@@ -120,18 +120,18 @@ static void signals_mask_as_theirs(const struct sigaction *theirs, const ucontex
 
 /* Debug registers stop a thread by an exception whose cause stands in a register of its own. Where that was lost (in virtual
  * machines) the kernel cannot tell that it was our event, and sends a plain SIGTRAP. Nobody but lwp has it stop there:
- * debuggers take theirs before. The program's own int1 is the instruction before (as any whose last byte is 0xf1 seems to be),
- * and its single steps show in the flags. */
+ * debuggers take theirs before. The program's own int1 is the instruction before (as any whose last byte is 0xf1 seems to be), or in
+ * virtual machines on AMD's processors the one it stopped at; and its single steps show in the flags. */
 static bool signals_is_stray(int signal, const siginfo_t *info, const ucontext_t *context)
 {
     enum { INT1 = 0xf1, FLAG_TRAP = 0x100 };
     const greg_t *machine = context->uc_mcontext.gregs;
-    unsigned char last = 0;
-    struct iovec here = {&last, 1}, there = {(void *)(machine[REG_RIP] - 1), 1};
+    unsigned char code[2] = {0};
+    struct iovec here = {code, sizeof code}, there = {(void *)(machine[REG_RIP] - 1), sizeof code};
     if (signal != SIGTRAP)
         return false;
     if (info->si_code == TRAP_BRKPT)
-        return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == 1 && last != INT1;
+        return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == sizeof code && code[0] != INT1 && code[1] != INT1;
     if (info->si_code == TRAP_TRACE)
         return signals_theirs.sa_handler == SIG_DFL && !(machine[REG_EFL] & FLAG_TRAP);
     return info->si_code == TRAP_HWBKPT;
