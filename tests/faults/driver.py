@@ -58,7 +58,7 @@ def files_of(folder):
             full = os.path.join(path, name)
             info = os.lstat(full)
             content = b""
-            if stat.S_ISREG(info.st_mode):
+            if stat.S_ISREG(info.st_mode) and not re.fullmatch(r"core(\.\d+)?", name):  # addresses, numbers of processes
                 with open(full, "rb") as file:
                     content = file.read()
             left[os.path.relpath(full, folder)] = "%o %s" % (info.st_mode, hashlib.sha1(content).hexdigest()[:10])
