@@ -62,12 +62,12 @@ int lwp_preparing_start(struct lwp_preparing **made, const char *dir, struct lwp
 bool lwp_preparing_wait(struct lwp_preparing *preparing, int milliseconds)
 {
     struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
+    clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_nsec += milliseconds * 1000000L;
     until.tv_sec += until.tv_nsec / 1000000000;
     until.tv_nsec %= 1000000000;
     pthread_mutex_lock(&preparing->mutex);
-    while (!preparing->over && pthread_cond_timedwait(&preparing->ended, &preparing->mutex, &until) != ETIMEDOUT)
+    while (!preparing->over && pthread_cond_clockwait(&preparing->ended, &preparing->mutex, CLOCK_MONOTONIC, &until) != ETIMEDOUT)
         ;
     bool over = preparing->over;
     pthread_mutex_unlock(&preparing->mutex);

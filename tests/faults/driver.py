@@ -16,7 +16,7 @@ LIGHT = ("-F", "2000", "--max-overhead", "25")
 class Case:
     name: str
     command: list
-    needs: tuple = ()  # programs, libraries ("lib..."), files ("/..."), "root"
+    needs: tuple = ()  # programs, libraries ("lib..."), files ("/..."), "root", what has to be set ("LWP_...")
     builds: tuple = ()  # (file, shell command that makes it): once, in PROGRAMS; failing, the case is skipped
     shell: str = ""  # sh that starts it: ulimit, redirections; "$@" is the program
     engines: tuple = ("light",)
@@ -188,6 +188,8 @@ def available(need):
         return os.geteuid() == 0
     if need.startswith("/"):
         return os.access(need, os.W_OK)
+    if need.startswith("LWP_"):
+        return need in os.environ
     if need.startswith("lib"):
         return subprocess.run("ldconfig -p | grep -q '^[[:space:]]*%s'" % re.escape(need), shell=True).returncode == 0
     return shutil.which(need) is not None

@@ -59,6 +59,13 @@ def result_removed(process, result):
         os.rename(result, result + ".gone")
 
 
+def clock_set(process, result):
+    """For a third of a second the machine's clock is ahead by LWP_TEST_SET_CLOCK seconds: that is for all who use the machine."""
+    for seconds in (1, -1):
+        time.sleep(0.3)
+        time.clock_settime(time.CLOCK_REALTIME, time.clock_gettime(time.CLOCK_REALTIME) + seconds * float(os.environ["LWP_TEST_SET_CLOCK"]))
+
+
 # A control group (version 1) with 64 MiB, in which what grows beyond is killed.
 IN_SMALL_GROUP = """group=/sys/fs/cgroup/memory/lwp-faults-$$
 mkdir $group && echo 64M > $group/memory.limit_in_bytes && (sh -c 'echo $PPID' > $group/cgroup.procs; exec "$@"); status=$?
@@ -129,9 +136,10 @@ SITUATIONS = [
     *(plain("clang_" + name, "-fsanitize=" + name, compiler="clang", needs=("clang",)) for name in ("address", "leak")),
 ]
 SITUATIONS[[case.name for case in SITUATIONS].index("processes.lasting")].name = "result_removed"
-killed = own("processes", "lasting", during=collector_killed, status=137)
-killed.name = "collector_killed"
-SITUATIONS.append(killed)
+for during, more in ((collector_killed, {"status": 137}), (clock_set, {"needs": ("root", "LWP_TEST_SET_CLOCK")})):
+    lasting = own("processes", "lasting", during=during, **more)
+    lasting.name = during.__name__
+    SITUATIONS.append(lasting)
 
 # They take longer than the others, and stand for little else than those do: for the long test.
 LONG = ("limits.cpu_time", "files.closefrom", "plain.tcmalloc", "plain.mimalloc", "plain.clang_address", "plain.clang_leak")
