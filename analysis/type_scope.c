@@ -6,7 +6,24 @@
 
 #include <dwarf.h>
 
-enum { SCOPE_VISITS = 20000 };
+enum { SCOPE_CHILDREN = 200000, SCOPE_VISITS = 20000 };
+static const uint64_t function_visits = 1 << 22; /* what a compiler writes takes far fewer */
+
+static void scope_list_variables(struct code_scope *scope)
+{
+    Dwarf_Die child;
+    size_t count = 0, room = 0;
+    int budget = SCOPE_CHILDREN;
+    for (bool more = code_die_child(&scope->die, &child); more && budget-- > 0; more = code_die_next(&child, &child)) {
+        int tag = dwarf_tag(&child);
+        if (tag != DW_TAG_variable && tag != DW_TAG_formal_parameter)
+            continue;
+        LWP_GROW(&scope->variables, count, &room);
+        scope->variables[count++] = child;
+    }
+    scope->variable_count = (uint32_t)count;
+    scope->has_variables = true;
+}
 
 bool code_variables(struct code_module *module, uint64_t pc, code_variable_visit *visit, void *context)
 {
@@ -15,14 +32,12 @@ bool code_variables(struct code_module *module, uint64_t pc, code_variable_visit
     if (!scopes)
         return false;
     for (uint32_t scope = code_scope_find(scopes, pc); scope != LWP_NONE; scope = scopes->items[scope].parent) {
-        Dwarf_Die child;
-        for (bool more = code_die_child(&scopes->items[scope].die, &child); more && budget-- > 0;
-             more = code_die_next(&child, &child)) {
-            int tag = dwarf_tag(&child);
-            if ((tag == DW_TAG_variable || tag == DW_TAG_formal_parameter) &&
-                visit(&child, &scopes->items[0].die, context))
+        struct code_scope *in = &scopes->items[scope];
+        if (!in->has_variables)
+            scope_list_variables(in);
+        for (uint32_t i = 0; i < in->variable_count && budget-- > 0 && scopes->visits++ < function_visits; i++)
+            if (visit(&in->variables[i], &scopes->items[0].die, context))
                 return true;
-        }
     }
     return false;
 }

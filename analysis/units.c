@@ -205,6 +205,8 @@ void code_debug_free(struct code_debug *debug)
     for (size_t i = 0; i < debug->unit_count; i++)
         free(debug->units[i].functions);
     for (size_t i = 0; i < debug->scopes_count; i++) {
+        for (uint32_t k = 0; k < debug->scopes[i]->count; k++)
+            free(debug->scopes[i]->items[k].variables);
         free(debug->scopes[i]->items);
         free(debug->scopes[i]->starts);
         free(debug->scopes[i]);

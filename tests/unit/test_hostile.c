@@ -118,6 +118,34 @@ static struct answer ask(const char *what, const char *path, uint64_t access, ui
     return answer;
 }
 
+/* The same of so many accesses, one behind the other. */
+static void ask_all(const char *what, const char *path, uint64_t access, size_t count, size_t bytes)
+{
+    struct lwp_arena *arena = lwp_arena_new();
+    struct lwp_code *code = lwp_code_new(arena);
+    struct lwp_candidate candidates[8];
+    struct lwp_sibling siblings[8];
+    const char *variable;
+    int64_t start;
+    uint64_t size, elements;
+    double began = seconds_now();
+    lwp_code_module(code, path, NULL, 0);
+    for (size_t i = 0; i < count && seconds_now() - began < SECONDS; i++) {
+        lwp_code_place(code, 0, access + i * bytes);
+        lwp_types_at_access(code, 0, access + i * bytes, candidates, 8);
+        lwp_types_at_call(code, 0, access + i * bytes, candidates, 8);
+        lwp_types_of_stack(code, 0, access + i * bytes, -8, &variable, &start, &size, &elements);
+        lwp_code_siblings(code, 0, access + i * bytes, siblings, 8);
+    }
+    double took = seconds_now() - began;
+    if (getenv("LWP_TEST_TIMES"))
+        fprintf(stderr, "%-50s %6.3f s\n", what, took);
+    if (took >= SECONDS)
+        fail_msg("%zu %s: more than %d s", count, what, SECONDS);
+    lwp_code_free(code);
+    lwp_arena_free(arena);
+}
+
 static const char *made(const char *what, const char *text)
 {
     static char path[300];
@@ -253,6 +281,42 @@ static void test_types(void **state)
         if (name && !strncmp(name, "struct ", 7) && name[7] != '{' &&
             (!cases[i].name || strncmp(name, cases[i].name, strlen(cases[i].name))))
             fail_msg("%s: %.100s", cases[i].what, name);
+    }
+}
+
+/* What is slow once must not be slow for each of many accesses. */
+static void test_many_accesses(void **state)
+{
+    enum { ACCESSES = 3000, FEWER = 400, ACCESS_BYTES = 4 };
+    static const char one[] = "mov 8(%rdi), %rax\n";
+    static const struct {
+        const char *what, *inside, *types;
+        size_t count;
+    } cases[] = {
+        {"accesses and 20,000 nested blocks with ranges", ".rept 20000\n .byte 11\n .quad _start, end - _start\n .endr\n .rept 20000\n .byte 0\n .endr\n",
+         "type_p: .byte 18\n .asciz \"node\"\n .quad 64\n", ACCESSES},
+        {"accesses and 30,000 blocks side by side", ".rept 30000\n .byte 11\n .quad _start, end - _start\n .byte 0\n .endr\n",
+         "type_p: .byte 18\n .asciz \"node\"\n .quad 64\n", ACCESSES},
+        {"accesses and inlined calls of themselves",
+         "again: .rept 300\n .byte 16\n ref again\n .quad _start, end - _start\n .byte 0x0b, 7\n .endr\n .rept 300\n .byte 0\n .endr\n",
+         "type_p: .byte 18\n .asciz \"node\"\n .quad 64\n", ACCESSES},
+        {"accesses and 20,000 parameters", ".rept 20000\n .byte 3\n .asciz \"q\"\n .byte 1, 0x54\n ref pointer\n .endr\n",
+         "type_p: .byte 18\n .asciz \"node\"\n .quad 64\n", FEWER},
+        {"accesses and 300,000 members", "",
+         "type_p: .byte 5\n .asciz \"node\"\n .quad 2400000\n .set at, 0\n .rept 300000\n .byte 6\n .asciz \"m\"\n"
+         ".quad at\n ref int\n .set at, at + 8\n .endr\n .byte 0\n", FEWER},
+        {"accesses and a chain of 100,000 typedefs", "",
+         "type_p: .rept 100000\n .byte 7\n .asciz \"t\"\n .long . + 4 - info\n .endr\n .byte 18\n .asciz \"node\"\n .quad 64\n", ACCESSES},
+    };
+    (void)state;
+    const char *at = strstr(opening, one);
+    assert_non_null(at);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[20000];
+        snprintf(text, sizeof text, "%.*s.rept %d\n%s.endr\n%s%s%s%s%s%s%s", (int)(at - opening), opening, (int)cases[i].count, one, at + strlen(one),
+                 cases[i].inside, closing, cases[i].types, ending, abbreviations, lines);
+        const char *path = made(cases[i].what, text);
+        ask_all(cases[i].what, path, programs_symbol(path, "access"), cases[i].count, ACCESS_BYTES);
     }
 }
 
@@ -536,6 +600,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sound),           cmocka_unit_test(test_types),         cmocka_unit_test(test_sections),
+        cmocka_unit_test(test_many_accesses),
         cmocka_unit_test(test_section_headers), cmocka_unit_test(test_many_sections), cmocka_unit_test(test_bombs),
         cmocka_unit_test(test_cut_while_open),  cmocka_unit_test(test_fifo),
     };
