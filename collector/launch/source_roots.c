@@ -91,7 +91,7 @@ static void roots_add_units(json_t *roots, const char *program)
         return;
     pid_t child = pipe2(ends, O_CLOEXEC) ? -1 : fork();
     if (child == 0) {
-        alarm(READING_S);
+        setrlimit(RLIMIT_CPU, &(struct rlimit){READING_S, READING_S}); /* an alarm may be blocked or ignored */
         setrlimit(RLIMIT_DATA, &(struct rlimit){READING_BYTES, READING_BYTES}); /* packed sections say how large they are */
         FILE *to = fdopen(ends[1], "w");
         if (to) {

@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 
-/* Absolute paths without links, the caller's; NULL when memory is out. `program` may be a script. Takes 5 s at most. */
+/* Absolute paths without links, the caller's; NULL when memory is out. `program` may be a script. Takes 5 s of processor time at most. */
 json_t *lwp_source_roots_find(const char *program, const char *cwd);
 
 #endif
