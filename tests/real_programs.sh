@@ -29,7 +29,7 @@ same() {
 }
 
 make_input
-same xz xz -2 -c -T1 input
+same xz xz -0 -c -T1 input
 same zstd zstd -q -6 -c input
 same sort sort --parallel=4 input
 same sqlite3 sqlite3 :memory: 'create table a(x integer, y text);
