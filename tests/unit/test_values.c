@@ -517,6 +517,9 @@ static void test_code(void **state)
         }
     }
     assert_true(values.redundant > 1000 && values.computed > 2 * values.redundant);
+    assert_memory_equal(values.pairs.entries, coded.pairs.entries, sizeof *values.pairs.entries << values.pairs.bits);
+    assert_int_equal(values.memory.bytes_count, coded.memory.bytes_count);
+    assert_int_equal(values.memory.bytes_free, coded.memory.bytes_free);
     codes.room = codes.used + STEPS;
     struct lwp_value_step step = {.code = LWP_VALUE_NEW};
     uint32_t end = 1;
