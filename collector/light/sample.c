@@ -100,6 +100,14 @@ static bool sample_is_prone(struct lwp_sampler *sampler, const struct lwp_place 
     return place->before && lwp_stop_cost_slows(lwp_code_at(sampler->cache, place->before, place->high));
 }
 
+/* Each for half of it where both have armed registers: whoever were let off could go on for ever. */
+static void sample_spend_slowed(struct lwp_thread *self, const struct lwp_sampler *sampler, uint64_t ns)
+{
+    bool watches = lwp_watches_busy(&sampler->watches), trial = lwp_sharing_busy(&sampler->sharing);
+    lwp_budget_spend(&self->budget, LWP_COST_WATCHES, !watches ? 0 : trial ? ns / 2 : ns);
+    lwp_budget_spend(&self->budget, LWP_COST_TRIALS, !trial ? 0 : watches ? ns / 2 : ns);
+}
+
 /* Some instructions run several times as long while a register is armed. All else runs as before: with f their part of
  * the time without, time at them is too much by all of it, less f / (1 - f) of the time elsewhere. That is paid for by
  * watching nothing for a while. */
@@ -125,12 +133,12 @@ static void sample_slowed(struct lwp_thread *self, struct lwp_sampler *sampler, 
                                      (double)(slowed->free_ns - slowed->free_prone_ns + 1));
     if (slowed->owed_ns <= 0)
         return;
-    lwp_budget_spend(&self->budget, LWP_COST_WATCHES, (uint64_t)slowed->owed_ns);
+    sample_spend_slowed(self, sampler, (uint64_t)slowed->owed_ns);
     slowed->owed_ns = 0;
-    if (sample_affords_watch(self, cpu_ns))
-        return;
-    lwp_watches_give_up(&sampler->watches, &sampler->registers, self);
-    lwp_sharing_lose(&sampler->sharing, &sampler->registers);
+    if (!sample_affords_watch(self, cpu_ns))
+        lwp_watches_give_up(&sampler->watches, &sampler->registers, self);
+    if (!lwp_budget_affords_trial(&self->budget, cpu_ns))
+        lwp_sharing_lose(&sampler->sharing, &sampler->registers);
 }
 
 /* The accesses to come: some are kept without weight, one store and one load may be watched. */
