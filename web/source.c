@@ -8,6 +8,7 @@
 #include "web/source.h"
 
 #include "base/arena.h"
+#include "base/path.h"
 #include "base/utf8.h"
 
 #include <fcntl.h>
@@ -194,8 +195,7 @@ static bool source_is_below(const char *path, const json_t *roots)
     json_array_foreach(roots, i, root)
     {
         const char *folder = json_string_value(root);
-        size_t length = folder ? strlen(folder) : 0;
-        if (length && strncmp(path, folder, length) == 0 && (path[length] == '/' || length == 1))
+        if (folder && lwp_path_is_below(path, folder))
             return true;
     }
     return false;

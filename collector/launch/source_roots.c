@@ -3,6 +3,7 @@
  * nor what is above one, and is read by a process of its own. */
 #include "collector/launch/source_roots.h"
 
+#include "base/path.h"
 #include "base/work_tree.h"
 
 #include <elfutils/libdw.h>
@@ -19,12 +20,6 @@
 
 enum { ROOTS_MOST = 32, UNITS_MOST = 4096, READING_S = 5, READING_BYTES = 1 << 30 };
 
-static bool roots_is_below(const char *path, const char *folder)
-{
-    size_t length = strlen(folder);
-    return strncmp(path, folder, length) == 0 && (!path[length] || path[length] == '/');
-}
-
 /* "/", what is above the user's home directory and, unless the user went there, that itself. */
 static bool roots_is_too_wide(const char *folder, bool told_by_program)
 {
@@ -32,38 +27,35 @@ static bool roots_is_too_wide(const char *folder, bool told_by_program)
     char real[PATH_MAX];
     if (strcmp(folder, "/") == 0)
         return true;
-    return home && realpath(home, real) && roots_is_below(real, folder) && (told_by_program || strcmp(real, folder) != 0);
+    return home && realpath(home, real) && lwp_path_is_below(real, folder) && (told_by_program || strcmp(real, folder) != 0);
 }
 
+/* Here and below: names without links. */
 static void roots_add(json_t *roots, const char *folder, bool told_by_program)
 {
-    char real[PATH_MAX], tree[PATH_MAX];
+    char tree[PATH_MAX];
     size_t i;
     const json_t *root;
-    if (!*folder || !realpath(folder, real))
-        return;
-    memcpy(tree, real, sizeof tree);
+    snprintf(tree, sizeof tree, "%s", folder);
     if (lwp_work_tree(tree) && !roots_is_too_wide(tree, told_by_program))
-        memcpy(real, tree, sizeof real);
-    if (roots_is_too_wide(real, told_by_program) || json_array_size(roots) >= ROOTS_MOST)
+        folder = tree;
+    if (roots_is_too_wide(folder, told_by_program) || json_array_size(roots) >= ROOTS_MOST)
         return;
     json_array_foreach(roots, i, root)
     {
-        if (roots_is_below(real, json_string_value(root)))
+        if (lwp_path_is_below(folder, json_string_value(root)))
             return;
     }
-    json_t *added = json_string(real); /* NULL: not UTF-8 */
+    json_t *added = json_string(folder); /* NULL: not UTF-8 */
     if (added)
         json_array_append_new(roots, added);
 }
 
-static void roots_add_folder_of(json_t *roots, const char *file, bool told_by_program)
+static void roots_add_folder_of(json_t *roots, char *file, bool told_by_program)
 {
-    char real[PATH_MAX];
-    if (!realpath(file, real))
-        return;
-    *strrchr(real, '/') = '\0';
-    roots_add(roots, real, told_by_program);
+    char *last = strrchr(file, '/');
+    last[last == file] = '\0';
+    roots_add(roots, file, told_by_program);
 }
 
 /* The first source of each unit of the program's file that is here, one a line. */
@@ -105,10 +97,11 @@ static void roots_add_units(json_t *roots, const char *program)
         return;
     close(ends[1]);
     FILE *from = fdopen(ends[0], "r");
-    char line[PATH_MAX + 1];
+    char line[PATH_MAX + 1], real[PATH_MAX];
     while (from && fgets(line, sizeof line, from)) {
         line[strcspn(line, "\n")] = '\0';
-        roots_add_folder_of(roots, line, true);
+        if (realpath(line, real)) /* as that process may say anything */
+            roots_add_folder_of(roots, real, true);
     }
     if (from)
         fclose(from);
@@ -119,10 +112,13 @@ json_t *lwp_source_roots_find(const char *program, const char *cwd)
 {
     /* the compiler's own and libraries' headers */
     json_t *roots = json_pack("[s, s]", "/usr/include", "/usr/lib/gcc");
+    char real[PATH_MAX];
     if (!roots)
         return NULL;
-    roots_add(roots, cwd, false);
-    roots_add_folder_of(roots, program, false);
+    if (realpath(cwd, real))
+        roots_add(roots, real, false);
+    if (realpath(program, real))
+        roots_add_folder_of(roots, real, false);
     roots_add_units(roots, program);
     return roots;
 }
