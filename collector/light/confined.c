@@ -3,12 +3,13 @@
 #define _GNU_SOURCE
 #include "collector/light/counted_calls.h"
 #include "collector/light/foreign.h"
+#include "collector/light/init.h"
 #include "collector/light/next.h"
-#include "collector/light/own_breakpoints.h"
-#include "collector/light/process.h"
+#include "collector/light/next_syscall.h"
 
 #include <linux/seccomp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
@@ -25,7 +26,7 @@ long lwp_confined_syscall(long number, long a, long b, long c, long d, long e)
     bool by_seccomp = number == SYS_seccomp && (a == SECCOMP_SET_MODE_STRICT || a == SECCOMP_SET_MODE_FILTER);
     if (by_seccomp || (number == SYS_prctl && a == PR_SET_SECCOMP))
         confined_leave();
-    return lwp_own_syscall(number, a, b, c, d, e);
+    return lwp_next_syscall(number, a, b, c, d, e);
 }
 
 __attribute__((visibility("default"))) int prctl(int option, ...)

@@ -3,15 +3,9 @@
 #define _GNU_SOURCE
 #include "collector/light/debugger.h"
 
-#include "collector/light/process.h"
-#include "collector/light/sampler.h"
-
-#include <dlfcn.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ptrace.h>
 #include <unistd.h>
 
 static const char *const passing_on[] = {"strace\n", "ltrace\n", "proot\n"};
@@ -50,30 +44,4 @@ bool lwp_debugger_is_here(void)
         if (strcmp(name, passing_on[i]) == 0)
             return false;
     return true;
-}
-
-/* The child of a debugger that is about to become the program: from here on its traps are the debugger's. */
-static void debugger_expected(void)
-{
-    struct lwp_thread *self = lwp_process.active && getpid() == lwp_process.pid ? lwp_thread_self() : NULL;
-    if (!self)
-        return;
-    self->busy++;
-    lwp_sampler_detach(self);
-    self->busy--;
-}
-
-__attribute__((visibility("default"))) long ptrace(enum __ptrace_request request, ...)
-{
-    static long (*next)(enum __ptrace_request, ...);
-    if (!next)
-        next = (long (*)(enum __ptrace_request, ...))dlsym(RTLD_NEXT, "ptrace");
-    va_list rest;
-    va_start(rest, request);
-    pid_t pid = va_arg(rest, pid_t);
-    void *address = va_arg(rest, void *), *data = va_arg(rest, void *);
-    va_end(rest);
-    if (request == PTRACE_TRACEME)
-        debugger_expected();
-    return next(request, pid, address, data);
 }

@@ -213,14 +213,9 @@ bool lwp_heap_find(uint64_t address, uint32_t *pool, uint64_t *start)
 
 /* ---- life ---- */
 
-bool lwp_heap_is_glibc(void)
-{
-    return heap_glibc;
-}
-
 bool lwp_heap_start(void)
 {
-    heap_on = heap_resolved() && lwp_shadow_init() && lwp_pools_init() && lwp_blocks_init();
+    heap_on = heap_resolved() && lwp_shadow_init() && lwp_pools_init(heap_glibc) && lwp_blocks_init();
     return heap_on;
 }
 

@@ -9,6 +9,5 @@ bool lwp_heap_start(void);
 uint64_t lwp_heap_finish(void); /* writes the pools' counts; returns all allocations seen. With the process lock held */
 void lwp_heap_after_fork(void); /* in the child, before its threads start */
 void lwp_heap_again(void);      /* child of a fork: pools and live blocks into the new file */
-bool lwp_heap_is_glibc(void);   /* glibc's own allocator is used: how its chunks lie is known */
 
 #endif

@@ -1,11 +1,14 @@
 /* Start and end of collecting in one process image: constructor, destructor, fork, _exit. */
 #define _GNU_SOURCE
+#include "collector/light/init.h"
+
 #include "collector/env.h"
 #include "collector/light/function.h"
 #include "collector/light/heap_life.h"
 #include "collector/light/imports.h"
 #include "collector/light/modules.h"
 #include "collector/light/next.h"
+#include "collector/light/next_syscall.h"
 #include "collector/light/own_files.h"
 #include "collector/light/pmu.h"
 #include "collector/light/process.h"
@@ -15,100 +18,15 @@
 #include "collector/light/watched_memory.h"
 #include "collector/light/unwind.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-struct lwp_process lwp_process;
-
-static int process_lock;
-static enum lwps_weight_unit init_unit;
-
-bool lwp_process_try_lock(void)
-{
-    return !__atomic_exchange_n(&process_lock, 1, __ATOMIC_ACQUIRE);
-}
-
-bool lwp_process_lock_soon(void)
-{
-    enum { SPINS = 1000, YIELDS = 50 };
-    for (int spin = 0; spin < SPINS; spin++) {
-        if (!__atomic_load_n(&process_lock, __ATOMIC_RELAXED) && lwp_process_try_lock())
-            return true;
-        __builtin_ia32_pause();
-    }
-    for (int yield = 0; yield < YIELDS; yield++) {
-        if (lwp_process_try_lock())
-            return true;
-        sched_yield();
-    }
-    return false;
-}
-
-void lwp_process_unlock(void)
-{
-    __atomic_store_n(&process_lock, 0, __ATOMIC_RELEASE);
-}
-
-static void init_debug(const char *what)
-{
-    const char *debug = getenv(LWP_ENV_DEBUG);
-    if (!debug || strcmp(debug, "1"))
-        return;
-    char line[512];
-    int length = snprintf(line, sizeof line, "lwp: %d: %s\n", getpid(), what);
-    if (write(STDERR_FILENO, line, (size_t)length) < 0)
-        return;
-}
-
-bool lwp_process_open(struct lwps_writer *file, const char *name, uint32_t tid)
-{
-    struct lwps_file head = {.engine = init_unit == LWPS_WEIGHT_NS ? LWPS_ENGINE_TIMER : LWPS_ENGINE_PMU,
-                             .weight_unit = (uint8_t)init_unit, .pid = (uint32_t)getpid(),
-                             .tid = tid, .start_ns = lwp_clock(CLOCK_MONOTONIC),
-                             .start_wall_ns = lwp_clock(CLOCK_REALTIME)};
-    char path[512];
-    int status = -EEXIST;
-    for (int again = 0; status == -EEXIST && again < 1000; again++) { /* thread ids are used again */
-        const char *dot = strrchr(name, '.');
-        if (again)
-            snprintf(path, sizeof path, "%s/%.*s.%d%s", lwp_process.folder, (int)(dot - name), name, again, dot);
-        else
-            snprintf(path, sizeof path, "%s/%s", lwp_process.folder, name);
-        status = lwps_writer_open(file, path, &head);
-    }
-    if (status)
-        init_debug(strerror(-status));
-    int raised = status ? -1 : lwp_own_files_raise(file->fd);
-    if (raised >= 0)
-        file->fd = raised;
-    return status == 0;
-}
-
-static bool init_folder(const char *directory)
-{
-    for (int generation = 0; generation < 10000; generation++) {
-        int length = generation ? snprintf(lwp_process.folder, sizeof lwp_process.folder, "%s/p%d.%d", directory,
-                                           getpid(), generation)
-                                : snprintf(lwp_process.folder, sizeof lwp_process.folder, "%s/p%d", directory, getpid());
-        if (length < 0 || (size_t)length >= sizeof lwp_process.folder)
-            return false;
-        if (mkdir(lwp_process.folder, 0777) == 0)
-            return true;
-        if (errno != EEXIST)
-            return false;
-    }
-    return false;
-}
 
 static void init_describe(void)
 {
@@ -202,7 +120,7 @@ static bool init_sampler(void)
     char note[256];
     struct lwp_sampler_options options = {.frequency = init_number(LWP_ENV_FREQUENCY, 0),
                                           .max_overhead = init_number(LWP_ENV_MAX_OVERHEAD, 3) / 100,
-                                          .timer = getenv(LWP_ENV_TIMER), .hardware = init_unit != LWPS_WEIGHT_NS,
+                                          .timer = getenv(LWP_ENV_TIMER), .hardware = lwp_process.unit != LWPS_WEIGHT_NS,
                                           .all = init_number(LWP_ENV_PERIOD, 0) > 0, .verdicts = init_verdicts()};
     if (!(options.max_overhead > 0.0001))
         options.max_overhead = 0.0001;
@@ -231,7 +149,7 @@ static void init_fork_child(void)
     lwp_threads_after_fork();
     lwp_heap_after_fork();
     const char *directory = getenv(LWP_ENV_DIR), *follow = getenv(LWP_ENV_FOLLOW_FORK);
-    if (!directory || (follow && !strcmp(follow, "0")) || !init_folder(directory) ||
+    if (!directory || (follow && !strcmp(follow, "0")) || !lwp_process_folder(directory) ||
         !lwp_process_open(&lwp_process.file, "process.lwps", 0))
         return;
     init_describe();
@@ -275,10 +193,11 @@ __attribute__((constructor)) static void init_start(void)
     int saved = errno;
     uint64_t start = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
     lwp_next_start();
+    lwp_next_syscall_start();
     lwp_own_files_alone(lwp_threads_alone());
-    init_unit = lwp_pmu_init(getenv(LWP_ENV_PMU), (uint64_t)init_number(LWP_ENV_PERIOD, 0));
-    if (!init_folder(directory) || !lwp_process_open(&lwp_process.file, "process.lwps", 0)) {
-        init_debug("cannot write to the result directory: this process is not sampled");
+    lwp_process.unit = lwp_pmu_init(getenv(LWP_ENV_PMU), (uint64_t)init_number(LWP_ENV_PERIOD, 0));
+    if (!lwp_process_folder(directory) || !lwp_process_open(&lwp_process.file, "process.lwps", 0)) {
+        lwp_process_debug("cannot write to the result directory: this process is not sampled");
         errno = saved;
         return;
     }

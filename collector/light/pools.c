@@ -19,9 +19,11 @@ struct lwp_pool *lwp_pools;
 uint32_t lwp_pool_count;
 static uint32_t *pools_slots;
 static uint32_t pools_hot;
+static bool pools_glibc;
 
-bool lwp_pools_init(void)
+bool lwp_pools_init(bool glibc)
 {
+    pools_glibc = glibc;
     lwp_pools = lwp_own_memory(POOLS_MAX * sizeof *lwp_pools);
     pools_slots = lwp_own_memory(POOL_SLOTS * sizeof *pools_slots);
     return lwp_pools && pools_slots;
@@ -55,7 +57,7 @@ static uint32_t pools_add(uint32_t context, uint64_t size, uint32_t bound)
     return id;
 }
 
-uint32_t lwp_pool_intern(uint32_t context, uint64_t size, bool glibc)
+uint32_t lwp_pool_intern(uint32_t context, uint64_t size)
 {
     static uint8_t sizes[1 << 12]; /* distinct sizes by context, hashed: a collision only makes sizes various earlier */
     uint32_t at = pools_slot(context, size, (uint32_t)size);
@@ -68,7 +70,7 @@ uint32_t lwp_pool_intern(uint32_t context, uint64_t size, bool glibc)
     }
     /* What glibc's chunk of that size can hold: the next block begins behind it. Of others that is not known. */
     uint32_t usable = size <= 24 ? 24 : (((uint32_t)size + 8 + 15) & ~15u) - 8;
-    return glibc && size <= VARIOUS_MOST ? pools_add(context, 0, usable) : 0;
+    return pools_glibc && size <= VARIOUS_MOST ? pools_add(context, 0, usable) : 0;
 }
 
 static void pools_promote(struct lwp_pool *pool, uint32_t id)

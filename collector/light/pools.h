@@ -16,10 +16,10 @@ struct lwp_pool {
 extern struct lwp_pool *lwp_pools; /* ids 1 .. lwp_pool_count */
 extern uint32_t lwp_pool_count;
 
-bool lwp_pools_init(void);
+bool lwp_pools_init(bool glibc); /* its own allocator is used: how its chunks lie is known */
 
 /* The pool of blocks of `size` bytes from this context. With the process lock held. 0: tables are full. */
-uint32_t lwp_pool_intern(uint32_t context, uint64_t size, bool glibc);
+uint32_t lwp_pool_intern(uint32_t context, uint64_t size);
 
 /* Adds what a thread counted; gives busy pools an index of their own. */
 void lwp_pool_count_in(uint32_t pool, uint64_t allocations, uint64_t frees, uint64_t bytes);

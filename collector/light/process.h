@@ -16,6 +16,7 @@ struct lwp_process {
     struct lwps_writer file;  /* process.lwps */
     struct lwps_paths contexts; /* of allocations */
     char folder[400];         /* DIR/p<PID>[.<n>] */
+    enum lwps_weight_unit unit;
     uint64_t heap_threshold;
     uint64_t start_own_ns;    /* what starting cost */
     uint64_t sample_from_ns, sample_until_ns; /* CLOCK_MONOTONIC: LWP_DELAY, LWP_DURATION */
@@ -30,11 +31,14 @@ bool lwp_process_try_lock(void);
 bool lwp_process_lock_soon(void);
 void lwp_process_unlock(void);
 
-/* Ends recording in this process and in what it will execute; the note says why. Not for handlers. */
-void lwp_process_leave(const char *note);
+/* Makes DIR/p<PID>, or p<PID>.<n> for a later image of it, and remembers it. */
+bool lwp_process_folder(const char *directory);
 
 /* Opens DIR/p<PID>/<name> for writing. */
 bool lwp_process_open(struct lwps_writer *file, const char *name, uint32_t tid);
+
+/* To the standard error, if LWP_DEBUG is 1. */
+void lwp_process_debug(const char *what);
 
 static inline uint64_t lwp_clock(clockid_t clock)
 {

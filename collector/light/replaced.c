@@ -5,7 +5,7 @@
 #define _GNU_SOURCE
 #include "collector/light/foreign.h"
 #include "collector/light/next.h"
-#include "collector/light/own_breakpoints.h"
+#include "collector/light/next_syscall.h"
 #include "collector/light/process.h"
 #include "collector/light/sample.h"
 
@@ -125,7 +125,7 @@ long lwp_replaced_syscall(long number, long a, long b, long c, long d, long e)
     char *room[count + 1];
     if (count)
         *environment = (long)lwp_foreign_environment((char *const *)*environment, room, count);
-    long status = lwp_own_syscall(number, a, b, c, d, e);
+    long status = lwp_next_syscall(number, a, b, c, d, e);
     replaced_not(self);
     return status;
 }

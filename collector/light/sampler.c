@@ -7,7 +7,6 @@
 #include "collector/light/counted_calls.h"
 #include "collector/light/debug_registers.h"
 #include "collector/light/debugger.h"
-#include "collector/light/own_breakpoints.h"
 #include "collector/light/own_memory.h"
 #include "collector/light/pmu.h"
 #include "collector/light/process.h"
@@ -421,7 +420,6 @@ bool lwp_sampler_init(const struct lwp_sampler_options *options, char *note, uns
     if (sampler_kind == LWP_TIMER_SIGTRAP)
         lwp_stop_cost_measure();
     lwp_system_calls_start();
-    lwp_own_breakpoints_start();
     if (sampler_kind == LWP_TIMER_NONE) {
         snprintf(note, note_bytes, "%s", options->hardware
                      ? "the pmu engine's events were refused in this process"

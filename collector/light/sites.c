@@ -5,7 +5,6 @@
 #define _GNU_SOURCE
 #include "collector/light/sites.h"
 
-#include "collector/light/heap_life.h"
 #include "collector/light/own_memory.h"
 #include "collector/light/pools.h"
 #include "collector/light/process.h"
@@ -250,7 +249,7 @@ static bool sites_path_new(struct lwp_sites *sites, const struct lwp_callers *ca
     if (!lwp_process_lock_soon())
         return false;
     uint32_t context = sites_context(sites, callers);
-    uint32_t pool = context ? lwp_pool_intern(context, size, lwp_heap_is_glibc()) : 0;
+    uint32_t pool = context ? lwp_pool_intern(context, size) : 0;
     lwp_process_unlock();
     if (!pool)
         return false;

@@ -27,11 +27,26 @@ struct lwp_thread {
     uint32_t calls;          /* system calls of the program that may have used any memory, when the handler began */
     uint32_t random;         /* state of the dither */
     void *sampler;           /* private to the sampling handler */
-    struct lwp_thread *next; /* of all threads (threads.c) */
+    struct lwp_thread *next; /* of all threads */
     int used;                /* 0: free for a new thread */
 };
 
 /* The calling thread's, or NULL when it is not sampled. Async-signal-safe (initial-exec TLS). */
 struct lwp_thread *lwp_thread_self(void);
+
+/* All, also free ones. They are never unmapped: handlers of other threads may be looking at them. */
+extern struct lwp_thread *_Atomic lwp_threads;
+
+/* One that was given back, or a new one, `busy`. NULL: no memory. */
+struct lwp_thread *lwp_thread_take(void);
+void lwp_thread_give_back(struct lwp_thread *thread);
+
+/* The caller is `thread`; it ends, gives it back, and is not sampled any more. */
+void lwp_thread_begins(struct lwp_thread *thread);
+void lwp_thread_ends(struct lwp_thread *thread);
+
+void lwp_thread_forget_all(void); /* in a fork's child */
+
+pid_t lwp_thread_tid(void); /* the caller's, from the kernel */
 
 #endif

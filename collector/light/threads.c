@@ -13,39 +13,17 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <threads.h>
 #include <unistd.h>
 
-static __thread struct lwp_thread *threads_self;
-static __thread bool threads_ended; /* what still runs in it is not sampled */
-static struct lwp_thread *_Atomic threads_all;
 static pthread_key_t threads_key;
 static bool threads_key_made;
 static struct lwp_thread_totals threads_gone; /* of threads that ended; added without a lock: approximate */
-
-static pid_t threads_tid(void)
-{
-    return (pid_t)syscall(SYS_gettid);
-}
-
-struct lwp_thread *lwp_thread_self(void)
-{
-    if (!threads_self && lwp_process.active && !threads_ended) {
-        /* a thread that was there before us, or was made behind pthread_create's back */
-        pid_t tid = threads_tid();
-        for (struct lwp_thread *thread = threads_all; thread; thread = thread->next)
-            if (thread->tid == tid && thread->attached)
-                threads_self = thread;
-    }
-    return threads_self;
-}
 
 static void threads_stack(struct lwp_thread *thread, bool own)
 {
@@ -77,30 +55,9 @@ static void threads_name(pid_t tid, bool own, char *name, size_t room)
     name[strcspn(name, "\n")] = '\0';
 }
 
-/* One that ended, or a new one. They are never unmapped: handlers of other threads may be looking at them. */
-static struct lwp_thread *threads_take(void)
-{
-    for (struct lwp_thread *thread = threads_all; thread; thread = thread->next)
-        if (!__atomic_exchange_n(&thread->used, 1, __ATOMIC_ACQUIRE)) {
-            struct lwp_thread *next = thread->next;
-            memset(thread, 0, offsetof(struct lwp_thread, next));
-            thread->next = next;
-            return thread;
-        }
-    struct lwp_thread *thread = lwp_own_memory(sizeof *thread);
-    if (!thread)
-        return NULL;
-    thread->used = 1;
-    thread->busy = 1;
-    thread->next = threads_all;
-    while (!atomic_compare_exchange_weak(&threads_all, &thread->next, thread)) {
-    }
-    return thread;
-}
-
 static struct lwp_thread *threads_new(pid_t tid, bool own)
 {
-    struct lwp_thread *thread = threads_take();
+    struct lwp_thread *thread = lwp_thread_take();
     if (!thread)
         return NULL;
     thread->tid = tid;
@@ -109,7 +66,7 @@ static struct lwp_thread *threads_new(pid_t tid, bool own)
     snprintf(name, sizeof name, "t%d.lwps", tid);
     if (!lwp_process_open(&thread->file, name, (uint32_t)tid)) {
         lwp_sampler_refuse();
-        __atomic_store_n(&thread->used, 0, __ATOMIC_RELEASE);
+        lwp_thread_give_back(thread);
         return NULL;
     }
     thread->contexts.file = &thread->file;
@@ -126,16 +83,16 @@ static struct lwp_thread *threads_new(pid_t tid, bool own)
         return thread;
     lwps_put_thread_end(&thread->file, &(struct lwps_thread_end){.time = lwp_clock(CLOCK_MONOTONIC)});
     lwps_writer_close(&thread->file);
-    __atomic_store_n(&thread->used, 0, __ATOMIC_RELEASE);
+    lwp_thread_give_back(thread);
     return NULL;
 }
 
 static void threads_start_self(void)
 {
-    struct lwp_thread *thread = threads_new(threads_tid(), true);
+    struct lwp_thread *thread = threads_new(lwp_thread_tid(), true);
     if (!thread)
         return;
-    threads_self = thread;
+    lwp_thread_begins(thread);
     if (threads_key_made)
         pthread_setspecific(threads_key, thread);
     lwp_sites_begin(thread);
@@ -162,14 +119,12 @@ static void threads_close(struct lwp_thread *thread, bool own)
 static void threads_end_self(void *value)
 {
     struct lwp_thread *thread = value;
-    if (!thread->attached || thread != threads_self || !lwp_process.active)
+    if (!thread->attached || thread != lwp_thread_self() || !lwp_process.active)
         return;
     thread->busy++;
     lwp_sites_end();
     threads_close(thread, true);
-    threads_self = NULL;
-    threads_ended = true;
-    __atomic_store_n(&thread->used, 0, __ATOMIC_RELEASE);
+    lwp_thread_ends(thread);
 }
 
 bool lwp_threads_alone(void)
@@ -193,7 +148,7 @@ void lwp_threads_start(void)
         return;
     for (struct dirent *entry; (entry = readdir(tasks));) {
         pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
-        if (tid <= 0 || tid == threads_tid())
+        if (tid <= 0 || tid == lwp_thread_tid())
             continue;
         struct lwp_thread *thread = threads_new(tid, false);
         if (thread)
@@ -204,10 +159,10 @@ void lwp_threads_start(void)
 
 void lwp_threads_finish(void)
 {
-    for (struct lwp_thread *thread = threads_all; thread; thread = thread->next) {
+    for (struct lwp_thread *thread = lwp_threads; thread; thread = thread->next) {
         if (!thread->attached)
             continue;
-        bool own = thread == threads_self;
+        bool own = thread == lwp_thread_self();
         if (own)
             thread->busy++;
         else
@@ -221,21 +176,20 @@ void lwp_threads_finish(void)
 
 void lwp_threads_after_fork(void)
 {
-    for (struct lwp_thread *thread = threads_all; thread; thread = thread->next) {
+    for (struct lwp_thread *thread = lwp_threads; thread; thread = thread->next) {
         lwp_sampler_forget(thread);
         lwps_writer_abandon(&thread->file);
         lwps_paths_free(&thread->contexts);
         thread->attached = false;
     }
-    threads_all = NULL; /* the structs are a small loss */
-    threads_self = NULL;
+    lwp_thread_forget_all();
     threads_gone = (struct lwp_thread_totals){0};
 }
 
 void lwp_threads_totals(struct lwp_thread_totals *totals)
 {
     *totals = threads_gone;
-    for (struct lwp_thread *thread = threads_all; thread; thread = thread->next)
+    for (struct lwp_thread *thread = lwp_threads; thread; thread = thread->next)
         if (thread->attached) {
             totals->samples += thread->samples;
             totals->samples_with_address += thread->samples_with_address;
