@@ -52,7 +52,7 @@ static struct perf_event_attr register_attributes(unsigned which, enum lwp_debug
 
 static bool register_open(struct lwp_debug_registers *registers, unsigned which, struct perf_event_attr *attributes)
 {
-    int low = (int)syscall(SYS_perf_event_open, attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+    int low = lwp_own_files_room() ? (int)syscall(SYS_perf_event_open, attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC) : -1;
     if (low < 0)
         return false;
     int fd = lwp_own_files_raise(low);

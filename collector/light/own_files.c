@@ -17,11 +17,17 @@ void lwp_own_files_alone(bool alone)
     __atomic_store_n(&files_alone, alone, __ATOMIC_RELAXED);
 }
 
+/* Whether there is room above the limit. */
+static bool files_fit_above(struct rlimit *limit)
+{
+    return getrlimit(RLIMIT_NOFILE, limit) == 0 && __atomic_load_n(&files_alone, __ATOMIC_RELAXED) &&
+           limit->rlim_cur <= LIMIT_MOST && limit->rlim_cur + ROOM <= limit->rlim_max;
+}
+
 static int files_above_limit(int fd)
 {
     struct rlimit limit;
-    if (!__atomic_load_n(&files_alone, __ATOMIC_RELAXED) || getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur > LIMIT_MOST ||
-        limit.rlim_cur + ROOM > limit.rlim_max)
+    if (!files_fit_above(&limit))
         return -1;
     struct rlimit raised = {limit.rlim_cur + ROOM, limit.rlim_max};
     if (setrlimit(RLIMIT_NOFILE, &raised))
@@ -29,6 +35,12 @@ static int files_above_limit(int fd)
     int above = fcntl(fd, F_DUPFD_CLOEXEC, (int)limit.rlim_cur);
     setrlimit(RLIMIT_NOFILE, &limit);
     return above;
+}
+
+bool lwp_own_files_room(void)
+{
+    struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY}; /* where it cannot be asked for */
+    return files_fit_above(&limit) || limit.rlim_cur > NUMBER_LEAST;
 }
 
 int lwp_own_files_raise(int fd)

@@ -57,6 +57,11 @@ static void threads_name(pid_t tid, bool own, char *name, size_t room)
 
 static struct lwp_thread *threads_new(pid_t tid, bool own)
 {
+    /* many threads that begin at once would take the program's numbers for a moment */
+    if (tid != getpid() && !lwp_own_files_room()) {
+        lwp_sampler_refuse();
+        return NULL;
+    }
     struct lwp_thread *thread = lwp_thread_take();
     if (!thread)
         return NULL;
