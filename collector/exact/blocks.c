@@ -3,11 +3,11 @@
 #include "collector/exact/options.h"
 #include "collector/exact/pools.h"
 #include "collector/exact/process.h"
-#include "collector/exact/trace.h"
-#include "collector/exact/trace_file.h"
+#include "collector/exact/trace_words.h"
 
 static OSet *blocks; /* struct lwp_block by start; they do not overlap */
 static uint32_t blocks_id;
+static void (*blocks_before_record)(void);
 uint32_t lwp_blocks_changes;
 
 /* An address is equal to the block that holds it. */
@@ -18,8 +18,9 @@ static Word blocks_compare(const void *key, const void *element)
     return address < block->start ? -1 : address >= block->start + (block->size ? block->size : 1) ? 1 : 0;
 }
 
-void lwp_blocks_start(void)
+void lwp_blocks_start(void (*before_record)(void))
 {
+    blocks_before_record = before_record;
     blocks = VG_(OSetGen_Create_With_Pool)(offsetof(struct lwp_block, start), blocks_compare, VG_(malloc), "lwp.blocks",
                                            VG_(free), 4096, sizeof(struct lwp_block));
 }
@@ -35,7 +36,7 @@ static void block_tell(struct lwp_block *block)
         lwp_pool_allocated(block->pool, block->size);
         return;
     }
-    lwp_trace_file_flush();
+    blocks_before_record();
     block->id = ++blocks_id;
     lwps_put_block(&lwp_exact_process.file, &(struct lwps_block){.id = block->id, .kind = block->kind, .context = context,
                                                                  .time = lwp_trace_time(), .address = block->start,
@@ -49,7 +50,7 @@ static void block_end(const struct lwp_block *block)
         lwp_pool_freed(block->pool);
         return;
     }
-    lwp_trace_file_flush();
+    blocks_before_record();
     if (block->id && lwp_exact_process.active)
         lwps_put_block_end(&lwp_exact_process.file, &(struct lwps_block_end){.id = block->id, .time = lwp_trace_time()});
 }

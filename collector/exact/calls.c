@@ -1,14 +1,13 @@
 #include "collector/exact/calls.h"
 
 #include "collector/exact/contexts.h"
-#include "collector/exact/heap.h"
-#include "collector/exact/region.h"
-#include "collector/exact/trace.h"
+#include "collector/exact/trace_words.h"
 
 enum { FRAMES_FIRST = 64, FRAMES_MOST = 1 << 20, FAR = 1 << 20 };
 
 struct lwp_call_stacks *lwp_calls_now;
 bool lwp_calls_lazy;
+static lwp_calls_returned *calls_returned[2];
 static const struct lwp_call_frame calls_root;
 
 static inline void calls_know(struct lwp_call_stack *stack)
@@ -32,8 +31,8 @@ static inline void calls_pop(struct lwp_call_stack *stack, Addr sp, ULong result
     while (stack->count && stack->frames[stack->count - 1].slot < sp) {
         struct lwp_call_frame *frame = &stack->frames[--stack->count];
         if (frame->hooked) {
-            lwp_heap_returned(frame->slot, frame->slot + 8 == sp, result);
-            lwp_region_returned(frame->slot);
+            calls_returned[0](frame->slot, frame->slot + 8 == sp, result);
+            calls_returned[1](frame->slot, frame->slot + 8 == sp, result);
         }
     }
     if (stack->known > stack->count)
@@ -149,6 +148,12 @@ void lwp_calls_handled(struct lwp_call_stacks *calls, Addr to)
     lwp_call_stacks_moved(calls, to, to);
     if (calls == lwp_calls_now)
         calls_pop(calls->now, to, 0);
+}
+
+void lwp_calls_start(lwp_calls_returned *one, lwp_calls_returned *other)
+{
+    calls_returned[0] = one;
+    calls_returned[1] = other;
 }
 
 bool lwp_calls_hook(Addr sp)

@@ -4,8 +4,8 @@
 #ifndef LWP_EXACT_COMMUNICATION_H
 #define LWP_EXACT_COMMUNICATION_H
 
-#include "collector/exact/threads.h"
-#include "collector/exact/trace.h"
+#include "collector/exact/thread.h"
+#include "collector/exact/trace_words.h"
 
 extern bool lwp_communication_runs;
 

@@ -2,6 +2,7 @@
 
 #include "collector/exact/emit.h"
 #include "collector/exact/sampling.h"
+#include "collector/exact/trace.h"
 
 #include <stddef.h>
 

@@ -5,7 +5,7 @@
 #define LWP_EXACT_FILTER_H
 
 #include "collector/exact/tool.h"
-#include "collector/exact/trace.h"
+#include "collector/exact/trace_words.h"
 
 enum { LWP_FILTER_CHECKED = 32, LWP_FILTER_WAITING = 32 };
 

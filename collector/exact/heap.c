@@ -11,8 +11,8 @@
 #include "collector/exact/options.h"
 #include "collector/exact/redundancy.h"
 #include "collector/exact/spatial.h"
-#include "collector/exact/threads.h"
-#include "collector/exact/trace.h"
+#include "collector/exact/thread.h"
+#include "collector/exact/trace_words.h"
 #include "format/record.h"
 
 static const struct heap_name {

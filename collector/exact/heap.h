@@ -2,7 +2,6 @@
 #ifndef LWP_EXACT_HEAP_H
 #define LWP_EXACT_HEAP_H
 
-#include "collector/exact/blocks.h"
 #include "collector/exact/tool.h"
 
 #include <stdbool.h>
@@ -20,17 +19,6 @@ enum lwp_heap_function {
     LWP_HEAP_MMAP,
     LWP_HEAP_MUNMAP,
     LWP_HEAP_MREMAP,
-};
-
-/* The outermost call of an allocator that a thread is in. */
-struct lwp_heap_call {
-    Addr slot; /* of its return address; 0: none */
-    enum lwp_heap_function function;
-    uint32_t node;
-    Addr pointer; /* first argument */
-    SizeT size;
-    bool had;     /* `old` was given back for it */
-    struct lwp_block old;
 };
 
 /* Which function's entry code at `address` is. */

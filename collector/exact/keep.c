@@ -8,6 +8,7 @@
 #include "collector/exact/spatial_counts.h"
 #include "collector/exact/tool.h"
 #include "collector/exact/values.h"
+#include "collector/exact/waiting_calls.h"
 
 enum { TIMES = 200, TIMES_WAITING = 20 }; /* as long as writing took, until it is done again */
 
@@ -49,28 +50,6 @@ static void keep_look(uint64_t times)
 void lwp_keep_look(void)
 {
     keep_look(TIMES);
-}
-
-bool lwp_call_waits(uint32_t number)
-{
-    switch (number) {
-    case __NR_nanosleep:
-    case __NR_clock_nanosleep:
-    case __NR_pause:
-    case __NR_poll:
-    case __NR_ppoll:
-    case __NR_select:
-    case __NR_pselect6:
-    case __NR_epoll_wait:
-    case __NR_epoll_pwait:
-    case __NR_wait4:
-    case __NR_waitid:
-    case __NR_rt_sigsuspend:
-    case __NR_rt_sigtimedwait:
-        return true;
-    default:
-        return false;
-    }
 }
 
 void lwp_keep_before_call(uint32_t number)

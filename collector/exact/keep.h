@@ -13,7 +13,4 @@ void lwp_keep_look(void);
 /* Called before a system call: at one that waits, which may be for ever, five percent will do. */
 void lwp_keep_before_call(uint32_t number);
 
-/* The system call waits for a time, for files or for other processes. */
-bool lwp_call_waits(uint32_t number);
-
 #endif

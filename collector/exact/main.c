@@ -6,6 +6,7 @@
 #include "collector/exact/duplication.h"
 #include "collector/exact/environment.h"
 #include "collector/exact/exec.h"
+#include "collector/exact/heap.h"
 #include "collector/exact/instrument.h"
 #include "collector/exact/keep.h"
 #include "collector/exact/last_words.h"
@@ -194,7 +195,8 @@ static void main_start(void)
     }
     __builtin_cpu_init(); /* what checksums are computed by */
     lwp_contexts_start();
-    lwp_blocks_start();
+    lwp_calls_start(lwp_heap_returned, lwp_region_returned);
+    lwp_blocks_start(lwp_trace_file_flush);
     lwp_trace_start(option_values || option_communication || option_spatial || lwp_trace_file_runs);
     bool windows = option_windows && !lwp_trace_all;
     bool traced = lwp_trace_all && (option_sample || option_values || option_spatial || lwp_trace_file_runs); /* else for communication alone */

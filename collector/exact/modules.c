@@ -6,7 +6,7 @@
 #include "collector/exact/redundancy.h"
 #include "collector/exact/spatial.h"
 #include "collector/exact/tool.h"
-#include "collector/exact/trace.h"
+#include "collector/exact/trace_words.h"
 #include "collector/exact/trace_file.h"
 #include "collector/exact/values.h"
 

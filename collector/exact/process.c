@@ -3,7 +3,7 @@
 #include "collector/exact/options.h"
 #include "collector/exact/port.h"
 #include "collector/exact/tool.h"
-#include "collector/exact/trace.h"
+#include "collector/exact/trace_words.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -7,7 +7,6 @@
 #include "collector/exact/emit.h"
 #include "collector/exact/redundancy_counts.h"
 #include "collector/exact/redundancy_windows.h"
-#include "collector/exact/region.h"
 #include "collector/exact/shadow_fast.h"
 #include "collector/exact/store_element.h"
 #include "format/record.h"
@@ -423,10 +422,10 @@ void lwp_redundancy_keep(void)
 {
     if (!redundancy_runs)
         return;
-    if (!lwp_region_inside)
+    if (!lwp_trace_inside)
         lwp_redundancy_counts_change();
     lwp_redundancy_counts_write();
-    if (!lwp_region_inside)
+    if (!lwp_trace_inside)
         lwp_redundancy_counts_change();
 }
 

@@ -4,8 +4,8 @@
 #include "collector/exact/pages.h"
 #include "collector/exact/process.h"
 #include "collector/exact/sampling.h"
-#include "collector/exact/threads.h"
-#include "collector/exact/trace.h"
+#include "collector/exact/thread.h"
+#include "collector/exact/trace_words.h"
 #include "format/record.h"
 
 #include <asm/unistd.h>

@@ -4,7 +4,7 @@
 #define LWP_EXACT_REDUNDANCY_WINDOWS_H
 
 #include "collector/exact/tool.h"
-#include "collector/exact/trace.h"
+#include "collector/exact/trace_words.h"
 
 extern bool lwp_redundancy_windows; /* else the whole run is followed */
 

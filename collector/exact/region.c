@@ -4,10 +4,8 @@
 #include "collector/exact/process.h"
 #include "collector/exact/redundancy.h"
 #include "collector/exact/register_counts.h"
-#include "collector/exact/threads.h"
+#include "collector/exact/thread.h"
 #include "collector/exact/trace.h"
-
-bool lwp_region_inside = true;
 
 static const char *region_function; /* NULL: any */
 static const char *region_asked;
@@ -17,9 +15,8 @@ static bool region_met;
 static void region_update(void)
 {
     bool inside = region_open && (!region_function || (lwp_thread_now && lwp_thread_now->region_slot));
-    if (inside == lwp_region_inside)
+    if (inside == lwp_trace_inside)
         return;
-    lwp_region_inside = inside;
     region_met |= inside;
     lwp_trace_region(inside);
     lwp_redundancy_region();
@@ -55,8 +52,9 @@ VG_REGPARM(1) void lwp_region_entered(Addr sp)
     region_update();
 }
 
-void lwp_region_returned(Addr slot)
+void lwp_region_returned(Addr slot, bool in_order, ULong result)
 {
+    (void)in_order, (void)result;
     if (!region_function || lwp_thread_now->region_slot != slot)
         return;
     lwp_thread_now->region_slot = 0;

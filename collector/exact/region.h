@@ -8,8 +8,6 @@
 
 #include <stdbool.h>
 
-extern bool lwp_region_inside; /* the running thread is in it */
-
 /* `region`: a function's name, "LWP_BEGIN", or NULL: all. */
 void lwp_region_start(const char *region);
 
@@ -17,7 +15,7 @@ void lwp_region_start(const char *region);
 bool lwp_region_is(Addr address);
 VG_REGPARM(1) void lwp_region_entered(Addr sp);
 /* A frame that was hooked (calls.h) is no more. */
-void lwp_region_returned(Addr slot);
+void lwp_region_returned(Addr slot, bool in_order, ULong result);
 /* Another thread runs. */
 void lwp_region_switch(void);
 /* LWP_BEGIN() and LWP_END(). */

@@ -3,9 +3,8 @@
 #include "collector/exact/access_numbers.h"
 #include "collector/exact/pages.h"
 #include "collector/exact/process.h"
-#include "collector/exact/region.h"
 #include "collector/exact/shadow_pairs.h"
-#include "collector/exact/trace.h"
+#include "collector/exact/trace_words.h"
 #include "collector/value.h"
 #include "format/record.h"
 
@@ -71,7 +70,7 @@ ULong lwp_register_far(UInt element)
 void lwp_register_counts_part(void)
 {
     if (counts_run)
-        lwp_register_totals = lwp_region_inside && (lwp_trace_open || !counts_windows) ? &counted : &passed;
+        lwp_register_totals = lwp_trace_inside && (lwp_trace_open || !counts_windows) ? &counted : &passed;
 }
 
 /* ---- records ---- */

@@ -3,7 +3,7 @@
 #include "collector/exact/access_numbers.h"
 #include "collector/exact/contexts.h"
 #include "collector/exact/register_counts.h"
-#include "collector/exact/trace.h"
+#include "collector/exact/trace_words.h"
 
 #include "libvex_guest_amd64.h"
 #include <stddef.h>

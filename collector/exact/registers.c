@@ -6,7 +6,7 @@
 #include "collector/exact/register_counts.h"
 #include "collector/exact/register_left.h"
 #include "collector/exact/store_element.h"
-#include "collector/exact/trace.h"
+#include "collector/exact/trace_words.h"
 #include "collector/value.h"
 #include "format/record.h"
 

@@ -3,7 +3,7 @@
 #include "collector/exact/region.h"
 #include "collector/exact/spatial.h"
 #include "collector/exact/tool.h"
-#include "collector/exact/trace.h"
+#include "collector/exact/trace_words.h"
 #include "collector/lwp.h"
 
 static Bool requests_take(ThreadId id, UWord *arguments, UWord *result)
@@ -16,7 +16,7 @@ static Bool requests_take(ThreadId id, UWord *arguments, UWord *result)
         lwp_region_mark(arguments[0] == LWP_REQUEST_BEGIN);
         return True;
     case LWP_REQUEST_ARRAY:
-        if (lwp_region_inside)
+        if (lwp_trace_inside)
             lwp_spatial_array(VG_(get_IP)(id), arguments[1], arguments[2], arguments[3], arguments[4] != 0);
         return True;
     default:

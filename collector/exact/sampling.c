@@ -9,9 +9,10 @@
 #include "base/cache.h"
 #include "base/random.h"
 #include "collector/exact/blocks.h"
+#include "collector/exact/calls.h"
 #include "collector/exact/pages.h"
 #include "collector/exact/process.h"
-#include "collector/exact/threads.h"
+#include "collector/exact/thread.h"
 #include "format/record.h"
 
 enum {

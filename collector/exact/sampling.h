@@ -3,7 +3,7 @@
 #define LWP_EXACT_SAMPLING_H
 
 #include "base/cache.h"
-#include "collector/exact/trace.h"
+#include "collector/exact/trace_words.h"
 #include "format/record.h"
 
 #include <stdbool.h>

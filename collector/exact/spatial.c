@@ -4,7 +4,7 @@
 #include "collector/exact/calls.h"
 #include "collector/exact/contexts.h"
 #include "collector/exact/spatial_counts.h"
-#include "collector/exact/threads.h"
+#include "collector/exact/thread.h"
 #include "format/record.h"
 
 enum {

@@ -5,7 +5,7 @@
 #ifndef LWP_EXACT_SPATIAL_H
 #define LWP_EXACT_SPATIAL_H
 
-#include "collector/exact/trace.h"
+#include "collector/exact/trace_words.h"
 
 /* False: only what the program asks for is looked at. Set before anything is translated. */
 extern bool lwp_spatial_runs;

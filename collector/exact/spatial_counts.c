@@ -3,7 +3,7 @@
 #include "collector/exact/blocks.h"
 #include "collector/exact/process.h"
 #include "collector/exact/sampling.h"
-#include "collector/exact/trace.h"
+#include "collector/exact/trace_words.h"
 #include "collector/value.h"
 #include "format/record.h"
 

@@ -14,22 +14,11 @@
 #include "collector/exact/trace_file.h"
 #include "collector/exact/values.h"
 
-enum {
-    LOOK = 1 << 20,       /* instructions until it is asked what time it is */
-    NS_PER_INSTRUCTION = 1000,
-};
+enum { LOOK = 1 << 20 }; /* instructions until it is asked what time it is */
 
-struct lwp_trace_state lwp_trace_state;
-bool lwp_trace_all, lwp_trace_filters, lwp_trace_open, lwp_trace_accesses, lwp_trace_pending;
-ULong lwp_trace_words[LWP_TRACE_WORDS] __attribute__((aligned(64)));
-_Static_assert(LWP_TRACE_WORDS % 8 == 0, "whole lines");
-
-static Long trace_quantum;        /* what `left` was set to */
-static uint64_t trace_count;      /* instructions until then */
 static uint64_t trace_looked;     /* ... when lwp_keep_look was last called */
 static Long trace_phase;          /* instructions of the window, or of the gap, still to come at that moment */
 static bool trace_window;         /* it is a window */
-static bool trace_inside = true;  /* of the region; else phases stand still */
 static uint64_t trace_grown[2];   /* the last gaps, where they grow */
 static UInt trace_random = 0x2545f491;
 
@@ -55,7 +44,7 @@ static void trace_clear(ULong *begin, const ULong *end)
         at[0] = at[1] = at[2] = at[3] = (two){0};
 }
 
-void lwp_trace_empty(void)
+static void trace_hand_on(void)
 {
     if (lwp_trace_filters) {
         lwp_sampling_filtered(lwp_trace_open);
@@ -102,17 +91,10 @@ static Long trace_gap(void)
     return (Long)(off / 2 + lwp_random_next(&trace_random) % (off + 1));
 }
 
-/* Instructions. */
-static Long trace_left(void)
-{
-    Long left = lwp_trace_state.left;
-    return (left - (Int)left) >> 32;
-}
-
 static void trace_set(void)
 {
     bool open = lwp_trace_open;
-    lwp_trace_open = trace_window && trace_inside;
+    lwp_trace_open = trace_window && lwp_trace_inside;
     if (!open && lwp_trace_open) {
         lwp_values_window();
         lwp_register_windows_open();
@@ -126,19 +108,19 @@ static void trace_set(void)
     if (open != lwp_trace_open)
         lwp_register_counts_part();
     Long most = lwp_trace_filters ? LOOK : lwp_trace_all ? LWP_TRACE_QUANTUM : lwp_trace_open ? 0 : LOOK;
-    Long quantum = trace_inside && !lwp_trace_open && trace_phase < most ? trace_phase : most;
-    lwp_trace_state.left += (Long)lwp_trace_left((ULong)(quantum - trace_left()));
-    trace_quantum = quantum;
+    Long quantum = lwp_trace_inside && !lwp_trace_open && trace_phase < most ? trace_phase : most;
+    lwp_trace_state.left += (Long)lwp_trace_left((ULong)(quantum - lwp_trace_left_now()));
+    lwp_trace_quantum = quantum;
 }
 
 /* What has run since trace_set() is counted. */
 static void trace_pass(void)
 {
     lwp_trace_drain();
-    Long done = trace_quantum - trace_left();
-    trace_count += (uint64_t)done;
-    trace_quantum -= done;
-    if (trace_inside)
+    Long done = lwp_trace_quantum - lwp_trace_left_now();
+    lwp_trace_count += (uint64_t)done;
+    lwp_trace_quantum -= done;
+    if (lwp_trace_inside)
         trace_phase -= done;
 }
 
@@ -147,7 +129,7 @@ void lwp_trace_region(bool inside)
     trace_pass();
     if (lwp_trace_filters)
         lwp_sampling_look(lwp_trace_open);
-    trace_inside = inside;
+    lwp_trace_inside = inside;
     lwp_sampling_flush();
     trace_set();
 }
@@ -168,7 +150,7 @@ VG_REGPARM(1) void lwp_trace_tick(struct lwp_trace_block *block)
     trace_pass();
     if (trace_phase <= 0 && !lwp_trace_all) {
         trace_window = !trace_window;
-        if (lwp_spatial_runs && trace_inside && !trace_window)
+        if (lwp_spatial_runs && lwp_trace_inside && !trace_window)
             lwp_spatial_registers_look();
         trace_phase = trace_window ? (Long)lwp_exact_options.window_on : trace_gap();
         lwp_sampling_flush();
@@ -178,8 +160,8 @@ VG_REGPARM(1) void lwp_trace_tick(struct lwp_trace_block *block)
         lwp_calls_know();
         trace_take(block);
     }
-    if (trace_count - trace_looked >= LOOK) {
-        trace_looked = trace_count;
+    if (lwp_trace_count - trace_looked >= LOOK) {
+        trace_looked = lwp_trace_count;
         lwp_keep_look();
     }
 }
@@ -188,13 +170,8 @@ void lwp_trace_attend(void)
 {
     if (lwp_trace_waits())
         lwp_sampling_filtered(lwp_trace_open);
-    if (trace_left() < 0)
+    if (lwp_trace_left_now() < 0)
         lwp_trace_tick(NULL);
-}
-
-uint64_t lwp_trace_time(void)
-{
-    return (trace_count + (uint64_t)(trace_quantum - trace_left())) * NS_PER_INSTRUCTION;
 }
 
 void lwp_trace_leave_thread(void)
@@ -204,14 +181,6 @@ void lwp_trace_leave_thread(void)
     lwp_trace_file_flush();
 }
 
-struct lwp_trace_block *lwp_trace_block_new(Addr ip, UInt accesses)
-{
-    struct lwp_trace_block *block =
-        VG_(calloc)("lwp.block", 1, sizeof *block + accesses * sizeof block->access[0]);
-    block->ip = ip;
-    return block;
-}
-
 void lwp_trace_start(bool read)
 {
     lwp_trace_all = !lwp_exact_options.window_off || lwp_exact_options.communication;
@@ -219,6 +188,7 @@ void lwp_trace_start(bool read)
     lwp_trace_accesses = lwp_exact_options.sample || read;
     lwp_trace_state.at = lwp_trace_words;
     lwp_trace_state.self = &lwp_trace_state;
+    lwp_trace_hand_on = trace_hand_on;
     trace_window = lwp_exact_options.window_on > 0;
     trace_phase = lwp_trace_all ? (Long)1 << 62 : (Long)lwp_exact_options.window_on;
     trace_set();

@@ -5,7 +5,7 @@
 #include "collector/exact/contexts.h"
 #include "collector/exact/options.h"
 #include "collector/exact/process.h"
-#include "collector/exact/threads.h"
+#include "collector/exact/thread.h"
 #include "format/trace_code.h"
 
 enum {

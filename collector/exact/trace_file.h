@@ -4,7 +4,7 @@
 #ifndef LWP_EXACT_TRACE_FILE_H
 #define LWP_EXACT_TRACE_FILE_H
 
-#include "collector/exact/trace.h"
+#include "collector/exact/trace_words.h"
 
 /* Set before anything is translated. */
 extern Bool lwp_trace_file_runs;

@@ -3,8 +3,8 @@
  * while who leaves is on its way into the kernel. */
 #include "collector/exact/turns.h"
 
-#include "collector/exact/keep.h"
 #include "collector/exact/process.h"
+#include "collector/exact/waiting_calls.h"
 
 #include <asm/unistd.h>
 #include <stdbool.h>

@@ -20,10 +20,4 @@ struct lwp_value_block {
  * LWP_VALUE_COMPUTED. The block is valid until the next call. */
 const struct lwp_value_block *lwp_value_block_of(const IRSB *in, const Short *access, uint32_t (*place)(Addr ip));
 
-/* The slots that bytes of the guest state are in; count 0: none that is followed. */
-struct lwp_value_slots {
-    UInt first, count;
-};
-struct lwp_value_slots lwp_value_slots_of(Int offset, Int bytes);
-
 #endif

@@ -3,8 +3,8 @@
  * of them, or adds a constant (counters, steps of pointers, the stack pointer): nobody would keep such results. */
 #include "collector/exact/value_uses.h"
 
-#include "collector/exact/value_block.h"
 #include "collector/exact/value_operators.h"
+#include "collector/exact/value_slots.h"
 
 static struct lwp_value_use *uses;
 static Int use_room;

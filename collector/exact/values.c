@@ -5,7 +5,7 @@
 #include "collector/exact/pages.h"
 #include "collector/exact/process.h"
 #include "collector/exact/redundancy.h"
-#include "collector/exact/trace.h"
+#include "collector/exact/trace_words.h"
 #include "collector/exact/value_block.h"
 #include "collector/exact/value_code.h"
 #include "format/record.h"
