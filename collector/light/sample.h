@@ -44,6 +44,7 @@ struct lwp_sampler {
     bool waiting;
     struct lwp_frames frames;
     uint64_t last_ns; /* of the last sample, CLOCK_MONOTONIC */
+    long waits;       /* of the thread for anything but a processor, when they were last looked at */
     bool debugged;
     uint8_t stack[LWP_SAMPLER_STACK] __attribute__((aligned(64)));
 };

@@ -19,8 +19,11 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <ucontext.h>
+#include <unistd.h>
 #include <x86intrin.h>
 
 enum { HEAP_THINNING_MOST = 1023, HEAP_COLD = 2, STOPPED_NS = 20000000 };
@@ -203,6 +206,18 @@ struct interrupt {
     int debug; /* the debug register that stopped the thread, -1: the timer did */
 };
 
+/* A thread that did not run for a while slept, or was stopped by somebody who now has the process, if it did not just have to
+ * leave the processor to others: on a busy machine all threads do all the time, and to look who has the process costs 50 us. */
+static bool sampler_waited(struct lwp_sampler *sampler)
+{
+    struct rusage usage;
+    if (syscall(SYS_getrusage, RUSAGE_THREAD, &usage))
+        return true;
+    bool waited = usage.ru_nvcsw != sampler->waits;
+    sampler->waits = usage.ru_nvcsw;
+    return waited;
+}
+
 static void sampler_sample(const struct interrupt *interrupt, uint64_t cpu)
 {
     struct lwp_thread *self = interrupt->self;
@@ -227,9 +242,8 @@ static void sampler_sample(const struct interrupt *interrupt, uint64_t cpu)
                                             .weight = sampler_weight(sampler, ran, dropped),
                                             .ip = (uint64_t)interrupt->context->uc_mcontext.gregs[REG_RIP]};
     sampler->waiting = sampler->pmu ? lwp_pmu_take(sampler->pmu, now_ns, &sampler->pending) : true;
-    /* A thread that did not run for a while slept, or was stopped by somebody who now has the process. */
     uint64_t gap = sampler->pending.time - sampler->last_ns;
-    sampler->debugged = sampler->last_ns && gap > ran + STOPPED_NS && lwp_debugger_is_here();
+    sampler->debugged = sampler->last_ns && gap > ran + STOPPED_NS && sampler_waited(sampler) && lwp_debugger_is_here();
     sampler->last_ns = sampler->pending.time;
     uint64_t breakpoint = 0;
     if (sampler->pmu && sampler->waiting)
