@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { BLOCKS = 10000000, KEYS = 60000, WALKS = 40 };
 
@@ -85,21 +86,31 @@ static void pure(void)
     }
 }
 
+static double cpu_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
 int main(int argc, char **argv)
 {
     uint64_t total = 0, blocks = 0;
+    double seconds = 0;
     if (argc > 1 && !strcmp(argv[1], "--pure")) {
         pure();
         return 0;
     }
     while (blocks < BLOCKS) {
+        double begun = cpu_seconds();
         struct node *root = NULL;
         for (unsigned i = 0; i < 2 * KEYS; i++)
             blocks += add(&root, random_next() % KEYS * 2654435761u % 1000003);
         for (unsigned i = 0; i < WALKS; i++)
             total += sum(root);
         drop(root);
+        seconds += cpu_seconds() - begun;
     }
-    printf("%llu blocks, sum %llu\n", (unsigned long long)blocks, (unsigned long long)total);
+    printf("%llu blocks, sum %llu, %.2f s\n", (unsigned long long)blocks, (unsigned long long)total, seconds);
     return 0;
 }

@@ -9,8 +9,8 @@
  * program, or every $WITHIN_KINDS-th. At the end the times go to the file $WITHIN, a line each: thread, kind, 0 or 1 for without
  * or with, CPU seconds.
  *
- * lwp reads the same clock: it is told the time without what ran while it was off, else it would have twice the budget. What it
- * does without perf events (starting, recording allocations) is not seen here. */
+ * lwp reads the same clock: it is told the time without what ran while it was off, else it would have twice the budget. Where
+ * this library comes before lwp's, allocations pass lwp by, too, while it is off. What it does when it starts is not seen here. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -46,7 +46,7 @@ struct state {
 
 static struct state states[THREADS];
 static unsigned threads;
-static __thread struct state *mine; /* NULL: lwp has no events in this thread */
+static __thread __attribute__((tls_model("initial-exec"))) struct state *mine; /* NULL: lwp has no events in this thread */
 
 static struct state *state(void)
 {
@@ -175,6 +175,24 @@ EXPORT ssize_t read(int fd, void *buffer, size_t bytes)
         piece_begins(mine, NULL);
     return got;
 }
+
+/* Called as the program calls them: lwp looks at who did. `otherwise`: the C library's, also as long as the next one is not known. */
+#define ALLOCATES(result, name, otherwise, parameters, arguments)  \
+    extern result otherwise parameters;                            \
+    EXPORT result name parameters                                  \
+    {                                                              \
+        static result(*next) parameters;                           \
+        if (!next) {                                               \
+            next = otherwise;                                      \
+            next = dlsym(RTLD_NEXT, #name);                        \
+        }                                                          \
+        return (mine && mine->off ? otherwise : next) arguments;   \
+    }
+
+ALLOCATES(void *, malloc, __libc_malloc, (size_t size), (size))
+ALLOCATES(void, free, __libc_free, (void *block), (block))
+ALLOCATES(void *, calloc, __libc_calloc, (size_t count, size_t size), (count, size))
+ALLOCATES(void *, realloc, __libc_realloc, (void *block, size_t size), (block, size))
 
 EXPORT int ioctl(int fd, unsigned long what, ...)
 {
