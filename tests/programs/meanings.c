@@ -241,7 +241,7 @@ static const struct {
 static double now(void)
 {
     struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time); /* so that as much runs where others run, too */
     return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
