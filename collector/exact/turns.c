@@ -18,6 +18,7 @@ enum {
     LOOKS_AT_ONCE = 64,            /* how often a thread is looked at before there is a rest */
     REST_LEAST_NS = 20000, REST_MOST_NS = 1000000,
     PATIENCE_NS = 200000000,       /* for a system call that neither sleeps nor ends */
+    PATIENCE_STARTS_NS = 2000000000, /* for a thread's first step */
 };
 
 enum turn { TURN_NONE, TURN_STARTS, TURN_WAITS, TURN_RUNS, TURN_AWAY, TURN_ENDS };
@@ -66,25 +67,39 @@ static enum go thread_wait(struct turn_thread *thread)
 
 /* ---- what the others do ---- */
 
-/* The kernel's letter for what it does; 0: it is gone. */
-static HChar thread_state(Int lwpid)
+struct thread_look {
+    HChar state; /* the kernel's letter for what it does; 0: it is gone */
+    ULong ticks; /* of a processor that it has had */
+};
+
+static struct thread_look thread_look(Int lwpid)
 {
-    HChar path[64], text[128];
+    enum { FIELDS_BEFORE_TICKS = 10 }; /* between the state and the time in user mode */
+    HChar path[64], text[512];
+    struct thread_look look = {0};
     VG_(sprintf)(path, "/proc/self/task/%d/stat", lwpid);
     SysRes opened = VG_(open)(path, VKI_O_RDONLY, 0);
     if (sr_isError(opened))
-        return 0;
+        return look;
     Int length = VG_(read)((Int)sr_Res(opened), text, sizeof text - 1);
     VG_(close)((Int)sr_Res(opened));
     text[length > 0 ? length : 0] = '\0';
-    const HChar *name_end = VG_(strrchr)(text, ')');
-    return name_end && name_end[1] ? name_end[2] : 0;
+    HChar *at = VG_(strrchr)(text, ')');
+    if (!at || !at[1])
+        return look;
+    look.state = at[2];
+    at += 3;
+    for (int field = 0; field < FIELDS_BEFORE_TICKS && *at; field++)
+        at += 1 + VG_(strcspn)(at + 1, " ");
+    look.ticks = (ULong)VG_(strtoll10)(at, &at);
+    look.ticks += (ULong)VG_(strtoll10)(at, NULL);
+    return look;
 }
 
 /* It does not come for the lock unless another wakes it. */
 static bool thread_settled(struct turn_thread *thread)
 {
-    HChar state = thread->lwpid ? thread_state(thread->lwpid) : 'R';
+    HChar state = thread->lwpid ? thread_look(thread->lwpid).state : 'R';
     if (thread->turn == TURN_ENDS) {
         if (state && state != 'Z' && state != 'X')
             return false;
@@ -116,12 +131,20 @@ static void turns_rest(ULong *rest)
     *rest = 2 * *rest < REST_MOST_NS ? 2 * *rest : REST_MOST_NS;
 }
 
+/* It has used its patience: the time since `ticks`; or, where it waits for a processor that others have, what it had of one. */
+static bool thread_is_late(const struct turn_thread *thread, ULong ticks)
+{
+    enum { NS_PER_TICK = 10000000 };
+    struct thread_look look = thread_look(thread->lwpid);
+    return look.state != 'R' || (look.ticks - ticks) * NS_PER_TICK >= PATIENCE_NS;
+}
+
 /* Returns when every thread waits or sleeps. */
 static void turns_settle(void)
 {
-    ULong rest = REST_LEAST_NS, rested = 0;
+    ULong rest = REST_LEAST_NS, rested = 0, ticks = 0;
     UInt looks = 0, came;
-    ThreadId unsettled;
+    ThreadId unsettled, last = 0;
     for (;;) {
         came = __atomic_load_n(&turns_came, __ATOMIC_SEQ_CST);
         unsettled = turns_unsettled();
@@ -129,10 +152,15 @@ static void turns_settle(void)
             return;
         if (!unsettled || ++looks < LOOKS_AT_ONCE)
             continue;
+        if (unsettled != last) {
+            last = unsettled;
+            rested = 0;
+            ticks = thread_look(threads[last].lwpid).ticks;
+        }
         rested += rest;
         turns_rest(&rest);
-        if (rested >= PATIENCE_NS) {
-            threads[unsettled].given_up = true;
+        if (rested >= (threads[last].lwpid ? PATIENCE_NS : PATIENCE_STARTS_NS)) {
+            threads[last].given_up = thread_is_late(&threads[last], ticks);
             rested = 0;
         }
     }
