@@ -2,9 +2,10 @@
  * long to be decided. A decision therefore stands for all accesses sampled in its calling context since the one before
  * (mu - eta). + How many there were is mostly chance, and weights that differ by chance double the variance where a
  * context is wasteful only at times: so it is the mean of the last gaps that counts. Only of those before: the gap
- * after a decision is the longer the more it cost, and what is used costs more than what is dead. A piece of the access
- * is watched, chosen at random, so that it stands for all its bytes. What is sampled after the last decision of a
- * context is dealt out in redundancy.c. Everything here is a sum of whole numbers: the order of files does not matter. */
+ * after a decision is the longer the more it cost, and what is used costs more than what is dead. A thread's first
+ * decision may come as late as fifty others take: what that gap has beyond six of theirs, all stand for. A piece of the
+ * access is watched, chosen at random, so that it stands for all its bytes. What is sampled after the last decision of
+ * a context is dealt out in redundancy.c. Everything here is a sum of whole numbers: the order of files does not matter. */
 #include "analysis/watched.h"
 
 #include "analysis/code.h"
@@ -12,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ORIGINS_MOST = 1 << 20, PAIRS_MOST = 1 << 20 };
+enum { ORIGINS_MOST = 1 << 20, PAIRS_MOST = 1 << 20, FIRST_MOST = 6 /* times the mean of the other gaps */ };
 
 /* NULL: it would be one too many. */
 static struct lwp_watched_origin *watched_origin(struct lwp_watched *watched, enum lwp_watched_kind kind,
@@ -70,22 +71,48 @@ static struct lwp_watched_course *watched_course(struct lwp_watched *watched, st
     return &watched->courses[origin->course];
 }
 
-/* How much a decision stands for. */
-static uint64_t course_decide(struct lwp_watched_course *course)
+/* How much the next decision stands for. */
+static uint64_t course_weight(struct lwp_watched_course *course, uint64_t gap)
 {
-    course->gap[course->gap_count++ % LWP_WATCHED_GAPS] = course->pending;
-    course->pending = 0;
+    uint64_t spread = 0, sum = 0;
+    if (course->decided > 1) {
+        uint64_t most = FIRST_MOST * (course->others / (course->decided - 1)), usual = course->first < most ? course->first : most;
+        spread = (course->first - usual) / course->decided;
+        gap = course->gap_count ? gap : usual;
+    }
+    course->gap[course->gap_count++ % LWP_WATCHED_GAPS] = gap;
     unsigned count = course->gap_count < LWP_WATCHED_GAPS ? course->gap_count : LWP_WATCHED_GAPS;
-    uint64_t sum = 0;
     for (unsigned i = 0; i < count; i++)
         sum += course->gap[i];
-    return sum / count; // NOLINT(clang-analyzer-core.DivideZero): decisions are fewer than 2^32
+    return sum / count + spread; // NOLINT(clang-analyzer-core.DivideZero): decisions are fewer than 2^32
+}
+
+/* Gives the decisions of the file that was read their weights. */
+static void watched_weigh(struct lwp_watched *watched)
+{
+    for (size_t i = 0; i < watched->decision_count; i++) {
+        const struct lwp_watched_decision *decision = &watched->decisions[i];
+        struct lwp_watched_origin *origin = &watched->origins[decision->origin];
+        uint64_t weight = course_weight(&watched->courses[decision->course], decision->gap);
+        if (decision->pair == LWP_NONE) {
+            origin->dropped_weight += weight;
+            continue;
+        }
+        struct lwp_watched_pair *pair = &watched->pairs[decision->pair];
+        origin->decided_weight += weight;
+        lwp_sum_add(decision->outcome == LWP_WATCHED_USE     ? &pair->use
+                    : decision->outcome == LWP_WATCHED_WASTE ? &pair->waste
+                                                             : &pair->close,
+                    weight);
+    }
+    watched->decision_count = 0;
+    watched->course_count = 0;
 }
 
 void lwp_watched_begin(struct lwp_watched *watched)
 {
+    watched_weigh(watched);
     watched->file++;
-    watched->course_count = 0;
 }
 
 /* Whether the pair's accesses come back to one place. */
@@ -114,19 +141,17 @@ void lwp_watched_add(struct lwp_watched *watched, const struct lwp_watched_verdi
     course->pending += verdict->weight;
     if (verdict->outcome == LWP_WATCHED_OPEN)
         return;
-    uint64_t weight = course_decide(course);
     struct lwp_watched_pair *pair =
         verdict->outcome == LWP_WATCHED_DROPPED ? NULL : watched_pair(watched, origin, verdict->second, verdict->object);
-    if (!pair) {
-        origin->dropped_weight += weight;
+    LWP_GROW(&watched->decisions, watched->decision_count, &watched->decision_room);
+    watched->decisions[watched->decision_count++] =
+        (struct lwp_watched_decision){.gap = course->pending, .origin = (uint32_t)(origin - watched->origins), .course = origin->course,
+                                      .pair = pair ? (uint32_t)(pair - watched->pairs) : LWP_NONE, .outcome = verdict->outcome};
+    *(course->decided++ ? &course->others : &course->first) += course->pending;
+    course->pending = 0;
+    if (!pair)
         return;
-    }
     origin->decided++;
-    origin->decided_weight += weight;
-    lwp_sum_add(verdict->outcome == LWP_WATCHED_USE     ? &pair->use
-                : verdict->outcome == LWP_WATCHED_WASTE ? &pair->waste
-                                                        : &pair->close,
-                weight);
     if (verdict->bytes > pair->bytes)
         pair->bytes = verdict->bytes;
     if (verdict->outcome != LWP_WATCHED_USE)
@@ -197,6 +222,8 @@ static void watched_undecide(struct lwp_watched_origin *origin, const struct lwp
 
 void lwp_watched_merge(struct lwp_watched *into, struct lwp_watched *from)
 {
+    watched_weigh(into);
+    watched_weigh(from);
     for (size_t i = 0; i < from->origin_count; i++) {
         const struct lwp_watched_origin *origin = &from->origins[i];
         struct lwp_watched_origin *to = watched_origin(into, origin->kind, origin->first);
@@ -262,6 +289,7 @@ static int watched_pair_compare(const void *a, const void *b)
 
 void lwp_watched_settle(struct lwp_watched *watched, const uint32_t *contexts, const uint32_t *objects)
 {
+    watched_weigh(watched);
     for (size_t i = 0; i < watched->origin_count; i++)
         watched->origins[i].first = contexts[watched->origins[i].first];
     for (size_t i = 0; i < watched->pair_count; i++) {
@@ -294,6 +322,7 @@ void lwp_watched_free(struct lwp_watched *watched)
     lwp_table_free(&watched->object_index);
     lwp_table_free(&watched->read_index);
     free(watched->read_elsewhere);
+    free(watched->decisions);
     free(watched->courses);
     free(watched->origins);
     free(watched->pairs);

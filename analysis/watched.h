@@ -64,8 +64,18 @@ enum { LWP_WATCHED_GAPS = 4 };
 /* How densely an origin is being decided in the file being read. */
 struct lwp_watched_course {
     uint64_t pending;               /* sampled since the last decision (Witch's mu - eta) */
-    uint64_t gap[LWP_WATCHED_GAPS]; /* before each of the last ones, in a ring */
+    uint64_t first, others;         /* sampled before the first decision, and from there to the last */
+    uint64_t decided;
+    uint64_t gap[LWP_WATCHED_GAPS]; /* before each of the last ones, in a ring; once all are known */
     unsigned gap_count;
+};
+
+/* One in the file being read: what it stands for is known when all are. */
+struct lwp_watched_decision {
+    uint64_t gap; /* sampled since the origin's last one */
+    uint32_t origin, course;
+    uint32_t pair; /* LWP_NONE: dropped */
+    enum lwp_watched_outcome outcome;
 };
 
 struct lwp_watched_pair {
@@ -94,6 +104,8 @@ struct lwp_watched {
     size_t pair_count, pair_room;
     struct lwp_watched_course *courses;
     size_t course_count, course_room;
+    struct lwp_watched_decision *decisions;
+    size_t decision_count, decision_room;
     struct lwp_table origin_index, pair_index, object_index;
     uint32_t *read_elsewhere; /* objects that a thread loaded from what another had stored; sorted when settled */
     size_t read_count, read_room;
@@ -120,7 +132,7 @@ void lwp_watched_read_elsewhere(struct lwp_watched *watched, uint32_t object);
 /* Once settled. */
 bool lwp_watched_is_read_elsewhere(const struct lwp_watched *watched, uint32_t object);
 
-/* Adds `from` to `into` and frees it. */
+/* Adds `from` to `into` and frees it; what either was reading has ended. */
 void lwp_watched_merge(struct lwp_watched *into, struct lwp_watched *from);
 
 /* contexts[old] and objects[old] are the new numbers; sorts by them. */

@@ -183,6 +183,16 @@ static void see_phases(struct simulated *s, unsigned i)
     simulated_add(s, !seen ? LWP_WATCHED_OPEN : waste ? LWP_WATCHED_WASTE : LWP_WATCHED_USE, 1, 1);
 }
 
+/* The same in four threads, each of which has run for a third of its time before anything of it is seen. */
+static void see_late(struct simulated *s, unsigned i)
+{
+    unsigned of_thread = i % 600;
+    if (!of_thread)
+        lwp_watched_begin(&s->profile.watched);
+    bool waste = simulated_random(s, 2), seen = of_thread >= 200 && simulated_random(s, 5) == 0;
+    simulated_add(s, !seen ? LWP_WATCHED_OPEN : waste ? LWP_WATCHED_WASTE : LWP_WATCHED_USE, 1, 1);
+}
+
 static const struct simulation {
     const char *name;
     void (*see)(struct simulated *, unsigned);
@@ -191,7 +201,8 @@ static const struct simulation {
 } simulations[] = {{"places", see_places, 300, 1.25 / 3, 0.045},
                    {"half", see_half, 2000, 0.5, 0.066}, /* 0.056 is that of 80 tosses; by mu - eta it is 0.078 */
                    {"costly", see_costly, 2000, 0.5, 0.063},
-                   {"phases", see_phases, 2000, 0.5, 0.045}};
+                   {"phases", see_phases, 2000, 0.5, 0.045},
+                   {"late", see_late, 2400, 0.5, 0.04}}; /* 0.028 is that of 320 tosses; by the mean of the last four gaps it is 0.078 */
 
 /* The estimate has no bias, no more deviation than it must, and its 95 % interval holds the truth as often as it says,
  * with few samples of which few are decided. */
