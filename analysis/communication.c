@@ -15,7 +15,7 @@
 static const double t_quantile = 2.365; /* Student, 7 degrees of freedom, 95 % */
 
 /* How much the time of a store differs between threads that do the same, as standard deviation: by where they run, which
- * is another place in each run (tests/long/sharing.sh: cells are off by so much more than their samples allow). */
+ * is another place in each run (tests/rounds/sharing.sh: cells are off by so much more than their samples allow). */
 static const double store_time = 0.03;
 
 static bool communication_asked(const struct lwp_profile *profile)

@@ -20,7 +20,7 @@
  * a wait shows on one of them. Loops that mostly compute, or hold loops that do, hide part of the waiting behind that.
  *
  * The constants are ratios of usual latencies and bandwidths (L1 1, L2 5, L3 25, memory 160 ns; 0.35, 0.8 and 2 ns a
- * line in a stream); tests/long/gain.sh holds the outcome against measurements. Limits: nothing of the bandwidth that
+ * line in a stream); tests/rounds/gain.sh holds the outcome against measurements. Limits: nothing of the bandwidth that
  * threads share, of NUMA, of large pages, of conflicts between cache sets. */
 #include "analysis/gain_model.h"
 

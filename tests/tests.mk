@@ -1,5 +1,6 @@
-# Tests. `make check` runs what is quick, `make check-long` the rest; tests/run says what a test is.
+# Tests. `make check` runs what is quick, `make check-long` what takes longer; tests/run says what a test is.
 e2e := $(filter-out %.py.in,$(wildcard $(srcdir)/tests/e2e/*.sh $(srcdir)/tests/e2e/*.py))
+rounds := $(wildcard $(srcdir)/tests/rounds/*.sh)
 long := $(wildcard $(srcdir)/tests/long/*.sh $(srcdir)/tests/long/*.py)
 run_tests = SRC='$(srcdir)' CC='$(CC)' $(srcdir)/tests/run
 
@@ -20,6 +21,10 @@ check-san:
 check-long: all examples
 	$(run_tests) --timeout 2400 $(long)
 
+# What is sampled, often enough to tell how often it is right.
+check-rounds: all examples
+	$(run_tests) --timeout 7200 $(rounds)
+
 # Which lines of these folders the unit tests, the fuzzers' inputs and a few minutes of end-to-end tests execute; fails below the bar.
 # (On one's own code only: the preload library and the exact engine run in processes that may not write files of ours.)
 covered_folders = format analysis web
@@ -35,4 +40,4 @@ coverage: all examples
 
 include $(srcdir)/tests/fuzz/fuzz.mk
 
-.PHONY: check check-unit check-e2e check-san check-long coverage
+.PHONY: check check-unit check-e2e check-san check-long check-rounds coverage

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Redundancy of programs whose redundancy is known, with 1 and 4 threads: the share and the pair on top. tests/long/watch.sh does
+# Redundancy of programs whose redundancy is known, with 1 and 4 threads: the share and the pair on top. tests/rounds/watch.sh does
 # all cases ten times and within 5 points; here runs are short.
 set -u
 ${CC:-cc} -std=gnu11 -O2 -g -pthread -o "$TMP/known_ratios" "$SRC/tests/programs/known_ratios.c" || exit 1
