@@ -12,6 +12,13 @@ static const double heap_most = 0.75, sample_part = 0.6;
 static const double sample_part_alone = 0.8;
 static const uint64_t heap_credit_ns = 120000000, watch_credit_ns = 3000000;
 
+/* Each for half of it where both have some: whoever were let off could go on for ever. */
+void lwp_budget_spend_armed(struct lwp_budget *budget, uint64_t ns, bool watches, bool trial)
+{
+    lwp_budget_spend(budget, LWP_COST_WATCHES, !watches ? 0 : trial ? ns / 2 : ns);
+    lwp_budget_spend(budget, LWP_COST_TRIALS, !trial ? 0 : watches ? ns - ns / 2 : ns);
+}
+
 uint64_t lwp_budget_spent(const struct lwp_budget *budget)
 {
     uint64_t sum = 0;

@@ -25,6 +25,9 @@ static inline void lwp_budget_spend(struct lwp_budget *budget, enum lwp_cost cos
     budget->spent[cost] += ns;
 }
 
+/* On what armed registers slow, of the thread's own watches, of a trial, or of both. */
+void lwp_budget_spend_armed(struct lwp_budget *budget, uint64_t ns, bool watches, bool trial);
+
 uint64_t lwp_budget_spent(const struct lwp_budget *budget); /* on everything, ns */
 
 /* The time between samples that cost `sample_ns` each, for a thread that has run for `cpu_ns`. */

@@ -100,14 +100,6 @@ static bool sample_is_prone(struct lwp_sampler *sampler, const struct lwp_place 
     return place->before && lwp_stop_cost_slows(lwp_code_at(sampler->cache, place->before, place->high));
 }
 
-/* Each for half of it where both have armed registers: whoever were let off could go on for ever. */
-static void sample_spend_slowed(struct lwp_thread *self, const struct lwp_sampler *sampler, uint64_t ns)
-{
-    bool watches = lwp_watches_busy(&sampler->watches), trial = lwp_sharing_busy(&sampler->sharing);
-    lwp_budget_spend(&self->budget, LWP_COST_WATCHES, !watches ? 0 : trial ? ns / 2 : ns);
-    lwp_budget_spend(&self->budget, LWP_COST_TRIALS, !trial ? 0 : watches ? ns / 2 : ns);
-}
-
 /* Some instructions run several times as long while a register is armed. All else runs as before: with f their part of
  * the time without, time at them is too much by all of it, less f / (1 - f) of the time elsewhere. That is paid for by
  * watching nothing for a while. */
@@ -117,7 +109,8 @@ static void sample_slowed(struct lwp_thread *self, struct lwp_sampler *sampler, 
     struct lwp_slowed *slowed = &sampler->slowed;
     const bool prone = sample_is_prone(sampler, place);
     const uint64_t weight = sample->weight;
-    if (!lwp_watches_busy(&sampler->watches) && !lwp_sharing_busy(&sampler->sharing)) {
+    const bool watches = lwp_watches_busy(&sampler->watches), trial = lwp_sharing_busy(&sampler->sharing);
+    if (!watches && !trial) {
         if (slowed->free_ns > SLOWED_MEMORY_NS) {
             slowed->free_ns /= 2;
             slowed->free_prone_ns /= 2;
@@ -133,7 +126,7 @@ static void sample_slowed(struct lwp_thread *self, struct lwp_sampler *sampler, 
                                      (double)(slowed->free_ns - slowed->free_prone_ns + 1));
     if (slowed->owed_ns <= 0)
         return;
-    sample_spend_slowed(self, sampler, (uint64_t)slowed->owed_ns);
+    lwp_budget_spend_armed(&self->budget, (uint64_t)slowed->owed_ns, watches, trial);
     slowed->owed_ns = 0;
     if (!sample_affords_watch(self, cpu_ns))
         lwp_watches_give_up(&sampler->watches, &sampler->registers, self);

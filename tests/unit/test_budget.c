@@ -104,10 +104,24 @@ static void a_costly_start_is_paid_for_later(void **state)
     assert_true(lwp_budget_affords_watch(&budget, 4 * second, false));
 }
 
+/* Nothing of what armed registers slow is let off, whoever has armed them. */
+static void what_registers_slow_is_paid_for(void **state)
+{
+    (void)state;
+    for (unsigned armed = 1; armed < 4; armed++) {
+        const bool watches = armed & 1, trial = armed & 2;
+        struct lwp_budget budget = {.share = 0.03};
+        lwp_budget_spend_armed(&budget, 1001, watches, trial);
+        assert_int_equal(lwp_budget_spent(&budget), 1001);
+        assert_int_equal(budget.spent[LWP_COST_WATCHES], !watches ? 0 : trial ? 500 : 1001);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(everything_stays_within_the_share),
+        cmocka_unit_test(what_registers_slow_is_paid_for),
         cmocka_unit_test(what_is_not_needed_goes_to_samples),
         cmocka_unit_test(trials_have_half_where_a_thread_reads),
         cmocka_unit_test(a_costly_start_is_paid_for_later),
