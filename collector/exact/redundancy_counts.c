@@ -8,8 +8,6 @@
 #include "collector/exact/trace_words.h"
 #include "format/record.h"
 
-#include <asm/unistd.h>
-
 enum {
     PAIR_BITS = 19, /* 36 MiB */
     TUPLES = 1 << 19,
@@ -35,24 +33,6 @@ static struct {
     uint64_t dead, silent, loads; /* bytes of pairs */
     bool said_unseen, said_merged;
 } counts;
-
-/* Of Valgrind's core, not in the headers for tools. */
-extern SysRes VG_(do_syscall)(UWord number, UWord, UWord, UWord, UWord, UWord, UWord, UWord, UWord);
-
-/* Shadow memory is gone through as the program goes through its own, at twice the pace: pages of 2 MiB, where the kernel
- * has them, keep that from missing in the TLB. Only some: a kernel that is out of them moves memory about to make one,
- * which was seen to take more time than they save. */
-static void *counts_map(size_t bytes)
-{
-    enum { LARGE = 16 << 20, MADVISE_HUGE = 14 };
-    static size_t huge_left = 128 << 20;
-    void *memory = lwp_pages_map(bytes);
-    if (memory && bytes >= LARGE && bytes <= huge_left) {
-        huge_left -= bytes;
-        VG_(do_syscall)(__NR_madvise, (UWord)memory, bytes, MADVISE_HUGE, 0, 0, 0, 0, 0);
-    }
-    return memory;
-}
 
 static uint64_t counts_place(uint64_t address)
 {
@@ -83,7 +63,7 @@ static void counts_leave(uint64_t place)
     sights_free = place + 1;
 }
 
-static const struct lwp_shadow_port counts_port = {counts_map, lwp_pages_unmap, counts_place, counts_leave};
+static const struct lwp_shadow_port counts_port = {lwp_pages_map, lwp_pages_unmap, counts_place, counts_leave, lwp_pages_large};
 
 bool lwp_redundancy_counts_start(void)
 {

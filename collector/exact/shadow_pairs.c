@@ -9,10 +9,10 @@ static size_t pairs_bytes(unsigned bits, size_t each)
 
 static bool pairs_map(struct lwp_shadow_pairs *pairs, unsigned bits)
 {
-    struct lwp_shadow_pair *entries = pairs->port->map(pairs_bytes(bits, sizeof *entries));
+    struct lwp_shadow_pair *entries = lwp_shadow_port_table(pairs->port, pairs_bytes(bits, sizeof *entries));
     if (!entries)
         return false;
-    uint64_t *places = pairs->port->map(pairs_bytes(bits, sizeof *places));
+    uint64_t *places = lwp_shadow_port_table(pairs->port, pairs_bytes(bits, sizeof *places));
     if (!places) {
         pairs->port->unmap(entries, pairs_bytes(bits, sizeof *entries));
         return false;

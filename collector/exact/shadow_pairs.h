@@ -12,7 +12,17 @@ struct lwp_shadow_port {
     void (*unmap)(void *memory, size_t bytes);
     uint64_t (*place)(uint64_t address); /* what is kept of a new pair's second access; NULL: the address */
     void (*leave)(uint64_t place);      /* its pair is counted with others from now on; may be NULL */
+    void (*large)(const void *memory, size_t bytes); /* told of tables that are accessed all over; may be NULL */
 };
+
+/* A table that is accessed all over, as from `map`. */
+static inline void *lwp_shadow_port_table(const struct lwp_shadow_port *port, size_t bytes)
+{
+    void *memory = port->map(bytes);
+    if (memory && port->large)
+        port->large(memory, bytes);
+    return memory;
+}
 
 enum lwp_shadow_kind {
     LWP_SHADOW_STORES = 1, /* `second` stored over what `first` had stored */

@@ -4,7 +4,7 @@ bool lwp_shadow_tuples_init(struct lwp_shadow_tuples *tuples, const struct lwp_s
 {
     *tuples = (struct lwp_shadow_tuples){.port = port, .max = max};
     tuples->list = port->map(max * sizeof *tuples->list);
-    tuples->index = port->map(2 * max * sizeof *tuples->index);
+    tuples->index = lwp_shadow_port_table(port, 2 * max * sizeof *tuples->index);
     if (tuples->list && tuples->index)
         return true;
     lwp_shadow_tuples_fini(tuples);
