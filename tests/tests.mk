@@ -21,7 +21,7 @@ check-san:
 check-long: all examples
 	$(run_tests) --timeout 2400 $(long)
 
-# What is sampled, often enough to tell how often it is right.
+# What is sampled, in all variants or often enough to tell how often it is right.
 check-rounds: all examples
 	$(run_tests) --timeout 7200 $(rounds)
 

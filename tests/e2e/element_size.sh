@@ -1,5 +1,5 @@
 #!/bin/sh
-# Element sizes, with debug information and from addresses alone. Every size is in tests/long/element_size.sh.
+# Element sizes, with debug information and from addresses alone. Every size is in tests/rounds/element_size.sh.
 set -u
 . "$SRC/tests/truth/size_runs.sh"
 options="-F 2000 --max-overhead 25" ROUNDS=75 # samples as of 300 rounds
