@@ -18,14 +18,15 @@ static void memory_arguments(const struct lwp_value_step *step)
     lwp_machine_constant(RDX, step->key);
 }
 
+/* Given as a structure the compiler would write a number to memory in halves and wait to read it as a whole. */
 #define FUNCTIONS(bytes)                                                                                       \
     static struct lwp_number call_load_##bytes(struct lwp_values *values, uint64_t address, uint64_t offset)        \
     {                                                                                                          \
         return lwp_values_load(values, address, offset, bytes);                                                \
     }                                                                                                          \
-    static void call_store_##bytes(struct lwp_values *values, uint64_t address, uint64_t offset, struct lwp_number number) \
+    static void call_store_##bytes(struct lwp_values *values, uint64_t address, uint64_t offset, uint64_t low, uint64_t high) \
     {                                                                                                          \
-        lwp_values_store(values, address, offset, bytes, number);                                              \
+        lwp_values_store(values, address, offset, bytes, (struct lwp_number){low, high});                      \
     }
 FUNCTIONS(1)
 FUNCTIONS(2)
