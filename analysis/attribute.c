@@ -359,6 +359,7 @@ int lwp_attribute(struct lwp_attribution *self, struct lwp_space *space, uint32_
     *file = (struct lwp_attributed){0};
     lwp_watched_begin(&self->shard->watched);
     int status = lwps_read(path, &visitor, self, damage, err);
+    lwp_watched_end(&self->shard->watched);
     lwp_batch_flush(&self->batch);
     lwp_windows_end(&self->shard->windows);
     return file->other_unit ? LWP_OK : status;

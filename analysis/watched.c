@@ -87,8 +87,7 @@ static uint64_t course_weight(struct lwp_watched_course *course, uint64_t gap)
     return sum / count + spread; // NOLINT(clang-analyzer-core.DivideZero): decisions are fewer than 2^32
 }
 
-/* Gives the decisions of the file that was read their weights. */
-static void watched_weigh(struct lwp_watched *watched)
+void lwp_watched_end(struct lwp_watched *watched)
 {
     for (size_t i = 0; i < watched->decision_count; i++) {
         const struct lwp_watched_decision *decision = &watched->decisions[i];
@@ -111,7 +110,6 @@ static void watched_weigh(struct lwp_watched *watched)
 
 void lwp_watched_begin(struct lwp_watched *watched)
 {
-    watched_weigh(watched);
     watched->file++;
 }
 
@@ -222,8 +220,6 @@ static void watched_undecide(struct lwp_watched_origin *origin, const struct lwp
 
 void lwp_watched_merge(struct lwp_watched *into, struct lwp_watched *from)
 {
-    watched_weigh(into);
-    watched_weigh(from);
     for (size_t i = 0; i < from->origin_count; i++) {
         const struct lwp_watched_origin *origin = &from->origins[i];
         struct lwp_watched_origin *to = watched_origin(into, origin->kind, origin->first);
@@ -289,7 +285,6 @@ static int watched_pair_compare(const void *a, const void *b)
 
 void lwp_watched_settle(struct lwp_watched *watched, const uint32_t *contexts, const uint32_t *objects)
 {
-    watched_weigh(watched);
     for (size_t i = 0; i < watched->origin_count; i++)
         watched->origins[i].first = contexts[watched->origins[i].first];
     for (size_t i = 0; i < watched->pair_count; i++) {

@@ -115,8 +115,10 @@ struct lwp_watched {
     bool exact; /* everything was counted: nothing is an estimate */
 };
 
-/* What is added from now on was recorded one after the other by one thread. */
+/* What is added between the two was recorded one after the other by one thread. What its decisions stand for is known at the
+ * end, and counted then. */
 void lwp_watched_begin(struct lwp_watched *watched);
+void lwp_watched_end(struct lwp_watched *watched);
 void lwp_watched_add(struct lwp_watched *watched, const struct lwp_watched_verdict *verdict);
 
 /* Instead of verdicts. */
@@ -132,7 +134,7 @@ void lwp_watched_read_elsewhere(struct lwp_watched *watched, uint32_t object);
 /* Once settled. */
 bool lwp_watched_is_read_elsewhere(const struct lwp_watched *watched, uint32_t object);
 
-/* Adds `from` to `into` and frees it; what either was reading has ended. */
+/* Adds `from` to `into` and frees it. */
 void lwp_watched_merge(struct lwp_watched *into, struct lwp_watched *from);
 
 /* contexts[old] and objects[old] are the new numbers; sorts by them. */

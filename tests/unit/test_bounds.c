@@ -195,6 +195,7 @@ static int pairs_bounded(const void *unused)
             lwp_watched_add(&both[side], &(struct lwp_watched_verdict){.kind = pair % KINDS, .outcome = LWP_WATCHED_WASTE, .first = first,
                             .second = pair * 2 + side, .object = pair % 5, .weight = EACH, .count = 1, .bytes = 8});
         }
+        lwp_watched_end(&both[side]);
     }
     lwp_watched_merge(&both[0], &both[1]);
     const struct lwp_watched *all = &both[0];

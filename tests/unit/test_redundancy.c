@@ -97,6 +97,7 @@ static void test_mixed_density(void **state)
         }
     }
     static const uint32_t same[5] = {0, 1, 2, 3, 4};
+    lwp_watched_end(&s.profile.watched);
     lwp_watched_settle(&s.profile.watched, same, NULL);
     struct lwp_redundancies found;
     s.profile.context_count = 5;
@@ -136,6 +137,7 @@ static struct lwp_redundancy_total simulated_total(uint64_t *random, unsigned sa
         see(&s, i);
     *random = s.random;
     static const uint32_t same[5] = {0, 1, 2, 3, 4};
+    lwp_watched_end(&s.profile.watched);
     lwp_watched_settle(&s.profile.watched, same, NULL);
     struct lwp_context_node nodes[5];
     for (int i = 0; i < 5; i++)
@@ -187,8 +189,10 @@ static void see_phases(struct simulated *s, unsigned i)
 static void see_late(struct simulated *s, unsigned i)
 {
     unsigned of_thread = i % 600;
-    if (!of_thread)
+    if (!of_thread) {
+        lwp_watched_end(&s->profile.watched);
         lwp_watched_begin(&s->profile.watched);
+    }
     bool waste = simulated_random(s, 2), seen = of_thread >= 200 && simulated_random(s, 5) == 0;
     simulated_add(s, !seen ? LWP_WATCHED_OPEN : waste ? LWP_WATCHED_WASTE : LWP_WATCHED_USE, 1, 1);
 }
@@ -308,6 +312,7 @@ static void test_pairs_of_threads(void **state)
             verdict.address = thread ? 0x1000 : 0x2000 + 64 * (uint64_t)(i / 15);
             lwp_watched_add(&profile.watched, &verdict);
         }
+        lwp_watched_end(&profile.watched);
     }
     uint32_t *same = malloc(profile.context_count * sizeof *same);
     for (uint32_t i = 0; i < profile.context_count; i++)
