@@ -127,10 +127,10 @@ static void serve_say(const struct lwp_options *options, const char *bind_to, in
     bool anywhere = strcmp(bind_to, "0.0.0.0") == 0 || strcmp(bind_to, "::") == 0;
     const char *shown = anywhere ? "localhost" : bind_to;
     snprintf(url, sizeof url, strchr(shown, ':') ? "http://[%s]:%d/%s%s" : "http://%s:%d/%s%s", shown, port, secret, *secret ? "/" : "");
-    printf("%s\n", url);
-    fflush(stdout);
     if (*secret)
         lwp_log(LWP_LOG_NOTE, "other machines can reach this: whoever has the address can read the report");
+    printf("%s\n", url);
+    fflush(stdout);
     if (results > 1)
         lwp_log(LWP_LOG_NOTE, "serving %zu results; Ctrl-C ends it", results);
     else
