@@ -7,7 +7,7 @@ enum { FRAMES_FIRST = 64, FRAMES_MOST = 1 << 20, FAR = 1 << 20 };
 
 struct lwp_call_stacks *lwp_calls_now;
 bool lwp_calls_lazy;
-static lwp_calls_returned *calls_returned[2];
+static lwp_calls_returned *calls_returned;
 static const struct lwp_call_frame calls_root;
 
 static inline void calls_know(struct lwp_call_stack *stack)
@@ -30,10 +30,8 @@ static inline void calls_pop(struct lwp_call_stack *stack, Addr sp, ULong result
 {
     while (stack->count && stack->frames[stack->count - 1].slot < sp) {
         struct lwp_call_frame *frame = &stack->frames[--stack->count];
-        if (frame->hooked) {
-            calls_returned[0](frame->slot, frame->slot + 8 == sp, result);
-            calls_returned[1](frame->slot, frame->slot + 8 == sp, result);
-        }
+        if (frame->hooked)
+            calls_returned(frame->slot, frame->slot + 8 == sp, result);
     }
     if (stack->known > stack->count)
         stack->known = stack->count;
@@ -150,10 +148,9 @@ void lwp_calls_handled(struct lwp_call_stacks *calls, Addr to)
         calls_pop(calls->now, to, 0);
 }
 
-void lwp_calls_start(lwp_calls_returned *one, lwp_calls_returned *other)
+void lwp_calls_start(lwp_calls_returned *returned)
 {
-    calls_returned[0] = one;
-    calls_returned[1] = other;
+    calls_returned = returned;
 }
 
 bool lwp_calls_hook(Addr sp)

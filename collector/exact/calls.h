@@ -43,7 +43,7 @@ bool lwp_calls_hook(Addr sp);
 
 /* Who is told: `slot`: where its return address was; `in_order`: it returned, with `result`. */
 typedef void lwp_calls_returned(Addr slot, bool in_order, ULong result);
-void lwp_calls_start(lwp_calls_returned *one, lwp_calls_returned *other);
+void lwp_calls_start(lwp_calls_returned *returned);
 
 /* The frame whose locals hold `address`: its CFA, and a node inside of it for code at `ip` (0 CFA: none known). */
 uint64_t lwp_calls_owner(Addr address, Addr ip, uint32_t *node);

@@ -177,6 +177,12 @@ static void main_fix_random(void)
             VG_(memset)((void *)entry[1], 0x5a, RANDOM_BYTES);
 }
 
+static void main_returned(Addr slot, bool in_order, ULong result)
+{
+    lwp_heap_returned(slot, in_order, result);
+    lwp_region_returned(slot);
+}
+
 static void main_start(void)
 {
     lwp_environment_hide();
@@ -195,7 +201,7 @@ static void main_start(void)
     }
     __builtin_cpu_init(); /* what checksums are computed by */
     lwp_contexts_start();
-    lwp_calls_start(lwp_heap_returned, lwp_region_returned);
+    lwp_calls_start(main_returned);
     lwp_blocks_start(lwp_trace_file_flush);
     lwp_trace_start(option_values || option_communication || option_spatial || lwp_trace_file_runs);
     bool windows = option_windows && !lwp_trace_all;

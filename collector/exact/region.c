@@ -52,9 +52,8 @@ VG_REGPARM(1) void lwp_region_entered(Addr sp)
     region_update();
 }
 
-void lwp_region_returned(Addr slot, bool in_order, ULong result)
+void lwp_region_returned(Addr slot)
 {
-    (void)in_order, (void)result;
     if (!region_function || lwp_thread_now->region_slot != slot)
         return;
     lwp_thread_now->region_slot = 0;

@@ -15,7 +15,7 @@ void lwp_region_start(const char *region);
 bool lwp_region_is(Addr address);
 VG_REGPARM(1) void lwp_region_entered(Addr sp);
 /* A frame that was hooked (calls.h) is no more. */
-void lwp_region_returned(Addr slot, bool in_order, ULong result);
+void lwp_region_returned(Addr slot);
 /* Another thread runs. */
 void lwp_region_switch(void);
 /* LWP_BEGIN() and LWP_END(). */
