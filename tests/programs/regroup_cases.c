@@ -3,6 +3,7 @@
  *     regroup_cases together|order|shuffled|range|time|scheme|lifetime|location|affinity [rounds]
  *
  * All walk with a stride of a page and some lines, so that joining `together`'s arrays pays, and nothing else differs. */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,12 +120,14 @@ int main(int argc, char **argv)
         printf("%s %.0f\n", what, sum);
         return 0;
     }
-    double *left = take(COUNT), *right = take(strcmp(what, "scheme") ? COUNT : 2 * COUNT);
+    bool beside_static = strcmp(what, "location") == 0; /* a block that is only filled would be a pair of its own */
+    double *left = take(COUNT);
+    double *right = beside_static ? fixed_partner : take(strcmp(what, "scheme") ? COUNT : 2 * COUNT);
     if (strcmp(what, "time") == 0) {
         sum = walk_either(left, right, 2 * rounds);
     } else {
         for (size_t r = 0; r < rounds; r++) {
-            if (strcmp(what, "together") == 0)
+            if (strcmp(what, "together") == 0 || beside_static)
                 sum += walk_together(left, right);
             else if (strcmp(what, "order") == 0)
                 sum += walk_opposite(left, right);
@@ -134,8 +137,6 @@ int main(int argc, char **argv)
                 sum += walk_halves(left, right);
             else if (strcmp(what, "scheme") == 0)
                 sum += walk_longer(left, right);
-            else if (strcmp(what, "location") == 0)
-                sum += walk_together(left, fixed_partner);
             else if (strcmp(what, "affinity") == 0) /* hardly ever together */
                 sum += (r % 20 == 0 ? walk_together(left, right) : 0) + walk_left(left) + walk_right(right);
             else
@@ -143,7 +144,8 @@ int main(int argc, char **argv)
         }
     }
     free(left);
-    free(right);
+    if (!beside_static)
+        free(right);
     printf("%s %.0f\n", what, sum);
     return 0;
 }
