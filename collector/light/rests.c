@@ -71,6 +71,7 @@ bool lwp_rests_begin(struct lwp_rests *rests, struct lwp_timer *timer, uint64_t 
     uint64_t drawn = rests_draw(rests, random);
     if (!lwp_timer_rest(timer, next_ns > 2 * drawn ? next_ns - drawn : drawn, drawn))
         return false;
+    rests->resting = true;
     rests->short_ns = drawn;
     rests->wanted_ns = next_ns;
     rests->left = 0;
@@ -83,6 +84,7 @@ void lwp_rests_end(struct lwp_rests *rests, struct lwp_timer *timer, uint64_t re
     samples = samples < 1 ? 1 : samples > SAMPLES_MOST ? SAMPLES_MOST : samples;
     rests->part_ns = rested_ns / samples;
     rests->left = (unsigned)samples - 1;
+    rests->resting = false;
     rests->first = true;
     rests->switches_running = rests_switches();
     rests->began_ns = lwp_timer_ran(timer);

@@ -18,6 +18,7 @@ struct lwp_rests {
     uint64_t wanted_ns;                  /* between samples, as it was drawn when the rest began */
     uint64_t part_ns;                    /* of the rest, that each sample after it stands for */
     unsigned left;                       /* samples to come until the next rest, but for this one */
+    bool resting;                        /* now: a tick is one that was under way when perf's clock was stopped */
     bool first;                          /* the sample to come is the first after the rest */
     uint64_t began_ns, short_ns;         /* lwp_timer_ran() when it began, and how long it takes; short_ns 0: it does not rest */
     uint64_t ran_ns;                     /* from then on until this sample */

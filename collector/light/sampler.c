@@ -351,14 +351,27 @@ static bool sampler_in_own_code(const ucontext_t *context)
     return ip >= (uintptr_t)__ehdr_start && ip < (uintptr_t)etext;
 }
 
+/* The end of a rest, or a tick that was under way when it began: the time of that is in the rest. */
+static bool sampler_is_for_rest(const struct interrupt *interrupt)
+{
+    struct lwp_sampler *sampler = interrupt->sampler;
+    bool ended = sampler->timer && lwp_timer_rested(sampler->timer, interrupt->info);
+    if (ended)
+        sampler_end_rest(interrupt->self, sampler);
+    else if (interrupt->debug < 0 && sampler->rests.resting)
+        lwp_budget_spend(&interrupt->self->budget, LWP_COST_SAMPLES, lwp_stop_cost_sample(sampler_kind));
+    else
+        return false;
+    return true;
+}
+
 void lwp_sampler_handler(int signal, siginfo_t *info, void *ucontext)
 {
     int saved = errno;
     struct lwp_thread *self = lwp_thread_self();
     struct interrupt interrupt = {.self = self, .sampler = self ? self->sampler : NULL, .info = info,
                                   .context = ucontext, .debug = lwp_debug_sender(signal, info)};
-    if (interrupt.sampler && interrupt.sampler->timer && lwp_timer_rested(interrupt.sampler->timer, info)) {
-        sampler_end_rest(self, interrupt.sampler);
+    if (interrupt.sampler && sampler_is_for_rest(&interrupt)) {
         errno = saved;
         return;
     }
