@@ -9,14 +9,16 @@ build -o "$TMP/check" "$SRC/tests/skid/check.c" "$SRC"/format/*.c "$SRC"/base/*.
 status=0
 for timer in sigtrap async posix; do
     # 50 samples of each loop are needed. POSIX timers tick with the kernel, and on a busy machine all tick less: then longer.
-    seconds="0.25 1"
-    [ $timer = posix ] && seconds="0.7 3"
+    # In some runs a tenth of one loop's interrupts comes an instruction later or earlier, now in this loop, now in that one: what lwp
+    # does wrong it does each time.
+    seconds="0.25 1 0.5"
+    [ $timer = posix ] && seconds="0.7 3 1.5"
     for each in $seconds; do
         rm -rf "$TMP/result"
         LWP_TIMER=$timer "$LWP" collect -F 2000 --max-overhead 50 -o "$TMP/result" -- "$TMP/loops" "$TMP/truth" $each \
             > "$TMP/log" 2>&1 || { cat "$TMP/log"; exit 1; }
         "$TMP/check" "$TMP/truth" "$TMP/result"/p*/t*.lwps > "$TMP/table" && continue 2
-        grep -q 'too few samples' "$TMP/table" || break
+        grep -qE 'wrong addresses|not an access|charged without' "$TMP/table" && break
     done
     echo "timer $timer"
     grep -v ' 0 $' "$TMP/table" # the loops at fault
