@@ -1,6 +1,6 @@
 #!/bin/sh
 # The weight of loops and objects against what each example measures itself, in the same run; and the fields each loop uses.
-# Sampled often, so that a tolerance of 3 points is some four standard deviations and not two.
+# Sampled often, so that four standard deviations are some 3 points.
 set -u
 . "$SRC/tests/truth/advice_runs.sh"
 status=0

@@ -104,8 +104,17 @@ def truth_of(path):
     return rows
 
 
-def shares(analysis, truth_path, tolerance=3.0):
-    truth = truth_of(truth_path)
+def off_by_more(analysis, want, got):
+    """Percent: by more than three points and four standard deviations; on a busy machine weights differ, as if samples were half as many."""
+    part = want / 100
+    return abs(want - got) > max(3, 400 * (part * (1 - part) * 2 / max(analysis["run"]["samples"], 1)) ** 0.5)
+
+
+def shares(analysis, truth_path):
+    truth, run = truth_of(truth_path), analysis["run"]
+    told = run["weight"] / 1e9 + run["overhead_percent"] / 100 * run["cpu_s"]
+    if told > 1.15 * run["cpu_s"]:
+        wrong("samples and what they cost are %.2f s of %.2f s", told, run["cpu_s"])
     loops, objects = analysis["loops"], analysis["objects"]
     functions = {row["function"] for row in truth}
     weight = dict.fromkeys(functions, 0.0)
@@ -120,7 +129,7 @@ def shares(analysis, truth_path, tolerance=3.0):
     for row in truth:
         want, got = 100 * row["seconds"] / all_seconds, 100 * weight[row["function"]] / all_weight
         print("loop   %-14s true %5.1f %%  lwp %5.1f %%" % (row["function"], want, got))
-        if abs(want - got) > tolerance:
+        if off_by_more(analysis, want, got):
             wrong("loop %s: %.1f %% instead of %.1f %%", row["function"], got, want)
         used = set()
         for item in objects:
@@ -146,7 +155,7 @@ def shares(analysis, truth_path, tolerance=3.0):
         want = 100 * sum(row["seconds"] for row in truth if row["object"] == name) / all_seconds
         got = 100 * got / all_weight
         print("object %-14s true %5.1f %%  lwp %5.1f %%" % (name, want, got))
-        if abs(want - got) > tolerance:
+        if off_by_more(analysis, want, got):
             wrong("object %s: %.1f %% instead of %.1f %%", name, got, want)
 
 
