@@ -154,7 +154,7 @@ static FAST void heap_note(void *block, size_t size, const uint64_t *frame)
     struct lwp_thread *self = sites->thread;
     if (__builtin_expect(self->heap_thinning, 0) && self->heap_turn++ & self->heap_thinning)
         return;
-    self->busy = 1; /* samples from here on are known to be our own cost, and bound it (sampler.c) */
+    self->busy = 1; /* samples from here on are known to be our own cost, and bound it (pace.c) */
     struct lwp_path *path = lwp_sites_path(sites, frame, (uint32_t)size);
     if (path) {
         if (__builtin_expect(path->hot, 1))

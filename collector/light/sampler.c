@@ -1,13 +1,13 @@
-/* When a thread is sampled: its timer or hardware, the handler that all its signals come to, and the pace, so that what it
- * costs stays within its budget. What an interrupt says is sample.c's. */
+/* The sampling of a thread: its timer or hardware, and the handler that all its signals come to. How often it is sampled is
+ * pace.c's, what an interrupt says sample.c's. */
 #define _GNU_SOURCE
 #include "collector/light/sampler.h"
 
-#include "base/random.h"
 #include "collector/light/counted_calls.h"
 #include "collector/light/debug_registers.h"
 #include "collector/light/debugger.h"
 #include "collector/light/own_memory.h"
+#include "collector/light/pace.h"
 #include "collector/light/pmu.h"
 #include "collector/light/process.h"
 #include "collector/light/sample.h"
@@ -26,52 +26,16 @@
 #include <unistd.h>
 #include <x86intrin.h>
 
-enum { HEAP_THINNING_MOST = 1023, HEAP_COLD = 2, STOPPED_NS = 20000000 };
-enum { BREAKPOINT_ARM_NS = 12000, SAMPLES_A_PERIOD = 4 };
-enum { REVIEW_TICKS = 32, REVIEW_PERIODS = 16, FREQUENCY_FIRST = 1000, FREQUENCY_MOST = 20000, FREQUENCY_LEAST = 20, FIRST_SOONEST_NS = 100000, FIRST_PERIOD_MOST_NS = 5000000, EXECUTION = 3 /* its debug register */ };
+enum { STOPPED_NS = 20000000, BREAKPOINT_ARM_NS = 12000, FREQUENCY_FIRST = 1000, FREQUENCY_MOST = 20000, EXECUTION = 3 /* its debug register */ };
 
 static enum lwp_timer_kind sampler_kind; /* of the timer; hardware signals as the synchronous one does */
 static bool sampler_hardware;
 static struct lwp_pmu_counts sampler_missed;
 static unsigned sampler_refused; /* threads */
 static unsigned sampler_started;
-static uint64_t sampler_learned_ns; /* the period that a thread came to last; 0: none has yet */
 static struct lwp_sampler_options sampler_options;
 
-static uint64_t clock_now(clockid_t clock)
-{
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 /* ---- the handler ---- */
-
-/* In the kernel perf's clock runs on but its ticks are dropped. A POSIX timer's wait for the thread to return. */
-static bool sampler_ticks_wait(const struct lwp_sampler *sampler)
-{
-    return sampler_kind == LWP_TIMER_POSIX || !sampler->timer;
-}
-
-/* How many periods ended in the kernel. */
-static uint64_t sampler_dropped(struct lwp_sampler *sampler, uint64_t gap_ns)
-{
-    if (lwp_rests_rest(&sampler->rests))
-        return lwp_rests_dropped(&sampler->rests, sampler->timer);
-    uint64_t periods = (gap_ns + sampler->next_ns / 2) / sampler->next_ns; /* the gap is one or more, less the last sample's own time */
-    return sampler_ticks_wait(sampler) || periods < 1 ? 0 : periods - 1;
-}
-
-/* A tick comes after any time in the program with the chance of one in the period that was drawn, whatever was dropped
- * before it: that period is its weight (Horvitz and Thompson), and time in the kernel is nobody's. */
-static uint64_t sampler_weight(const struct lwp_sampler *sampler, uint64_t gap_ns, uint64_t dropped)
-{
-    if (lwp_rests_rest(&sampler->rests))
-        return lwp_rests_weight(&sampler->rests);
-    if (sampler_ticks_wait(sampler))
-        return gap_ns;
-    return sampler->first_ns && !dropped ? sampler->first_ns : sampler->next_ns;
-}
 
 static bool sampler_affords_trial(const struct lwp_thread *self, uint64_t cpu_ns)
 {
@@ -104,100 +68,6 @@ static void sample_hit(struct lwp_thread *self, struct lwp_sampler *sampler, uco
     sample_write_pending(self, sampler);
 }
 
-/* Samples lost while an allocation was being recorded measure what recording costs; what it takes from the program's caches,
- * and the calls around it, are about as much again (bench/mallocs: 44 ns a block, 25 of them in malloc and free here). When it
- * costs too much only some allocations are recorded, and the blocks of the others are unknown. */
-static void sampler_review_heap(struct lwp_thread *self, const struct lwp_sampler *sampler, uint64_t cpu_ns)
-{
-    lwp_budget_spend(&self->budget, LWP_COST_HEAP, self->lost_in_heap * sampler->period_ns * HEAP_COLD);
-    self->lost_in_heap = 0;
-    if (lwp_budget_affords_heap(&self->budget, cpu_ns))
-        self->heap_thinning /= 2;
-    else if (self->heap_thinning < HEAP_THINNING_MOST)
-        self->heap_thinning = self->heap_thinning * 2 + 1;
-}
-
-/* Thins the samples out so that what they cost stays within the budget, and comes back when they got cheaper. A thread that
- * is mostly in the kernel has few samples: what counts is what a period costs. */
-static void sampler_review(struct lwp_thread *self, struct lwp_sampler *sampler, uint64_t cpu_ns)
-{
-    /* how often the hardware samples is not known before */
-    bool overdue = sampler->pmu && cpu_ns - sampler->review_cpu_ns > REVIEW_PERIODS * sampler->period_ns;
-    if (sampler->since_review < REVIEW_TICKS && !overdue)
-        return;
-    if (!sampler->pmu) /* what is not spread evenly over time cannot measure it */
-        sampler_review_heap(self, sampler, cpu_ns);
-    uint64_t spent = self->budget.spent[LWP_COST_SAMPLES], elapsed = cpu_ns - sampler->review_cpu_ns;
-    uint64_t period =
-        lwp_budget_period(&self->budget, (spent - sampler->review_spent_ns) / sampler->since_review, cpu_ns);
-    sampler->review_spent_ns = spent;
-    sampler->review_cpu_ns = cpu_ns;
-    sampler->since_review = 0;
-    if (period < sampler->base_period_ns)
-        period = sampler->base_period_ns;
-    if (period > 1000000000u / FREQUENCY_LEAST)
-        period = 1000000000u / FREQUENCY_LEAST;
-    sampler->period_ns = period;
-    __atomic_store_n(&sampler_learned_ns, period, __ATOMIC_RELAXED);
-    if (sampler->pmu)
-        lwp_pmu_pace_to(sampler->pmu, period, elapsed);
-}
-
-/* Every few samples another one, from half of the period to one and a half: else samples fall into lockstep with programs that
- * do the same again and again. Not each time, since setting one costs as much as a stop where the hypervisor keeps the clock
- * (25 us). Each of those samples still comes after any time in the program with the same chance. */
-static void sampler_draw_period(struct lwp_thread *self, struct lwp_sampler *sampler)
-{
-    sampler->first_ns = 0;
-    if (sampler->of_period) {
-        sampler->of_period--;
-        return;
-    }
-    uint32_t period = (uint32_t)sampler->period_ns;
-    sampler->next_ns = period / 2 + lwp_random_below(&self->random, period);
-    if (lwp_rests_begin(&sampler->rests, sampler->timer, sampler->next_ns, &self->random))
-        return;
-    lwp_timer_set_period(sampler->timer, sampler->next_ns);
-    sampler->of_period = SAMPLES_A_PERIOD - 1;
-}
-
-static void sampler_charge_switches(struct lwp_thread *self, struct lwp_sampler *sampler, uint64_t ran_ns)
-{
-    if (sampler->timer)
-        lwp_budget_spend(&self->budget, LWP_COST_SAMPLES, lwp_rests_sample(&sampler->rests, ran_ns));
-}
-
-static void sampler_end_rest(struct lwp_thread *self, struct lwp_sampler *sampler)
-{
-    uint64_t cpu = clock_now(CLOCK_THREAD_CPUTIME_ID);
-    lwp_rests_end(&sampler->rests, sampler->timer, cpu - self->last_cpu_ns);
-    lwp_budget_spend(&self->budget, LWP_COST_SAMPLES,
-                     clock_now(CLOCK_THREAD_CPUTIME_ID) - cpu + lwp_stop_cost_sample(LWP_TIMER_POSIX));
-}
-
-/* The tick after a rest, which nothing could be made of: there is no other one for the same time. */
-static void sampler_rest_again(struct lwp_thread *self, struct lwp_sampler *sampler)
-{
-    uint64_t cpu = clock_now(CLOCK_THREAD_CPUTIME_ID);
-    sampler_charge_switches(self, sampler, cpu - self->last_cpu_ns);
-    self->last_cpu_ns = cpu;
-    sampler_draw_period(self, sampler);
-}
-
-/* Half of the time: so the first sample stands for no more than any other. */
-void lwp_sampler_rest(struct lwp_thread *self, uint64_t ns)
-{
-    enum { LONGEST_NS = 1000000000 / FREQUENCY_LEAST };
-    struct lwp_sampler *sampler = self->sampler;
-    if (!sampler || !sampler->timer)
-        return;
-    ns /= 2;
-    sampler->next_ns = ns < sampler->period_ns ? sampler->period_ns : ns < LONGEST_NS ? ns : LONGEST_NS;
-    sampler->of_period = 0;
-    sampler->first_ns = 0;
-    lwp_timer_set_period(sampler->timer, sampler->next_ns);
-}
-
 struct interrupt {
     struct lwp_thread *self;
     struct lwp_sampler *sampler;
@@ -223,14 +93,14 @@ static void sampler_sample(const struct interrupt *interrupt, uint64_t cpu)
     struct lwp_thread *self = interrupt->self;
     struct lwp_sampler *sampler = interrupt->sampler;
     bool late = lwp_timer_is_late(interrupt->info);
-    uint64_t now_ns = clock_now(CLOCK_MONOTONIC);
-    uint64_t ran = cpu - self->last_cpu_ns, dropped = sampler_dropped(sampler, ran);
+    uint64_t now_ns = lwp_clock(CLOCK_MONOTONIC);
+    uint64_t ran = cpu - self->last_cpu_ns, dropped = lwp_pace_dropped(sampler, ran);
     sample_write_pending(self, sampler);
     if (dropped > sampler->lost)
         lwp_budget_spend(&self->budget, LWP_COST_SAMPLES, (dropped - sampler->lost) * lwp_stop_cost_tick());
     sampler->lost = 0;
     sampler->since_review += lwp_rests_rest(&sampler->rests) ? 1 : 1 + dropped;
-    sampler_charge_switches(self, sampler, ran);
+    lwp_pace_charge_switches(self, sampler, ran);
     if (lwp_debug_given_up()) { /* what needs no register goes on */
         lwp_watches_give_up(&sampler->watches, &sampler->registers, self);
         sampler->watches.verdicts &= LWPS_VERDICT_SHARING;
@@ -239,7 +109,7 @@ static void sampler_sample(const struct interrupt *interrupt, uint64_t cpu)
         lwp_watches_cede(&sampler->watches, &sampler->registers, self);
     lwp_watches_begin_sample(&sampler->watches, &sampler->registers, self);
     sampler->pending = (struct lwps_sample){.time = now_ns,
-                                            .weight = sampler_weight(sampler, ran, dropped),
+                                            .weight = lwp_pace_weight(sampler, ran, dropped),
                                             .ip = (uint64_t)interrupt->context->uc_mcontext.gregs[REG_RIP]};
     sampler->waiting = sampler->pmu ? lwp_pmu_take(sampler->pmu, now_ns, &sampler->pending) : true;
     uint64_t gap = sampler->pending.time - sampler->last_ns;
@@ -254,12 +124,12 @@ static void sampler_sample(const struct interrupt *interrupt, uint64_t cpu)
                        sampler_affords_trial(self, cpu));
     if (sampler_kind != LWP_TIMER_SIGTRAP || !breakpoint)
         sample_write_pending(self, sampler);
-    uint64_t end = clock_now(CLOCK_THREAD_CPUTIME_ID);
+    uint64_t end = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
     lwp_budget_spend(&self->budget, LWP_COST_SAMPLES, end - cpu + lwp_stop_cost_sample(sampler_kind));
     self->last_cpu_ns = end;
-    sampler_review(self, sampler, end);
+    lwp_pace_review(self, sampler, end);
     if (sampler->timer)
-        sampler_draw_period(self, sampler);
+        lwp_pace_draw(self, sampler);
     /* last, since what a register waits for may be in a library that we use */
     if (sampler->waiting) {
         lwp_budget_spend(&self->budget, LWP_COST_SAMPLES, BREAKPOINT_ARM_NS);
@@ -284,7 +154,7 @@ static void sampler_interrupt(void *given)
     struct lwp_thread *self = interrupt->self;
     struct lwp_sampler *sampler = interrupt->sampler;
     uint64_t ticks = __rdtsc();
-    uint64_t cpu = clock_now(CLOCK_THREAD_CPUTIME_ID);
+    uint64_t cpu = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
     uint64_t stop_ns = lwp_stop_cost_trap(__rdtsc() - ticks);
     if (interrupt->debug < 0) {
         sampler_sample(interrupt, cpu);
@@ -300,14 +170,14 @@ static void sampler_interrupt(void *given)
     else
         lwp_watches_trap(&sampler->watches, &sampler->registers, self, sampler->cache, &sampler->frames,
                          (unsigned)interrupt->debug, interrupt->context);
-    uint64_t took = clock_now(CLOCK_THREAD_CPUTIME_ID) - cpu;
+    uint64_t took = lwp_clock(CLOCK_THREAD_CPUTIME_ID) - cpu;
     self->last_cpu_ns += took;
     if (interrupt->debug == EXECUTION) {
         lwp_budget_spend(&self->budget, LWP_COST_SAMPLES, took + stop_ns);
     } else if (sampler_shares(sampler, interrupt->debug)) {
         lwp_budget_spend(&self->budget, LWP_COST_TRIALS, took + stop_ns);
         /* at once: a thread that mostly waits is hardly ever sampled */
-        lwp_sharing_choose(&sampler->sharing, &sampler->registers, self, clock_now(CLOCK_MONOTONIC),
+        lwp_sharing_choose(&sampler->sharing, &sampler->registers, self, lwp_clock(CLOCK_MONOTONIC),
                            sampler_affords_trial(self, cpu));
         lwp_sharing_arm(&sampler->sharing, &sampler->registers, self);
     } else {
@@ -357,7 +227,7 @@ static bool sampler_is_for_rest(const struct interrupt *interrupt)
     struct lwp_sampler *sampler = interrupt->sampler;
     bool ended = sampler->timer && lwp_timer_rested(sampler->timer, interrupt->info);
     if (ended)
-        sampler_end_rest(interrupt->self, sampler);
+        lwp_pace_end_rest(interrupt->self, sampler);
     else if (interrupt->debug < 0 && sampler->rests.resting)
         lwp_budget_spend(&interrupt->self->budget, LWP_COST_SAMPLES, lwp_stop_cost_sample(sampler_kind));
     else
@@ -411,7 +281,7 @@ void lwp_sampler_handler(int signal, siginfo_t *info, void *ucontext)
             if (interrupt.sampler)
                 interrupt.sampler->lost++;
             if (interrupt.sampler && lwp_rests_rest(&interrupt.sampler->rests))
-                sampler_rest_again(self, interrupt.sampler);
+                lwp_pace_rest_again(self, interrupt.sampler);
         }
     }
     errno = saved;
@@ -464,23 +334,6 @@ void lwp_sampler_refuse(void)
     __atomic_fetch_add(&sampler_refused, 1, __ATOMIC_RELAXED);
 }
 
-/* A thread's first samples cost most, and a process with many threads has them all at once: a new one begins with what others
- * have learned, or, as long as none has, the slower the more there are. */
-static uint64_t sampler_first_period(uint64_t least_ns, unsigned before)
-{
-    uint64_t learned = __atomic_load_n(&sampler_learned_ns, __ATOMIC_RELAXED), period = learned ? learned : least_ns * (1 + before);
-    if (period > FIRST_PERIOD_MOST_NS)
-        period = FIRST_PERIOD_MOST_NS;
-    return period < least_ns ? least_ns : period;
-}
-
-/* Any time within its first period may be sampled, lest threads that are shorter never are. */
-static void sampler_draw_first(struct lwp_thread *self, struct lwp_sampler *sampler)
-{
-    sampler->first_ns = sampler->period_ns;
-    sampler->next_ns = FIRST_SOONEST_NS + lwp_random_below(&self->random, (uint32_t)sampler->period_ns);
-}
-
 bool lwp_sampler_attach(struct lwp_thread *self)
 {
     if (lwp_debugger_is_here())
@@ -492,14 +345,12 @@ bool lwp_sampler_attach(struct lwp_thread *self)
     double frequency = sampler_options.frequency > 0 ? sampler_options.frequency
                        : sampler_options.all         ? FREQUENCY_MOST
                                                      : FREQUENCY_FIRST;
-    sampler->base_period_ns = (uint64_t)(1e9 / frequency) - 2999; /* not round */
     unsigned before = __atomic_fetch_add(&sampler_started, 1, __ATOMIC_RELAXED);
-    sampler->period_ns = sampler_first_period(sampler->base_period_ns, before);
     lwp_watches_start(&sampler->watches, sampler_kind == LWP_TIMER_SIGTRAP ? sampler_options.verdicts : 0);
     lwp_sharing_start(&sampler->sharing, self, sampler->watches.verdicts);
     self->budget = (struct lwp_budget){.share = sampler_options.max_overhead, .watches = sampler->watches.verdicts, .before = before};
     self->random ^= (uint32_t)self->tid * 2654435761u;
-    sampler_draw_first(self, sampler);
+    lwp_pace_begin(self, sampler, frequency, before);
     self->sampler = sampler;
     if (sampler->cache && sampler_hardware)
         sampler->pmu = lwp_pmu_start(self->tid);

@@ -1,4 +1,4 @@
-/* From an interrupt, of a timer or of the hardware, to a sample record. See sampler.c for the model. */
+/* The sampling of threads, by timers or by hardware. */
 #ifndef LWP_LIGHT_SAMPLER_H
 #define LWP_LIGHT_SAMPLER_H
 
@@ -26,9 +26,6 @@ void lwp_sampler_detach(struct lwp_thread *self);
 
 /* In the child of a fork, before attaching again: forget the parent's events. */
 void lwp_sampler_forget(struct lwp_thread *self);
-
-/* Nothing is wanted of the calling thread for `ns` of wall time: lets its timer be. */
-void lwp_sampler_rest(struct lwp_thread *self, uint64_t ns);
 
 /* Takes one sample: to be called by the signal handler for signals that are ours. */
 void lwp_sampler_handler(int signal, siginfo_t *info, void *ucontext);

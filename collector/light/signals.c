@@ -7,6 +7,7 @@
 
 #include "collector/light/debugger.h"
 #include "collector/light/next.h"
+#include "collector/light/pace.h"
 #include "collector/light/process.h"
 #include "collector/light/sampler.h"
 
@@ -181,7 +182,7 @@ static bool signals_in_window(void)
         return false;
     self->last_cpu_ns = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
     if (now < lwp_process.sample_from_ns) {
-        lwp_sampler_rest(self, lwp_process.sample_from_ns - now);
+        lwp_pace_pause(self, lwp_process.sample_from_ns - now);
     } else {
         self->busy++;
         lwp_sampler_detach(self);

@@ -61,6 +61,11 @@ bool lwp_timer_owns(int signal, const siginfo_t *info)
     return signal == SIGRTMAX - 5 && (info->si_code == POLL_IN || info->si_code == POLL_HUP || timer_is_posix(info));
 }
 
+bool lwp_timer_waits(const struct lwp_timer *timer)
+{
+    return timer->kind == LWP_TIMER_POSIX;
+}
+
 static int timer_open(enum lwp_timer_kind kind, pid_t tid, uint64_t period_ns)
 {
     struct perf_event_attr attr = {.size = sizeof attr,

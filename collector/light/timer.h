@@ -27,6 +27,9 @@ uint64_t lwp_timer_perf_data(const siginfo_t *info);
 /* The signal was blocked when the timer ran out: the interrupted ip is not where the time went. */
 bool lwp_timer_is_late(const siginfo_t *info);
 
+/* Whether a tick that falls into the kernel waits for the thread to return; perf's are dropped there. */
+bool lwp_timer_waits(const struct lwp_timer *timer);
+
 struct lwp_timer *lwp_timer_start(enum lwp_timer_kind kind, pid_t tid, uint64_t period_ns);
 void lwp_timer_set_period(struct lwp_timer *timer, uint64_t period_ns);
 /* No signals for `rest_ns` of the thread's CPU time; then one by which lwp_timer_rested(), and after lwp_timer_run() again one
