@@ -30,7 +30,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-enum { FD_MIN = 200 /* lwp's events are from there on */, FDS = 64, KINDS = 64, TIMES = 1 << 14, THREADS = 64, READS_A_PIECE = 32 };
+enum { FD_MIN = 200 /* lwp's events are from there on */, FDS = 256, KINDS = 64, TIMES = 1 << 14, THREADS = 64, READS_A_PIECE = 32 };
 static const int64_t least_ns = 20000000; /* between switches */
 
 struct state {
