@@ -244,8 +244,9 @@ void lwp_insn_decode(struct lwp_insn *insn, uint64_t ip, unsigned room)
                 insn->vector = true;
             }
         } else if (operand->type == ZYDIS_OPERAND_TYPE_MEMORY) {
-            /* push, pop, call and string operations have hidden ones: not followed, but string ones are marked */
+            /* push, pop, call and string operations have hidden ones: not followed, but marked */
             if (operand->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN || string) {
+                insn->stack |= !string;
                 if (string) {
                     uint8_t base = insn_register(operand->mem.base); /* Zydis does not say that it moves on, for all */
                     insn->spoils |= (uint16_t)(base <= 15 ? 1u << base : 0u);

@@ -51,6 +51,7 @@ struct lwp_insn {
     bool load, store;     /* an explicit data access at the memory operand */
     bool string;          /* accesses at RSI and/or RDI */
     bool rep_string;      /* and again: this is one of its steps */
+    bool stack;           /* accesses the stack without naming it: push, pop, call, ret, leave */
     bool vector, floating, gather, invalid;
     bool writes_flags;
     uint8_t widened;      /* LWP_OP_WIDEN: bytes of the result */

@@ -62,6 +62,13 @@ static enum lwp_trap_kind trap_string(const struct lwp_insn *insn, uint64_t stop
     return LWP_TRAP_UNKNOWN;
 }
 
+/* Whether no push, pop, call or ret leads to the stop, so that what lies at the top of the stack has its own reason to be touched:
+ * jumps do not touch it, a call leads to a function's beginning, and a ret to what is behind a call. */
+static bool trap_is_no_stack(struct lwp_code_cache *cache, const struct lwp_place *place)
+{
+    return place->falls && place->ip != place->low && !lwp_code_at(cache, place->before, place->high)->stack;
+}
+
 static enum lwp_trap_kind trap_stack(const struct lwp_place *place, const struct lwp_registers *after, uint64_t address,
                                      unsigned bytes, struct lwp_trap *trap)
 {
@@ -118,7 +125,7 @@ enum lwp_trap_kind lwp_trap_find(struct lwp_code_cache *cache, const struct lwp_
             return trap_take(trap, insn, start);
         }
     }
-    if (trap_stack(place, after, address, bytes, trap))
+    if (!trap_is_no_stack(cache, place) && trap_stack(place, after, address, bytes, trap))
         return LWP_TRAP_ACCESS;
     if (lost_count == 1)
         return trap_take(trap, lwp_code_at(cache, lost, place->high), 0);

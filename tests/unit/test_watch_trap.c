@@ -35,6 +35,7 @@ PIECE(store_byte, "", "movb %sil, 3(%rdi)", "");
 PIECE(load, "", "movl 4(%rdi), %eax", "");
 PIECE(indexed, "leaq -4096(%rdi), %rdx\n\tmovl $512, %ecx", "movzwl 2(%rdx,%rcx,8), %eax", "");
 PIECE(base_lost, "", "movq (%rdi), %rdi", "");
+PIECE(top_lost, "movq %rsp, %rax\n\tmovq %rdi, %rsp\n\txorl %ecx, %ecx", "movq (%rsp,%rcx,8), %rcx\n\tmovq %rax, %rsp", "");
 PIECE(modify, "", "addq %rsi, (%rdi)", "");
 PIECE(exchange, "", "xchgq %rsi, (%rdi)", "");
 PIECE(compare_swap, "movq $5, %rax", "lock cmpxchgq %rsi, (%rdi)", "");
@@ -167,6 +168,7 @@ static const struct expected {
     EXPECT(load, LOAD, 4, 4),
     EXPECT(indexed, LOAD, 2, 2),
     EXPECT(base_lost, LOAD, 8, LOST),
+    EXPECT(top_lost, LOAD, 8, LOST),
     EXPECT(modify, LOAD | STORE, 8, 0),
     EXPECT(exchange, LOAD | STORE, 8, 0),
     EXPECT(compare_swap, LOAD | STORE, 8, 0),
