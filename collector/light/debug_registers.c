@@ -74,6 +74,17 @@ static bool register_open(struct lwp_debug_registers *registers, unsigned which,
     return registers->at[which].open;
 }
 
+/* A register whose descriptor the program has closed went with it. */
+static bool register_is_there(struct lwp_debug_registers *registers, unsigned which)
+{
+    uint64_t id;
+    if (registers->at[which].open && ioctl(registers->at[which].fd, PERF_EVENT_IOC_ID, &id)) {
+        register_claim(registers->at[which].fd);
+        registers->at[which].open = false;
+    }
+    return registers->at[which].open;
+}
+
 void lwp_debug_init(void)
 {
     static uint64_t never;
@@ -101,9 +112,9 @@ bool lwp_debug_arm(struct lwp_debug_registers *registers, unsigned which, enum l
         return false;
     /* changed and enabled in one go: an event whose new attributes are not `disabled` starts at once */
     struct perf_event_attr attributes = register_attributes(which, kind, address, bytes);
-    bool set = registers->at[which].open
-                   ? ioctl(registers->at[which].fd, PERF_EVENT_IOC_MODIFY_ATTRIBUTES, &attributes) == 0
-                   : register_open(registers, which, &attributes);
+    bool set = registers->at[which].open && ioctl(registers->at[which].fd, PERF_EVENT_IOC_MODIFY_ATTRIBUTES, &attributes) == 0;
+    if (!set && !register_is_there(registers, which))
+        set = register_open(registers, which, &attributes);
     registers->at[which].armed = registers->at[which].open; /* also when refused: the kernel switches on again what it
                                                                could not change */
     registers->at[which].data = set && kind != LWP_DEBUG_EXECUTE;

@@ -33,7 +33,8 @@ uint64_t lwp_rests_sample(struct lwp_rests *rests, uint64_t ran_ns)
 /* By the timer's own clock: on the thread's, what switches cost while it runs would pass for dropped ticks. */
 uint64_t lwp_rests_dropped(struct lwp_rests *rests, const struct lwp_timer *timer)
 {
-    rests->ran_ns = lwp_timer_ran(timer) - rests->began_ns; /* the signals' own time is in it: less than SHORT_LEAST_NS */
+    uint64_t now = lwp_timer_ran(timer), began = rests->began_ns; /* 0: not known, as the program closed that file */
+    rests->ran_ns = now && began ? now - began : 0; /* the signals' own time is in it: less than SHORT_LEAST_NS */
     uint64_t dropped = rests->ran_ns <= 2 * rests->short_ns ? 0 : rests->ran_ns / rests->short_ns - 1;
     rests->taken++;
     rests->taken_at_once += !dropped;

@@ -22,6 +22,7 @@ enum { PERF_PAGE_BYTES = 4096 };
 struct lwp_timer {
     enum lwp_timer_kind kind;
     int fd;
+    uint64_t period_ns; /* as it was wanted last */
     void *page; /* of the event: keeps it alive when the program closes all files it does not know */
     timer_t posix;
     bool has_posix; /* of perf's clocks: to rest */
@@ -93,9 +94,9 @@ static int timer_open(enum lwp_timer_kind kind, pid_t tid, uint64_t period_ns)
     return fd;
 }
 
-static bool timer_start_perf(struct lwp_timer *timer, pid_t tid, uint64_t period_ns)
+static bool timer_start_perf(struct lwp_timer *timer, pid_t tid)
 {
-    timer->fd = timer_open(timer->kind, tid, period_ns);
+    timer->fd = timer_open(timer->kind, tid, timer->period_ns);
     if (timer->fd < 0)
         return false;
     if (timer->kind == LWP_TIMER_ASYNC) {
@@ -106,7 +107,7 @@ static bool timer_start_perf(struct lwp_timer *timer, pid_t tid, uint64_t period
             return false;
         }
     }
-    timer->page = mmap(NULL, PERF_PAGE_BYTES, PROT_READ, MAP_SHARED, timer->fd, 0); /* refused: does without */
+    timer->page = lwp_own_map(NULL, PERF_PAGE_BYTES, PROT_READ, MAP_SHARED, timer->fd, 0); /* refused: does without */
     ioctl(timer->fd, PERF_EVENT_IOC_ENABLE, 0);
     return true;
 }
@@ -121,11 +122,11 @@ static bool timer_create_posix(struct lwp_timer *timer, pid_t tid)
     return timer_create(clock, &event, &timer->posix) == 0;
 }
 
-static bool timer_start_posix(struct lwp_timer *timer, pid_t tid, uint64_t period_ns)
+static bool timer_start_posix(struct lwp_timer *timer, pid_t tid)
 {
     if (!timer_create_posix(timer, tid))
         return false;
-    lwp_timer_set_period(timer, period_ns);
+    lwp_timer_set_period(timer, timer->period_ns);
     return true;
 }
 
@@ -134,13 +135,30 @@ struct lwp_timer *lwp_timer_start(enum lwp_timer_kind kind, pid_t tid, uint64_t 
     struct lwp_timer *timer = lwp_own_memory(sizeof *timer);
     if (!timer)
         return NULL;
-    *timer = (struct lwp_timer){.kind = kind, .fd = -1};
-    bool started = kind == LWP_TIMER_POSIX ? timer_start_posix(timer, tid, period_ns)
-                                           : timer_start_perf(timer, tid, period_ns);
+    *timer = (struct lwp_timer){.kind = kind, .fd = -1, .period_ns = period_ns};
+    bool started = kind == LWP_TIMER_POSIX ? timer_start_posix(timer, tid)
+                                           : timer_start_perf(timer, tid);
     if (started)
         return timer;
     munmap(timer, sizeof *timer);
     return NULL;
+}
+
+static void timer_unmap_page(struct lwp_timer *timer)
+{
+    if (timer->page && timer->page != MAP_FAILED)
+        munmap(timer->page, PERF_PAGE_BYTES);
+    timer->page = NULL;
+}
+
+/* Where the program has closed the event's file it can no longer be told anything; it ends with its page. */
+static void timer_start_again(struct lwp_timer *timer)
+{
+    uint64_t id;
+    if (ioctl(timer->fd, PERF_EVENT_IOC_ID, &id) == 0)
+        return;
+    timer_unmap_page(timer);
+    timer_start_perf(timer, (pid_t)syscall(SYS_gettid));
 }
 
 static struct timespec timer_span(uint64_t ns)
@@ -150,11 +168,12 @@ static struct timespec timer_span(uint64_t ns)
 
 void lwp_timer_set_period(struct lwp_timer *timer, uint64_t period_ns)
 {
+    timer->period_ns = period_ns;
     if (timer->kind == LWP_TIMER_POSIX) {
         struct itimerspec spec = {timer_span(period_ns), timer_span(period_ns)};
         timer_settime(timer->posix, 0, &spec, NULL);
-    } else {
-        ioctl(timer->fd, PERF_EVENT_IOC_PERIOD, &period_ns);
+    } else if (ioctl(timer->fd, PERF_EVENT_IOC_PERIOD, &period_ns)) {
+        timer_start_again(timer);
     }
 }
 
@@ -167,6 +186,7 @@ bool lwp_timer_rest(struct lwp_timer *timer, uint64_t rest_ns, uint64_t period_n
         timer->has_posix = timer_create_posix(timer, (pid_t)syscall(SYS_gettid));
     if (!timer->has_posix || ioctl(timer->fd, PERF_EVENT_IOC_DISABLE, 0))
         return false;
+    timer->period_ns = period_ns;
     if (ioctl(timer->fd, PERF_EVENT_IOC_PERIOD, &period_ns) == 0 && timer_settime(timer->posix, 0, &once, NULL) == 0)
         return true;
     lwp_timer_run(timer);
@@ -185,7 +205,8 @@ void lwp_timer_halt(struct lwp_timer *timer)
 
 void lwp_timer_run(struct lwp_timer *timer)
 {
-    ioctl(timer->fd, PERF_EVENT_IOC_ENABLE, 0);
+    if (ioctl(timer->fd, PERF_EVENT_IOC_ENABLE, 0))
+        timer_start_again(timer);
 }
 
 uint64_t lwp_timer_ran(const struct lwp_timer *timer)
@@ -196,20 +217,14 @@ uint64_t lwp_timer_ran(const struct lwp_timer *timer)
     return ns;
 }
 
-static void timer_unmap(struct lwp_timer *timer)
-{
-    if (timer->page && timer->page != MAP_FAILED)
-        munmap(timer->page, PERF_PAGE_BYTES);
-    munmap(timer, sizeof *timer);
-}
-
 void lwp_timer_stop(struct lwp_timer *timer)
 {
     if (timer->kind == LWP_TIMER_POSIX || timer->has_posix)
         timer_delete(timer->posix);
     if (timer->kind != LWP_TIMER_POSIX && ioctl(timer->fd, PERF_EVENT_IOC_DISABLE, 0) == 0)
         close(timer->fd); /* only when it still is ours: the ioctl fails on the program's own files */
-    timer_unmap(timer);
+    timer_unmap_page(timer);
+    munmap(timer, sizeof *timer);
 }
 
 void lwp_timer_forget(struct lwp_timer *timer)

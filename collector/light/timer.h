@@ -31,13 +31,15 @@ bool lwp_timer_is_late(const siginfo_t *info);
 bool lwp_timer_waits(const struct lwp_timer *timer);
 
 struct lwp_timer *lwp_timer_start(enum lwp_timer_kind kind, pid_t tid, uint64_t period_ns);
+/* These two, on the calling thread, begin anew with a timer whose file the program has closed. */
 void lwp_timer_set_period(struct lwp_timer *timer, uint64_t period_ns);
+void lwp_timer_run(struct lwp_timer *timer); /* after it was halted, or rested */
 /* No signals for `rest_ns` of the thread's CPU time; then one by which lwp_timer_rested(), and after lwp_timer_run() again one
  * each `period_ns`. False: not possible, everything is as it was. Of perf's clocks only, on the calling thread. */
 bool lwp_timer_rest(struct lwp_timer *timer, uint64_t rest_ns, uint64_t period_ns);
 bool lwp_timer_rested(const struct lwp_timer *timer, const siginfo_t *info);
-void lwp_timer_run(struct lwp_timer *timer);
-/* For how long perf's clock has run, ns: not while the thread had left the processor, nor on its way there and back. */
+/* For how long perf's clock has run, ns: not while the thread had left the processor, nor on its way there and back. 0: not known,
+ * as its file was closed. */
 uint64_t lwp_timer_ran(const struct lwp_timer *timer);
 void lwp_timer_halt(struct lwp_timer *timer);
 void lwp_timer_stop(struct lwp_timer *timer);   /* in the process that started it */
