@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { BLOCKS = 10000000, KEYS = 60000, WALKS = 40 };
+enum { BLOCKS = 10000000, KEYS = 60000, WALKS = 40, PARTS = 4 /* of building, and of the walks */ };
 
 struct item {
     struct item *next;
@@ -101,13 +101,21 @@ int main(int argc, char **argv)
         pure();
         return 0;
     }
-    while (blocks < BLOCKS) {
-        double begun = cpu_seconds();
+    while (blocks < BLOCKS) { /* in pieces that bench/within sees: WITHIN_PIECES of bench/cost */
         struct node *root = NULL;
-        for (unsigned i = 0; i < 2 * KEYS; i++)
-            blocks += add(&root, random_next() % KEYS * 2654435761u % 1000003);
-        for (unsigned i = 0; i < WALKS; i++)
-            total += sum(root);
+        for (unsigned part = 0; part < PARTS; part++) {
+            double begun = cpu_seconds();
+            for (unsigned i = 0; i < 2 * KEYS / PARTS; i++)
+                blocks += add(&root, random_next() % KEYS * 2654435761u % 1000003);
+            seconds += cpu_seconds() - begun;
+        }
+        for (unsigned part = 0; part < PARTS; part++) {
+            double begun = cpu_seconds();
+            for (unsigned i = 0; i < WALKS / PARTS; i++)
+                total += sum(root);
+            seconds += cpu_seconds() - begun;
+        }
+        double begun = cpu_seconds();
         drop(root);
         seconds += cpu_seconds() - begun;
     }
