@@ -2,7 +2,7 @@
  * was watched. Stores are sampled by CPU time: cells are weights, and only their shares are told. Their intervals come
  * from estimates without an eighth of the records each (delete-a-group jackknife, 7 degrees of freedom), and are never
  * narrower than so many trials allow that all ended alike: a pair that was hardly tried may be anything. Nor are they
- * narrower than what stores of the same kind differ by in time. */
+ * narrower than what stores of the same kind differ by in weight. */
 #include "analysis/communication.h"
 
 #include "analysis/busiest.h"
@@ -14,9 +14,10 @@
 
 static const double t_quantile = 2.365; /* Student, 7 degrees of freedom, 95 % */
 
-/* How much the time of a store differs between threads that do the same, as standard deviation: by where they run, which
- * is another place in each run (tests/rounds/sharing.sh: cells are off by so much more than their samples allow). */
-static const double store_time = 0.03;
+/* How much the weight of a store differs between threads that do the same, as standard deviation: by where they run, which
+ * is another place in each run, and as kernels tell threads that are switched very often more or less CPU time than they
+ * used (tests/rounds/sharing.sh: cells are off by so much more than their samples allow). */
+static const double store_weight = 0.06;
 
 static bool communication_asked(const struct lwp_profile *profile)
 {
@@ -86,7 +87,7 @@ static struct lwp_share pair_share(const struct pair *pair, const struct pair *a
         variance += apart * apart * (LWP_TRANSFER_PARTS - 1) / LWP_TRANSFER_PARTS;
     }
     double alike = pair->estimate.stored / total[LWP_TRANSFER_ALL] / (double)(pair->estimate.told + 2);
-    double unlike = store_time * share.value * (1 - share.value);
+    double unlike = store_weight * share.value * (1 - share.value);
     double half = t_quantile * sqrt(variance + alike * alike + unlike * unlike);
     share.low = fmax(0, share.value - half);
     share.high = fmin(1, share.value + half);
