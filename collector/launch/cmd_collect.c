@@ -91,6 +91,13 @@ static unsigned collect_communication(const struct lwp_options *options)
     return strcmp(granularity, "byte") == 0 ? 1 : strcmp(granularity, "line") == 0 ? 64 : 4;
 }
 
+/* Whether something is counted in the whole run, without samples. */
+static bool collect_counts_all(const struct lwp_options *options)
+{
+    const char *detect = lwp_options_text(options, "detect"), *window = lwp_options_text(options, "window");
+    return collect_communication(options) || (strstr(detect, "values") && window && strcmp(window, "all") == 0);
+}
+
 static void collect_say(const struct lwp_options *options, const struct collect_place *place,
                         const struct lwp_ended *ended, const struct lwp_result *result)
 {
@@ -102,7 +109,7 @@ static void collect_say(const struct lwp_options *options, const struct collect_
                                           .analyze = !lwp_options_flag(options, "no-analyze"),
                                           .simulated = strcmp(lwp_options_text(options, "engine"), "exact") == 0,
                                           .counted = strcmp(lwp_options_text(options, "engine"), "exact") == 0 &&
-                                                     collect_communication(options),
+                                                     collect_counts_all(options),
                                           .counts = !place->rank},
                     result);
 }
@@ -160,7 +167,7 @@ static int collect_under_exact(const struct lwp_options *options, const char *di
     if (lwp_exact_window(lwp_options_text(options, "window"), &exact, err) ||
         lwp_exact_approx(lwp_options_text(options, "approx"), &exact.approx, err))
         return err->status;
-    exact.sample = strstr(detect, "layout") || (!exact.communication && (!exact.values || exact.off));
+    exact.sample = strstr(detect, "layout") || !collect_counts_all(options);
     char **under = lwp_exact_command(&exact, folder, command, err);
     launch->argv = under;
     launch->path = under ? under[0] : NULL;

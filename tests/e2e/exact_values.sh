@@ -10,6 +10,7 @@ run() { # NAME CASE...
     local name=$1; shift
     "$LWP" collect -q -e exact --detect values --window "${WINDOW:-all}" --value-history 64 --force -o "$name" -- ./recomputed "$@" > "$name.truth" 2> err ||
         { cat err; fail "$name"; }
+    [ ! -s err ] || fail "$name: it says $(cat err)"
     "$LWP" analyze -q "$name" || fail "analyze $name"
 }
 cat > check.py <<'PY'
