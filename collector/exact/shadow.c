@@ -74,8 +74,8 @@ static uint32_t packed_with(struct lwp_shadow *shadow, uint32_t packed, unsigned
 {
     if (packed == context || mask == 15)
         return context;
-    uint64_t key = (uint64_t)packed << 32 | context << 4 | mask;
-    struct lwp_shadow_step *step = &shadow->steps[key * 0x9e3779b97f4a7c15u >> (64 - LWP_SHADOW_STEP_BITS)];
+    uint64_t key = step_key(packed, mask, context);
+    struct lwp_shadow_step *step = step_at(shadow, key);
     if (step->key == key)
         return step->packed;
     struct lwp_shadow_tuple tuple;
@@ -92,21 +92,6 @@ static uint32_t packed_with(struct lwp_shadow *shadow, uint32_t packed, unsigned
 }
 
 /* ---- pieces of one context each ---- */
-
-/* What the bytes of the word have as a context, false: several. */
-static inline bool piece_context(const struct lwp_shadow *shadow, uint32_t packed, unsigned mask, uint32_t *context)
-{
-    *context = packed;
-    if (!(packed & TUPLE))
-        return true;
-    const uint32_t *of = shadow->tuples.list[packed & ~TUPLE].context;
-    unsigned from = (unsigned)__builtin_ctz(mask);
-    *context = of[from];
-    for (mask >>= from + 1; mask; mask >>= 1)
-        if (of[++from] != *context)
-            return false;
-    return true;
-}
 
 static bool load_word(struct lwp_shadow *shadow, uint64_t *word, uint64_t address, unsigned bytes, uint32_t context)
 {

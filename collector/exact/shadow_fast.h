@@ -98,7 +98,48 @@ static inline unsigned mask_count(unsigned mask)
     return (unsigned)(0x4332322132212110u >> 4 * mask) & 7;
 }
 
-/* ---- what a program does most: words of one context, or parts of a word that keep it, and a pair that was there before ---- */
+/* ---- bytes of one word that have one context ---- */
+
+/* What the bytes of the word have as a context, false: several. */
+static inline bool piece_context(const struct lwp_shadow *shadow, uint32_t packed, unsigned mask, uint32_t *context)
+{
+    *context = packed;
+    if (!(packed & TUPLE))
+        return true;
+    const uint32_t *of = shadow->tuples.list[packed & ~TUPLE].context;
+    unsigned from = (unsigned)__builtin_ctz(mask);
+    *context = of[from];
+    for (mask >>= from + 1; mask; mask >>= 1)
+        if (of[++from] != *context)
+            return false;
+    return true;
+}
+
+static inline uint64_t step_key(uint32_t packed, unsigned mask, uint32_t context)
+{
+    return (uint64_t)packed << 32 | context << 4 | mask;
+}
+
+static inline struct lwp_shadow_step *step_at(const struct lwp_shadow *shadow, uint64_t key)
+{
+    return &shadow->steps[key * 0x9e3779b97f4a7c15u >> (64 - LWP_SHADOW_STEP_BITS)];
+}
+
+/* A context for some bytes of a word: `by` had them before, and the word has `packed` from then on, which is what it had
+ * when called. False: they had several, or it is not known at once what it has then. */
+static inline bool part_contexts(const struct lwp_shadow *shadow, unsigned mask, uint32_t context, uint32_t *by, uint32_t *packed)
+{
+    if (!piece_context(shadow, *packed, mask, by))
+        return false;
+    if (*by == context)
+        return true;
+    uint64_t key = step_key(*packed, mask, context);
+    const struct lwp_shadow_step *step = step_at(shadow, key);
+    *packed = step->packed;
+    return step->key == key;
+}
+
+/* ---- what a program does most: words of one context, or parts of a word, and a pair that was there before ---- */
 
 struct shadow_piece {
     uint64_t *low, *high; /* its words, the same one if the piece is of at most 4 bytes */
@@ -126,11 +167,12 @@ static inline __attribute__((always_inline)) bool lwp_shadow_load_fast(struct lw
     if (!piece_at(shadow, address, bytes, &piece))
         return false;
     uint64_t old = *piece.low, both = old & *piece.high;
-    uint32_t by = word_loaded_by(old);
+    uint32_t packed = word_loaded_by(old), by = packed;
     unsigned pending = word_pending(old) & piece.mask;
     if ((old ^ *piece.high) >> LOADED_BY)
         return false;
-    if (bytes >= 4 ? by & TUPLE || (pending && pending != 15) : by != context)
+    if (bytes >= 4 ? by & TUPLE || (pending && pending != 15)
+                   : !part_contexts(shadow, piece.mask, context, &by, &packed))
         return false;
     if (by) {
         struct lwp_shadow_pair *pair = lwp_shadow_pairs_known(&shadow->pairs, LWP_SHADOW_LOADS, by, context, address);
@@ -141,7 +183,8 @@ static inline __attribute__((always_inline)) bool lwp_shadow_load_fast(struct lw
     shadow->loaded += bytes;
     shadow->used += bytes >= 4 ? pending ? bytes : 0 : mask_count(pending);
     uint64_t now = bytes >= 4 ? word_make(word_stored_by(old), 0, context, 15)
-                              : (old & ~((uint64_t)pending << PENDING)) | (uint64_t)piece.mask << UNCHANGED;
+                              : word_make(word_stored_by(old), word_pending(old) & ~pending, packed,
+                                          word_unchanged(old) | piece.mask);
     if (both != now)
         *piece.low = *piece.high = now;
     return true;
@@ -156,11 +199,12 @@ static inline __attribute__((always_inline)) bool lwp_shadow_store_fast(struct l
     if (!piece_at(shadow, address, bytes, &piece))
         return false;
     uint64_t old = *piece.low;
-    uint32_t by = word_stored_by(old);
+    uint32_t packed = word_stored_by(old), by = packed;
     unsigned pending = word_pending(old) & piece.mask;
     if ((old ^ *piece.high) >> LOADED_BY)
         return false;
-    if (bytes >= 4 ? by & TUPLE || (pending && pending != 15) : by != context)
+    if (bytes >= 4 ? by & TUPLE || (pending && pending != 15)
+                   : !part_contexts(shadow, piece.mask, context, &by, &packed))
         return false;
     if (by) {
         struct lwp_shadow_pair *pair = lwp_shadow_pairs_known(&shadow->pairs, LWP_SHADOW_STORES, by, context, address);
@@ -172,7 +216,7 @@ static inline __attribute__((always_inline)) bool lwp_shadow_store_fast(struct l
     unsigned same = before == after ? 255 : same_bytes(before, after);
     if (bytes < 4) {
         unsigned changed = piece.mask & ~(same << (address & 3));
-        *piece.low = (old | (uint64_t)piece.mask << PENDING) & ~((uint64_t)changed << UNCHANGED);
+        *piece.low = word_make(packed, word_pending(old) | piece.mask, word_loaded_by(old), word_unchanged(old) & ~changed);
         return true;
     }
     uint64_t now = word_make(context, 15, word_loaded_by(old), 0);
