@@ -160,7 +160,7 @@ static FAST void heap_note(void *block, size_t size, const uint64_t *frame)
         if (__builtin_expect(path->hot, 1))
             lwp_shadow_set((uint64_t)block, path->hot);
         else
-            lwp_shadow_set_local((uint64_t)block, path->pool);
+            lwp_shadow_set_local((uint64_t)block, lwp_sites_pool(sites, path));
         if (__builtin_expect(++path->count >= path->most, 0))
             lwp_sites_count(sites, path);
     }

@@ -60,10 +60,12 @@ void lwp_sites_begin(struct lwp_thread *thread)
     lwp_sites_self = sites;
 }
 
-static void sites_add_path(struct lwp_path *path)
+/* With `frees` of its pool. */
+static void sites_add_path(struct lwp_sites *sites, struct lwp_path *path, uint32_t frees)
 {
-    if (path->count)
-        lwp_pool_count_in(path->pool, path->count, 0, (uint64_t)path->count * path->size);
+    const struct lwp_path_pool *of = &sites->pool[path - sites->path];
+    if (path->count || frees)
+        lwp_pool_count_in(of->pool, path->count, frees, (uint64_t)path->count * of->size);
     path->count = 0;
 }
 
@@ -71,7 +73,7 @@ static void sites_add_counts(struct lwp_sites *sites)
 {
     for (unsigned i = 0; i < LWP_PATHS / 64; i++)
         for (uint64_t used = sites->paths_used[i]; used; used &= used - 1)
-            sites_add_path(&sites->path[i * 64 + (unsigned)__builtin_ctzll(used)]);
+            sites_add_path(sites, &sites->path[i * 64 + (unsigned)__builtin_ctzll(used)], 0);
     for (unsigned i = 1; i <= LWP_SHADOW_HOT; i++)
         if (sites->frees[i]) {
             lwp_pool_count_in(lwp_shadow_hot[i], 0, sites->frees[i], 0);
@@ -139,7 +141,7 @@ static bool sites_in_program(uint64_t ip)
 
 static struct lwp_site *sites_site(struct lwp_sites *sites, uint64_t ra)
 {
-    uint32_t at = (uint32_t)(ra ^ ra >> 11);
+    uint32_t at = lwp_sites_first(ra);
     for (uint32_t way = 0; way < LWP_SITE_WAYS; way++) {
         struct lwp_site *site = &sites->site[(at + way) & (LWP_SITES - 1)];
         if (site->ra == ra)
@@ -151,12 +153,12 @@ static struct lwp_site *sites_site(struct lwp_sites *sites, uint64_t ra)
 static void sites_put(struct lwp_sites *sites, uint64_t ra, uint32_t words)
 {
     struct lwp_site *site = sites_site(sites, ra);
-    uint32_t at = (uint32_t)(ra ^ ra >> 11);
+    uint32_t at = lwp_sites_first(ra);
     for (uint32_t way = 0; !site && way < LWP_SITE_WAYS; way++)
         if (!sites->site[(at + way) & (LWP_SITES - 1)].ra)
             site = &sites->site[(at + way) & (LWP_SITES - 1)];
     if (!site)
-        site = &sites->site[at & (LWP_SITES - 1)];
+        site = &sites->site[at];
     *site = (struct lwp_site){ra, words, !sites_in_program(ra)};
 }
 
@@ -168,38 +170,43 @@ static uint32_t sites_distance(const struct lwp_sites *sites, const uint64_t *fr
     return 0;
 }
 
-static struct lwp_site *sites_learn(struct lwp_sites *sites, const uint64_t *frame)
+/* False: the time for it is used up. */
+static bool sites_learn(struct lwp_sites *sites, const uint64_t *frame)
 {
     uint64_t begun, ips[10];
     if (!sites_slow_begin(sites, &begun))
-        return NULL;
+        return false;
     unsigned count = lwp_unwind_here(ips, 10, 0), own = 0;
     while (own < count && ips[own] != *frame)
         own++;
     uint32_t words = own + 1 < count ? sites_distance(sites, frame, ips[own + 1]) : 0;
     sites_put(sites, *frame, words);
-    if (words && own + 2 < count && !sites_site(sites, ips[own + 1]))
-        sites_put(sites, ips[own + 1], sites_distance(sites, frame + words, ips[own + 2]));
+    if (words && !sites_site(sites, ips[own + 1]))
+        sites_put(sites, ips[own + 1], own + 2 < count ? sites_distance(sites, frame + words, ips[own + 2]) : 0);
     sites_slow_end(sites, begun);
-    return sites_site(sites, *frame);
+    return true;
 }
 
-static uint8_t sites_reach(const struct lwp_sites *sites, const struct lwp_site *site, const uint64_t *frame)
+/* The return address' caller, where its site is known. */
+static const struct lwp_site *sites_upper(struct lwp_sites *sites, const struct lwp_site *site, const uint64_t *frame)
 {
-    return site && (uint64_t)(frame + site->words) < sites->stack_high ? (uint8_t)site->words : 0;
+    return sites_site(sites, frame[lwp_sites_reach(sites, site, frame)]);
 }
 
 /* False: not known, and the time to learn it is used up. */
 static bool sites_callers(struct lwp_sites *sites, const uint64_t *frame, struct lwp_callers *callers)
 {
     const struct lwp_site *site = sites_site(sites, *frame);
-    if (!site && !(site = sites_learn(sites, frame)))
+    bool known = site && (!site->deep || sites_upper(sites, site, frame));
+    if (!known && sites_learn(sites, frame))
+        site = sites_site(sites, *frame);
+    if (!site)
         return false;
-    uint8_t caller = sites_reach(sites, site, frame), above = 0;
-    if (caller && site->deep)
-        above = sites_reach(sites, sites_site(sites, frame[caller]), frame + caller);
-    *callers = (struct lwp_callers){.ra = *frame, .caller = frame[caller], .above = frame[caller + above],
-                                    .caller_at = caller, .above_at = (uint8_t)(caller + above)};
+    uint32_t at = lwp_sites_reach(sites, site, frame);
+    *callers = (struct lwp_callers){*frame, frame[at], frame[at]};
+    const struct lwp_site *upper = at && site->deep ? sites_upper(sites, site, frame) : NULL;
+    if (upper)
+        callers->above = frame[at + lwp_sites_reach(sites, upper, frame + at)];
     return true;
 }
 
@@ -215,19 +222,19 @@ static uint32_t sites_unwind(uint64_t ra)
     return lwps_paths_intern(&lwp_process.contexts, ips + own, count - own);
 }
 
-static uint64_t sites_hash(const struct lwp_callers *callers, uint32_t size)
+static bool sites_same(const struct lwp_callers *a, const struct lwp_callers *b)
 {
-    return (callers->ra ^ callers->caller << 17 ^ callers->above << 29 ^ (uint64_t)size << 47) * 0x9e3779b97f4a7c15u;
+    return a->ra == b->ra && a->caller == b->caller && a->above == b->above;
 }
 
-_Static_assert(LWP_CALLS == 1 << 10 && LWP_PATHS == 1 << 11, "the hash's upper bits");
+_Static_assert(LWP_CALLS == 1 << 10, "the key's upper 10 bits");
 
 /* With the process lock held. */
 static uint32_t sites_context(struct lwp_sites *sites, const struct lwp_callers *callers)
 {
-    struct lwp_call *call = &sites->call[sites_hash(callers, 0) >> 54];
+    struct lwp_call *call = &sites->call[lwp_sites_key(callers, 0) >> 54];
     uint64_t begun;
-    if (lwp_sites_same(&call->callers, callers))
+    if (sites_same(&call->callers, callers))
         return call->context;
     if (!sites_slow_begin(sites, &begun))
         return 0;
@@ -253,25 +260,23 @@ static bool sites_path_new(struct lwp_sites *sites, const struct lwp_callers *ca
     lwp_process_unlock();
     if (!pool)
         return false;
-    sites_add_path(path);
+    sites_add_path(sites, path, 0);
     size_t index = (size_t)(path - sites->path);
     sites->paths_used[index / 64] |= (uint64_t)1 << index % 64;
-    *path = (struct lwp_path){.callers = *callers, .size = size, .pool = pool, .most = 1, .hot = lwp_pools[pool].hot};
+    *path = (struct lwp_path){.key = lwp_sites_key(callers, size), .most = 1, .hot = lwp_pools[pool].hot};
+    sites->pool[index] = (struct lwp_path_pool){size, pool};
     return true;
 }
 
-__attribute__((noinline)) struct lwp_path *lwp_sites_path_slow(struct lwp_sites *sites, const uint64_t *frame,
-                                                               uint32_t size, struct lwp_path **late)
+__attribute__((noinline)) struct lwp_path *lwp_sites_path_slow(struct lwp_sites *sites, const uint64_t *frame, uint32_t size)
 {
     int saved = errno;
     struct lwp_callers callers;
     struct lwp_path *path = NULL;
     if (sites_callers(sites, frame, &callers)) {
-        path = &sites->path[sites_hash(&callers, size) >> 53];
-        bool known = path->size == size && lwp_sites_same(&path->callers, &callers);
-        if (known || sites_path_new(sites, &callers, size, path))
-            *late = path;
-        else
+        uint64_t key = lwp_sites_key(&callers, size);
+        path = &sites->path[key >> 53];
+        if (path->key != key && !sites_path_new(sites, &callers, size, path))
             path = NULL;
     }
     errno = saved;
@@ -281,13 +286,12 @@ __attribute__((noinline)) struct lwp_path *lwp_sites_path_slow(struct lwp_sites 
 /* Counts in early while a pool is small, so that its peak is exact, and seldom later. */
 __attribute__((noinline)) void lwp_sites_count(struct lwp_sites *sites, struct lwp_path *path)
 {
-    const struct lwp_pool *pool = &lwp_pools[path->pool];
-    uint32_t frees = sites->frees[path->hot];
+    const struct lwp_pool *pool = &lwp_pools[lwp_sites_pool(sites, path)];
+    uint32_t frees = path->hot ? sites->frees[path->hot] : 0;
     if (path->hot)
         sites->frees[path->hot] = 0;
-    lwp_pool_count_in(path->pool, path->count, path->hot ? frees : 0, (uint64_t)path->count * path->size);
+    sites_add_path(sites, path, frees);
     uint64_t most = (pool->allocations - pool->frees) / 16 + pool->allocations / 1024;
-    path->count = 0;
     path->most = (uint16_t)(most < 1 ? 1 : most > COUNT_MOST ? COUNT_MOST : most);
     path->hot = pool->hot;
 }

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { LWP_SITES = 1024, LWP_SITE_WAYS = 4, LWP_CALLS = 1024, LWP_PATHS = 2048, LWP_PATHS_LATE = 512 };
+enum { LWP_SITES = 2048, LWP_SITE_WAYS = 4, LWP_CALLS = 1024, LWP_PATHS = 2048 };
 
 /* A return address, and how far up the stack from it the next one is. */
 struct lwp_site {
@@ -18,11 +18,10 @@ struct lwp_site {
     bool deep;      /* of an allocator's wrapper in a library: its caller's caller counts, too */
 };
 
-/* Return addresses on the way to the allocator, innermost first, and how many words up the stack from the first the others
- * are. Where one is not known or not asked for, the one before stands in. */
+/* Return addresses on the way to the allocator, innermost first. Where one is not known or not asked for, the one before
+ * stands in. */
 struct lwp_callers {
     uint64_t ra, caller, above;
-    uint8_t caller_at, above_at;
 };
 
 struct lwp_call {
@@ -30,10 +29,15 @@ struct lwp_call {
     uint32_t context;
 };
 
+/* Blocks of one size from the same callers. */
 struct lwp_path {
-    struct lwp_callers callers;
-    uint8_t hot;          /* index in the shadow, 0: the pool has none */
+    uint64_t key;         /* of both, 0: free */
     uint16_t count, most; /* allocations since they were counted in, at most so many */
+    uint8_t hot;          /* index in the shadow, 0: the pool has none */
+};
+
+/* What is seldom asked of them. */
+struct lwp_path_pool {
     uint32_t size, pool;
 };
 
@@ -46,9 +50,9 @@ struct lwp_sites {
     uint32_t frees[LWP_SHADOW_HOT + 1];
     struct lwp_site site[LWP_SITES];
     struct lwp_call call[LWP_CALLS];
-    struct lwp_path path[LWP_PATHS];
+    struct lwp_path path[LWP_PATHS]; /* each at one place, by its key */
+    struct lwp_path_pool pool[LWP_PATHS];
     uint64_t paths_used[LWP_PATHS / 64]; /* a bit for each: most threads use few, spread over many pages */
-    struct lwp_path *late[LWP_PATHS_LATE]; /* what a call site led to last for a size, by a hash of both */
 };
 
 extern __thread struct lwp_sites *lwp_sites_self;
@@ -58,34 +62,57 @@ void lwp_sites_end(void);                        /* ... no longer; counts are ad
 void lwp_sites_finish(void);                     /* adds the counts of all threads */
 void lwp_sites_after_fork(void);
 
-struct lwp_path *lwp_sites_path_slow(struct lwp_sites *sites, const uint64_t *frame, uint32_t size, struct lwp_path **late);
+struct lwp_path *lwp_sites_path_slow(struct lwp_sites *sites, const uint64_t *frame, uint32_t size);
 void lwp_sites_count(struct lwp_sites *sites, struct lwp_path *path);
 void lwp_sites_freed(struct lwp_sites *sites, uint8_t hot);
 
 /* The context of a block that gets a record of its own. With the process lock held. */
 uint32_t lwp_sites_context(struct lwp_sites *sites, const uint64_t *frame);
 
-static inline bool lwp_sites_same(const struct lwp_callers *a, const struct lwp_callers *b)
+static inline uint32_t lwp_sites_pool(const struct lwp_sites *sites, const struct lwp_path *path)
 {
-    return a->ra == b->ra && a->caller == b->caller && a->above == b->above;
+    return sites->pool[path - sites->path].pool;
 }
 
-/* Whether the callers of `frame` are these ones, whose places on the stack are known from another call of the site. */
-static inline bool lwp_sites_are(const struct lwp_callers *callers, const uint64_t *frame, uint64_t stack_high)
+/* A sum of products, as two keys are to differ where their callers do: only keys are compared. Its upper bits are a place. */
+static inline uint64_t lwp_sites_key(const struct lwp_callers *callers, uint32_t size)
 {
-    return callers->ra == *frame && (!callers->above_at || (uint64_t)(frame + callers->above_at) < stack_high) &&
-           callers->caller == frame[callers->caller_at] && callers->above == frame[callers->above_at];
+    return (callers->ra * 0x9e3779b97f4a7c15u + callers->caller * 0xd6e8feb86659fd93u +
+            callers->above * 0xc2b2ae3d27d4eb4fu + size * 0x165667b19e3779f9u) | 1;
+}
+
+/* Where a site is looked for first. */
+static inline uint32_t lwp_sites_first(uint64_t ra)
+{
+    return (uint32_t)(ra * 0x9e3779b97f4a7c15u >> 53);
+}
+
+/* How far up the next return address is, 0: not known, or the stack ends before. */
+static inline uint32_t lwp_sites_reach(const struct lwp_sites *sites, const struct lwp_site *site, const uint64_t *frame)
+{
+    return (uint64_t)(frame + site->words) < sites->stack_high ? site->words : 0;
 }
 
 /* `frame` points at the allocator's return address on the stack. NULL: not known. */
 static inline struct lwp_path *lwp_sites_path(struct lwp_sites *sites, const uint64_t *frame, uint32_t size)
 {
-    struct lwp_path **late = &sites->late[(*frame ^ (uint64_t)size << 32) * 0x9e3779b97f4a7c15u >> 55], *path = *late;
-    if (__builtin_expect(path && path->size == size && lwp_sites_are(&path->callers, frame, sites->stack_high), 1))
-        return path;
-    return lwp_sites_path_slow(sites, frame, size, late);
+    const struct lwp_site *site = &sites->site[lwp_sites_first(*frame)];
+    if (__builtin_expect(site->ra != *frame, 0))
+        return lwp_sites_path_slow(sites, frame, size);
+    uint32_t at = lwp_sites_reach(sites, site, frame);
+    struct lwp_callers callers = {*frame, frame[at], frame[at]};
+    if (site->deep && at) {
+        const struct lwp_site *upper = &sites->site[lwp_sites_first(callers.caller)];
+        if (__builtin_expect(upper->ra != callers.caller, 0))
+            return lwp_sites_path_slow(sites, frame, size);
+        callers.above = frame[at + lwp_sites_reach(sites, upper, frame + at)];
+    }
+    uint64_t key = lwp_sites_key(&callers, size);
+    struct lwp_path *path = &sites->path[key >> 53];
+    return __builtin_expect(path->key == key, 1) ? path : lwp_sites_path_slow(sites, frame, size);
 }
 
-_Static_assert(LWP_PATHS_LATE == 1 << 9, "the hash's upper 9 bits");
+_Static_assert(LWP_SITES == 1 << 11, "the product's upper 11 bits");
+_Static_assert(LWP_PATHS == 1 << 11 && sizeof(struct lwp_path) == 16, "the key's upper 11 bits; four in a line");
 
 #endif

@@ -29,7 +29,7 @@ awk '
     END {
         for (l in lines) kinds++
         printf "%d accesses in blocks, %d elsewhere, %d wrong, %d kinds of block\n", checked, other, wrong, kinds
-        exit wrong > 0 || checked < 300 || kinds < 10
+        exit wrong > 0 || checked < 300 || kinds < 12
     }' truth process samples > found || { tail -n 20 found; head -n 3 samples; exit 1; }
 cat found
 
