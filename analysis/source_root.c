@@ -1,5 +1,6 @@
 #include "analysis/source_root.h"
 
+#include "base/path.h"
 #include "base/work_tree.h"
 
 #include <limits.h>
@@ -40,18 +41,9 @@ static const char *root_normal(struct lwp_arena *arena, const char *path)
     return *normal ? normal : absolute ? "/" : ".";
 }
 
-/* What comes after `root`/ in `path`, both normal, or NULL. */
-static const char *root_below(const char *root, const char *path)
-{
-    size_t length = strlen(root);
-    if (strcmp(root, "/") == 0)
-        return path[0] == '/' ? path + 1 : NULL;
-    return strncmp(root, path, length) == 0 && path[length] == '/' ? path + length + 1 : NULL;
-}
-
 const char *lwp_source_relative(struct lwp_arena *arena, const char *root, const char *path)
 {
-    const char *normal = root_normal(arena, path), *below = root ? root_below(root, normal) : NULL;
+    const char *normal = root_normal(arena, path), *below = root ? lwp_path_below(normal, root) : NULL;
     return below && *below ? below : normal;
 }
 
@@ -67,13 +59,13 @@ static void root_of_file(struct root_files *files, const char *path)
     if (*path != '/' || lwp_source_is_system(path))
         return;
     path = root_normal(files->arena, path);
-    files->found |= files->below && root_below(files->below, path);
+    files->found |= files->below && lwp_path_is_below(path, files->below);
     if (!files->common) {
         files->common = lwp_arena_strdup(files->arena, path);
         *strrchr(files->common, '/') = '\0';
         return;
     }
-    while (*files->common && !root_below(files->common, path))
+    while (*files->common && !lwp_path_is_below(path, files->common))
         *strrchr(files->common, '/') = '\0';
 }
 

@@ -12,11 +12,22 @@ static inline const char *lwp_path_last(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* Whether `path` is `folder` or below it; both absolute and without links, no slash at the end but in "/". */
-static inline bool lwp_path_is_below(const char *path, const char *folder)
+/* What of `path` comes after `folder` and the slash, "" if it is the folder itself; NULL: it is not below. Both are
+ * absolute and normal, no slash at the end but in "/". */
+static inline const char *lwp_path_below(const char *path, const char *folder)
 {
     size_t length = strlen(folder);
-    return length && strncmp(path, folder, length) == 0 && (!path[length] || path[length] == '/' || folder[length - 1] == '/');
+    if (!length || strncmp(path, folder, length) != 0)
+        return NULL;
+    if (path[length] == '/')
+        return path + length + 1;
+    return !path[length] || folder[length - 1] == '/' ? path + length : NULL;
+}
+
+/* Whether `path` is `folder` or below it; both as for lwp_path_below(), and without links. */
+static inline bool lwp_path_is_below(const char *path, const char *folder)
+{
+    return lwp_path_below(path, folder) != NULL;
 }
 
 #endif
