@@ -36,8 +36,9 @@ assert split["type"] == "struct neuron" and groups == ["IU", "P", "QX", "V", "W"
 assert split["cold"]["fields"] == ["R"], split["cold"]
 PY
 
-# sampling beside it: both engines' shares, the same advice, and what both confirm
-"$LWP" collect -q -e timer -F 5000 --max-overhead 50 -o sampled -- "$BUILD/examples-bin/neuron" 1 2 > out 2> err || { cat err; fail "timer"; }
+# sampling beside it, of ten times the rounds, as seldom loops decide the advice, too: both engines' shares, the same
+# advice, and what both confirm
+"$LWP" collect -q -e timer -F 5000 --max-overhead 50 -o sampled -- "$BUILD/examples-bin/neuron" 1 20 > out 2> err || { cat err; fail "timer"; }
 "$LWP" diff sampled one > agreement || fail "lwp diff of a timer result and an exact one"
 grep -q 'struct neuron .* sampled, .* exact; the same advice' agreement && grep -q 'both  *Split struct neuron' agreement || { cat agreement; fail "the agreement is not shown"; }
 "$LWP" diff --json one sampled > agreement.json || fail "lwp diff --json"
