@@ -8,7 +8,7 @@ programs=$SRC/tests/programs
 "$CC" -g -O2 -pthread -DSLEEP -o "$TMP/ring" "$programs/ring.c"
 "$CC" -g -O2 -pthread -DSLEEP -o "$TMP/master" "$programs/master_worker.c"
 "$SRC/tests/truth/lines_runs.py" "$LWP" "$TMP/lines" "$TMP/lines.result" fields fields_apart read_mostly same processes \
-    --seconds 1 --schema "$SRC/docs/analysis.schema.json"
+    --seconds 2.5 --schema "$SRC/docs/analysis.schema.json"
 cd "$TMP"
 for program in ring master; do
     "$LWP" collect -q --no-analyze -o "r.$program" "./$program" 1.5 >"$program.out"
