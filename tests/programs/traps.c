@@ -60,7 +60,7 @@ int main(int argc, char **argv)
         store_slowly();
         execlp("/nonexistent/program", "x", (char *)text, (char *)NULL);
         perror("execlp");
-        for (int i = 0; i < 10; i++)
+        for (int i = 0; i < 40; i++)
             store_slowly();
         return 7;
     }
