@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-enum { LOOPS_COVERED = 24, USES_MAX = 96, SCALAR_MAX = 8, SURE_ACCESSES = 20 };
+enum { LOOPS_COVERED = 24, USES_MAX = 96, SCALAR_MAX = 8, SURE_ACCESSES = 20, LANE_SURE_ACCESSES = 64 };
 
 static const double keeps_to = 0.8;
 
@@ -16,25 +16,31 @@ struct element_use {
 struct element_cover {
     uint32_t region;
     uint64_t accesses;
+    size_t lanes; /* streams of which no other one's code tells where they go */
     bool wide;
     struct element_use uses[USES_MAX];
     size_t count;
     uint8_t *touched; /* by byte of the stride */
 };
 
-static void cover_add(struct element_cover *cover, uint64_t stride, uint64_t residue, uint16_t bytes, bool packed)
+/* Whether something is touched that was not before. */
+static bool cover_add(struct element_cover *cover, uint64_t stride, uint64_t residue, uint16_t bytes, bool packed)
 {
-    for (uint64_t at = residue; at < residue + bytes && at < residue + stride; at++)
-        cover->touched[at % stride] = 1; // NOLINT(clang-analyzer-core.NullDereference): cover_of() gives none without
+    bool news = false;
+    for (uint64_t at = residue; at < residue + bytes && at < residue + stride; at++) {
+        news |= !cover->touched[at % stride]; // NOLINT(clang-analyzer-core.NullDereference): cover_of() gives none without
+        cover->touched[at % stride] = 1;
+    }
     if (packed || bytes > SCALAR_MAX) {
         cover->wide = true;
-        return;
+        return news;
     }
     for (size_t i = 0; i < cover->count; i++)
         if (cover->uses[i].residue == residue && cover->uses[i].bytes == bytes)
-            return;
+            return news;
     if (cover->count < USES_MAX)
         cover->uses[cover->count++] = (struct element_use){residue, bytes};
+    return news;
 }
 
 static struct element_cover *cover_of(struct lwp_element_covers *covers, uint32_t region)
@@ -58,7 +64,7 @@ static void cover_stream(const struct lwp_profile *profile, const struct lwp_str
 {
     enum { SIBLINGS = 64 };
     struct lwp_sibling siblings[SIBLINGS];
-    cover_add(cover, stride, residue, stream->bytes, lwp_element_packed(profile, stream));
+    cover->lanes += cover_add(cover, stride, residue, stream->bytes, lwp_element_packed(profile, stream));
     const struct lwp_place *place =
         stream->module == LWP_NONE ? NULL : lwp_code_place(profile->code, stream->module, stream->address);
     size_t count = place ? lwp_code_siblings(profile->code, stream->module, stream->address, siblings, SIBLINGS) : 0;
@@ -92,6 +98,32 @@ void lwp_element_covers_find(struct lwp_profile *profile, const struct lwp_eleme
     }
 }
 
+/* In how many of the elements of `size` in a stride the loop touches the byte `first`. */
+static uint64_t cover_touches(const struct element_cover *cover, uint64_t stride, uint64_t size, uint64_t first)
+{
+    uint64_t touched = 0;
+    for (uint64_t at = first; at < stride; at += size)
+        touched += cover->touched[at];
+    return touched;
+}
+
+/* Of an unrolled gather each lane has a register of its own: while lanes are met that rarely, some are not met at all. */
+static bool cover_lacks_lanes(const struct element_cover *cover, uint64_t stride, uint64_t size)
+{
+    uint64_t parts = stride / size, touched = 0, wanted = 0;
+    if (cover->lanes * 4 < parts * 3 || cover->accesses >= cover->lanes * LANE_SURE_ACCESSES)
+        return false;
+    for (size_t i = 0; i < cover->count; i++)
+        if (cover->uses[i].bytes > size)
+            return false;
+    for (uint64_t first = 0; first < size; first++) {
+        uint64_t own = cover_touches(cover, stride, size, first);
+        touched += own;
+        wanted += own ? parts : 0;
+    }
+    return touched * 4 >= wanted * 3;
+}
+
 /* Whether the loop may be one over elements of `size`, several at a time: what it touches of one it touches of all. */
 static bool cover_repeats(const struct element_cover *cover, uint64_t stride, uint64_t size)
 {
@@ -107,13 +139,9 @@ static bool cover_repeats(const struct element_cover *cover, uint64_t stride, ui
         if (!found)
             return false;
     }
-    for (uint64_t first = 0; cover->wide && first < size; first++) {
-        bool all = true;
-        for (uint64_t at = first; all && at < stride; at += size)
-            all = cover->touched[at];
-        if (all)
+    for (uint64_t first = 0; cover->wide && first < size; first++)
+        if (cover_touches(cover, stride, size, first) == stride / size)
             return true;
-    }
     return !cover->wide;
 }
 
@@ -122,7 +150,8 @@ bool lwp_element_covers_repeat(const struct lwp_element_covers *covers, uint64_t
     if (size == 0 || covers->stride % size || covers->stride / size > LWP_ELEMENT_PARTS)
         return false;
     for (size_t i = 0; i < covers->count; i++)
-        if (covers->items[i].accesses >= SURE_ACCESSES && !cover_repeats(&covers->items[i], covers->stride, size))
+        if (covers->items[i].accesses >= SURE_ACCESSES && !cover_repeats(&covers->items[i], covers->stride, size) &&
+            !cover_lacks_lanes(&covers->items[i], covers->stride, size))
             return false;
     return true;
 }

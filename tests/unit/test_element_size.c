@@ -131,6 +131,27 @@ static void test_unrolled(void **state)
     done();
 }
 
+/* An unrolled gather from elements of 16 bytes, its last lane not sampled: as likely as not while the others hardly are,
+ * but not when they are all the time. */
+static void test_lanes(void **state)
+{
+    (void)state;
+    for (int samples = 12; samples <= 120; samples += 108) {
+        struct walk lanes[15];
+        for (size_t i = 0; i < 15; i++)
+            lanes[i] = (struct walk){0, 0, 256, 16 * i + 4, 100000, 4, samples, false};
+        look(25600000, lanes, 15);
+        assert_int_equal(evidence.stride, 256);
+        assert_int_equal(evidence.bytes, samples == 12 ? 16 : 256);
+        assert_true(lwp_element_evidence_allows(&evidence, 16) == (samples == 12));
+        assert_false(lwp_element_evidence_allows(&evidence, 2)); /* accesses of 4 bytes */
+        done();
+        look(25600000, lanes, 9); /* too few to be all lanes but for some */
+        assert_int_equal(evidence.bytes, 256);
+        done();
+    }
+}
+
 /* Vectors over all bytes say nothing of where elements end. */
 static void test_vectors(void **state)
 {
@@ -297,7 +318,7 @@ static void test_claimed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_halves),  cmocka_unit_test(test_unrolled), cmocka_unit_test(test_vectors),
+        cmocka_unit_test(test_halves),  cmocka_unit_test(test_unrolled), cmocka_unit_test(test_lanes),   cmocka_unit_test(test_vectors),
         cmocka_unit_test(test_several), cmocka_unit_test(test_header),   cmocka_unit_test(test_inside),
         cmocka_unit_test(test_words),   cmocka_unit_test(test_tables),   cmocka_unit_test(test_claimed),
     };
