@@ -68,11 +68,12 @@ job third -o none -- ./nowhere
 # A rank that is killed leaves what it had; the others' result stands.
 for rank in 0 1 2; do as_rank $rank fourth -o cut -- ./app 100 & done
 PMI_RANK=3 PMI_SIZE=4 PMI_JOBID=fourth "$LWP" collect -o cut -- ./app 100000 2> err.3 &
-sleep 2
+for tenth in $(seq 100); do ls cut/r3/p*/t*.lwps > /dev/null 2>&1 && break; sleep 0.1; done
+sleep 0.5
 pkill -KILL -f -- "collect -o cut -- ./app 100000"
 pkill -KILL -f -- '^./app 100000'
 wait
-[ -d cut/r3 ] || fail "the killed rank's samples are gone"
+[ -d cut/r3 ] || { ls cut; cat err.3; fail "the killed rank's samples are gone"; }
 "$LWP" report cut > report 2>&1 || { cat report; fail "report beside a killed rank"; }
 
 command -v mpirun > /dev/null || exit 0
