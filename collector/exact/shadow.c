@@ -2,7 +2,7 @@
 
 enum {
     LEAVES = 1 << (ADDRESS_BITS - LEAF_BITS),
-    LEAF_WORDS = 1 << (LEAF_BITS - 2),
+    LEAF_WORDS = HIGH + (1 << (LEAF_BITS - 3)),
     WINDOW = 12, /* bytes of the words that a piece of 8 can touch */
 };
 
@@ -44,17 +44,21 @@ void lwp_shadow_fini(struct lwp_shadow *shadow)
     *shadow = (struct lwp_shadow){0};
 }
 
-/* NULL: there is no memory for it. */
+/* The word of an address. NULL: there is no memory for it. */
 static uint64_t *shadow_at(struct lwp_shadow *shadow, uint64_t address)
 {
-    uint64_t *word = shadow_find(shadow, address);
-    if (word || address >> ADDRESS_BITS)
-        return word;
-    size_t leaf = address >> LEAF_BITS;
-    shadow->leaves[leaf] = shadow->port->map(LEAF_WORDS * sizeof(uint64_t));
-    shadow->leaf_low = leaf < shadow->leaf_low ? leaf : shadow->leaf_low;
-    shadow->leaf_high = leaf >= shadow->leaf_high ? leaf + 1 : shadow->leaf_high;
-    return shadow_find(shadow, address);
+    uint64_t *unit = shadow_find(shadow, address);
+    if (!unit && !(address >> ADDRESS_BITS)) {
+        size_t leaf = address >> LEAF_BITS;
+        shadow->leaves[leaf] = shadow->port->map(LEAF_WORDS * sizeof(uint64_t));
+        shadow->leaf_low = leaf < shadow->leaf_low ? leaf : shadow->leaf_low;
+        shadow->leaf_high = leaf >= shadow->leaf_high ? leaf + 1 : shadow->leaf_high;
+        unit = shadow_find(shadow, address);
+    }
+    if (!unit)
+        return NULL;
+    unit_split(unit);
+    return unit_word(unit, address);
 }
 
 static void count_store(struct lwp_shadow *shadow, uint32_t first, uint32_t second, uint64_t address, unsigned bytes,
@@ -107,9 +111,17 @@ static bool load_word(struct lwp_shadow *shadow, uint64_t *word, uint64_t addres
     return true;
 }
 
-static bool load_two_words(struct lwp_shadow *shadow, uint64_t *word, uint64_t address, uint32_t context)
+/* Afterwards a unit is whole again if it can be. */
+static void unit_join(uint64_t *unit)
 {
-    uint64_t low = word[0], high = word[1];
+    uint64_t whole;
+    if (unit_whole(unit, &whole))
+        *unit = whole;
+}
+
+static bool load_unit(struct lwp_shadow *shadow, uint64_t *unit, uint64_t address, uint32_t context)
+{
+    uint64_t low = unit[0], high = unit[HIGH];
     uint32_t by_low = word_loaded_by(low), by_high = word_loaded_by(high);
     if ((by_low | by_high) & TUPLE)
         return false;
@@ -119,8 +131,9 @@ static bool load_two_words(struct lwp_shadow *shadow, uint64_t *word, uint64_t a
         count_load(shadow, by_low, context, address, by_low == by_high ? 8 : 4, unchanged);
     if (by_high && by_high != by_low)
         count_load(shadow, by_high, context, address, 4, unchanged);
-    word[0] = word_make(word_stored_by(low), 0, context, 15);
-    word[1] = word_make(word_stored_by(high), 0, context, 15);
+    unit[0] = word_make(word_stored_by(low), 0, context, 15);
+    unit[HIGH] = word_make(word_stored_by(high), 0, context, 15);
+    unit_join(unit);
     return true;
 }
 
@@ -138,10 +151,10 @@ static bool store_word(struct lwp_shadow *shadow, uint64_t *word, uint64_t addre
     return true;
 }
 
-static bool store_two_words(struct lwp_shadow *shadow, uint64_t *word, uint64_t address, uint32_t context, unsigned same,
-                            enum lwps_value value)
+static bool store_unit(struct lwp_shadow *shadow, uint64_t *unit, uint64_t address, uint32_t context, unsigned same,
+                       enum lwps_value value)
 {
-    uint64_t low = word[0], high = word[1];
+    uint64_t low = unit[0], high = unit[HIGH];
     uint32_t by_low = word_stored_by(low), by_high = word_stored_by(high);
     unsigned dead_low = mask_count(word_pending(low)), dead_high = mask_count(word_pending(high));
     if ((by_low | by_high) & TUPLE)
@@ -152,8 +165,9 @@ static bool store_two_words(struct lwp_shadow *shadow, uint64_t *word, uint64_t 
         count_store(shadow, by_low, context, address, 4, dead_low, value);
     if (by_high && by_low != by_high)
         count_store(shadow, by_high, context, address, 4, dead_high, value);
-    word[0] = word_make(context, 15, word_loaded_by(low), word_unchanged(low) & same);
-    word[1] = word_make(context, 15, word_loaded_by(high), word_unchanged(high) & same >> 4);
+    unit[0] = word_make(context, 15, word_loaded_by(low), word_unchanged(low) & same);
+    unit[HIGH] = word_make(context, 15, word_loaded_by(high), word_unchanged(high) & same >> 4);
+    unit_join(unit);
     return true;
 }
 
@@ -271,7 +285,7 @@ void lwp_shadow_load_slowly(struct lwp_shadow *shadow, uint64_t address, unsigne
     shadow->loaded += bytes;
     if (word && words == 1 && load_word(shadow, word, address, bytes, context))
         return;
-    if (word && bytes == 8 && !(address & 7) && load_two_words(shadow, word, address, context))
+    if (word && bytes == 8 && !(address & 7) && load_unit(shadow, word, address, context))
         return;
     if (words == 1)
         load_window(shadow, address, bytes, context, 1);
@@ -292,7 +306,7 @@ void lwp_shadow_store_slowly(struct lwp_shadow *shadow, uint64_t address, unsign
     shadow->stored += bytes;
     if (word && words == 1 && store_word(shadow, word, address, bytes, context, same, value))
         return;
-    if (word && bytes == 8 && !(address & 7) && store_two_words(shadow, word, address, context, same, value))
+    if (word && bytes == 8 && !(address & 7) && store_unit(shadow, word, address, context, same, value))
         return;
     if (words == 1)
         store_window(shadow, address, bytes, context, same, value, 1);
@@ -309,56 +323,77 @@ static void use_part(struct lwp_shadow *shadow, uint64_t *word, unsigned mask)
     *word &= ~((uint64_t)mask << PENDING);
 }
 
+/* Some bytes of one unit. */
+static void use_unit(struct lwp_shadow *shadow, uint64_t *unit, unsigned mask)
+{
+    if (!(*unit & SPLIT)) {
+        if (!whole_pending(*unit))
+            return;
+        if (mask == 255) {
+            shadow->used += 8;
+            *unit &= ~((uint64_t)1 << WHOLE_PENDING);
+            return;
+        }
+        unit_split(unit);
+    }
+    use_part(shadow, unit, mask & 15);
+    use_part(shadow, unit + HIGH, mask >> 4);
+}
+
 void lwp_shadow_use(struct lwp_shadow *shadow, uint64_t address, uint64_t bytes)
 {
     uint64_t end = address + bytes;
     while (address < end && !(address >> ADDRESS_BITS)) {
-        uint64_t *word = shadow_find(shadow, address);
-        uint64_t next = word ? (address | 3) + 1 : (address | LEAF_MASK) + 1;
+        uint64_t *unit = shadow_find(shadow, address);
+        uint64_t next = unit ? (address | 7) + 1 : (address | LEAF_MASK) + 1;
         if (next > end)
             next = end;
-        if (word && word_pending(*word))
-            use_part(shadow, word, mask_bits(address & 3, (unsigned)(next - address)));
+        if (unit)
+            use_unit(shadow, unit, mask_bits(address & 7, (unsigned)(next - address)));
         address = next;
     }
 }
 
 static void forget_part(struct lwp_shadow *shadow, uint64_t *word, unsigned mask)
 {
-    *word = word_make(packed_with(shadow, word_stored_by(*word), mask, 0), word_pending(*word) & ~mask,
-                      packed_with(shadow, word_loaded_by(*word), mask, 0), word_unchanged(*word) & ~mask);
+    if (mask)
+        *word = word_make(packed_with(shadow, word_stored_by(*word), mask, 0), word_pending(*word) & ~mask,
+                          packed_with(shadow, word_loaded_by(*word), mask, 0), word_unchanged(*word) & ~mask);
 }
 
-/* Whole words of one leaf. Only what is not 0 is written: memory that was never touched is to stay so. */
-static void forget_words(uint64_t *word, const uint64_t *end)
+/* Whole units of one leaf. Only what is not 0 is written: memory that was never touched is to stay so. */
+static void forget_units(uint64_t *unit, const uint64_t *end)
 {
     typedef uint64_t two __attribute__((vector_size(16), aligned(8), may_alias));
-    for (; end - word >= 8; word += 8) {
-        two *at = (two *)word, any = at[0] | at[1] | at[2] | at[3];
+    for (; end - unit >= 8; unit += 8) {
+        two *at = (two *)unit, any = at[0] | at[1] | at[2] | at[3];
         if (any[0] | any[1])
             at[0] = at[1] = at[2] = at[3] = (two){0};
     }
-    for (; word < end; word++)
-        if (*word)
-            *word = 0;
+    for (; unit < end; unit++)
+        if (*unit)
+            *unit = 0;
 }
 
 void lwp_shadow_forget(struct lwp_shadow *shadow, uint64_t address, uint64_t bytes)
 {
     uint64_t end = address + bytes;
     while (address < end && !(address >> ADDRESS_BITS)) {
-        uint64_t next = (address | LEAF_MASK) + 1, *word = shadow_find(shadow, address);
+        uint64_t next = (address | LEAF_MASK) + 1, *unit = shadow_find(shadow, address);
         if (next > end)
             next = end;
-        if (!word) {
-            address = next;
-        } else if (address & 3 || next - address < 4) {
-            next = (address | 3) + 1 < next ? (address | 3) + 1 : next;
-            forget_part(shadow, word, mask_bits(address & 3, (unsigned)(next - address)));
-            address = next;
-        } else {
-            forget_words(word, word + (next - address) / 4);
-            address = next & ~(uint64_t)3;
+        if (unit && (address & 7 || next - address < 8)) {
+            next = (address | 7) + 1 < next ? (address | 7) + 1 : next;
+            unsigned mask = mask_bits(address & 7, (unsigned)(next - address));
+            if (*unit) {
+                unit_split(unit);
+                forget_part(shadow, unit, mask & 15);
+                forget_part(shadow, unit + HIGH, mask >> 4);
+            }
+        } else if (unit) {
+            forget_units(unit, unit + (next - address) / 8);
+            next &= ~(uint64_t)7;
         }
+        address = next;
     }
 }

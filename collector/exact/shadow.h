@@ -6,8 +6,9 @@
  * before and nobody has changed since (LoadSpy). Dead is told byte by byte, silent by pieces of at most 8 bytes from the
  * access's start: all of a piece must be the same, or it is counted as other. A value that was changed and changed back counts as changed.
  *
- * 4 bytes of the program share a word of 64 bits (2 bytes a byte), given in leaves for 16 MiB of addresses as they are
- * touched. Bytes of a word that have different contexts are told by tuples (shadow_tuples.h).
+ * 8 bytes of the program that are alike share a unit of 64 bits; if they are not, 4 bytes share a word of as many. Both
+ * are given in leaves for 16 MiB of addresses as they are touched. Bytes of a word that have different contexts are told
+ * by tuples (shadow_tuples.h).
  *
  * Contexts are numbers of (call path, accessing instruction) from 1 to LWP_SHADOW_UNKNOWN. All threads share the shadow:
  * what one stores and another loads is used. Freestanding; not reentrant. */

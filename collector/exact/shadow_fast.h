@@ -10,15 +10,16 @@ enum {
     ADDRESS_BITS = 47,
     LEAF_BITS = 24,
     LEAF_MASK = (1 << LEAF_BITS) - 1,
-    TUPLE = 1 << 27, /* in place of a context: the rest is the number of a tuple */
+    HIGH = (1 << (LEAF_BITS - 3)) + 520, /* from a unit to the word of its upper four bytes, in another set of the cache */
+    TUPLE = 1 << 26, /* in place of a context: the rest is the number of a tuple */
 };
 
-/* A word: bits 36-63 who stored its four bytes last, 32-35 which of them nobody has loaded since, 4-31 who loaded them
- * last, 0-3 which of them have not changed since. 0: nothing is known. */
-enum { STORED_BY = 36, PENDING = 32, LOADED_BY = 4, UNCHANGED = 0 };
-static const uint32_t context_mask = 0xfffffff;
-#define STORED_BY_TUPLE ((uint64_t)TUPLE << STORED_BY)
-#define LOADED_BY_TUPLE ((uint64_t)TUPLE << LOADED_BY)
+/* A unit, of 8 bytes: bits 37-63 who stored them last, 10-36 who loaded them last, 9 whether nobody has loaded them
+ * since, 1-8 which of them have not changed since. 0: nothing is known. With bit 0 it is split: this is the word of its
+ * lower four bytes, that of the upper ones is elsewhere. A word: bit 0, contexts as in a unit, 5-8 which of its four
+ * bytes nobody has loaded since, 1-4 which have not changed. */
+enum { STORED_BY = 37, LOADED_BY = 10, WHOLE_PENDING = 9, PENDING = 5, UNCHANGED = 1, SPLIT = 1 };
+static const uint32_t context_mask = 0x7ffffff;
 
 static inline uint32_t word_stored_by(uint64_t word)
 {
@@ -42,8 +43,46 @@ static inline unsigned word_unchanged(uint64_t word)
 
 static inline uint64_t word_make(uint32_t stored_by, unsigned pending, uint32_t loaded_by, unsigned unchanged)
 {
-    return (uint64_t)stored_by << STORED_BY | (uint64_t)pending << PENDING | (uint64_t)loaded_by << LOADED_BY |
+    return (uint64_t)stored_by << STORED_BY | (uint64_t)loaded_by << LOADED_BY | (uint64_t)pending << PENDING |
+           (uint64_t)unchanged << UNCHANGED | SPLIT;
+}
+
+static inline uint64_t whole_make(uint32_t stored_by, unsigned pending, uint32_t loaded_by, unsigned unchanged)
+{
+    return (uint64_t)stored_by << STORED_BY | (uint64_t)loaded_by << LOADED_BY | (uint64_t)pending << WHOLE_PENDING |
            (uint64_t)unchanged << UNCHANGED;
+}
+
+static inline unsigned whole_pending(uint64_t whole)
+{
+    return whole >> WHOLE_PENDING & 1;
+}
+
+static inline unsigned whole_unchanged(uint64_t whole)
+{
+    return whole >> UNCHANGED & 255;
+}
+
+static inline void unit_split(uint64_t *unit)
+{
+    uint64_t whole = *unit;
+    unsigned pending = whole_pending(whole) ? 15 : 0, unchanged = whole_unchanged(whole);
+    if (whole & SPLIT)
+        return;
+    unit[0] = word_make(word_stored_by(whole), pending, word_loaded_by(whole), unchanged & 15);
+    unit[HIGH] = word_make(word_stored_by(whole), pending, word_loaded_by(whole), unchanged >> 4);
+}
+
+/* What it is as a whole; false: its halves differ. */
+static inline bool unit_whole(const uint64_t *unit, uint64_t *whole)
+{
+    uint64_t low = *whole = *unit;
+    if (!(low & SPLIT))
+        return true;
+    uint64_t high = unit[HIGH];
+    unsigned pending = word_pending(low);
+    *whole = whole_make(word_stored_by(low), pending & 1, word_loaded_by(low), word_unchanged(low) | word_unchanged(high) << 4);
+    return !((low ^ high) >> LOADED_BY) && pending == word_pending(high) && (pending == 0 || pending == 15);
 }
 
 /* The ways of lwp_shadow_load() and lwp_shadow_store() that always work. */
@@ -51,11 +90,17 @@ void lwp_shadow_load_slowly(struct lwp_shadow *shadow, uint64_t address, unsigne
 void lwp_shadow_store_slowly(struct lwp_shadow *shadow, uint64_t address, unsigned bytes, uint32_t context, uint64_t before,
                              uint64_t after, unsigned element);
 
-/* The word of an address, NULL where there is none yet. */
+/* The unit of an address, NULL where there is none yet. */
 static inline uint64_t *shadow_find(const struct lwp_shadow *shadow, uint64_t address)
 {
     uint64_t *leaf = address >> ADDRESS_BITS ? NULL : shadow->leaves[address >> LEAF_BITS];
-    return leaf ? &leaf[(address & LEAF_MASK) >> 2] : NULL;
+    return leaf ? &leaf[(address & LEAF_MASK) >> 3] : NULL;
+}
+
+/* The word of an address in its unit, which is split. */
+static inline uint64_t *unit_word(uint64_t *unit, uint64_t address)
+{
+    return unit + (address & 4 ? HIGH : 0);
 }
 
 /* ---- counting ---- */
@@ -139,54 +184,88 @@ static inline bool part_contexts(const struct lwp_shadow *shadow, unsigned mask,
     return step->key == key;
 }
 
-/* ---- what a program does most: words of one context, or parts of a word, and a pair that was there before ---- */
+/* ---- what a program does most: units or words of one context, or parts of a word, and a pair that was there before ---- */
 
-struct shadow_piece {
-    uint64_t *low, *high; /* its words, the same one if the piece is of at most 4 bytes */
-    unsigned mask;        /* of its bytes in each */
-};
-
-/* False: it is not so simple. */
-static inline __attribute__((always_inline)) bool piece_at(const struct lwp_shadow *shadow, uint64_t address, unsigned bytes,
-                                                           struct shadow_piece *piece)
+/* The word of an access of at most 4 bytes, and which of its bytes it takes. NULL: it is not so simple. */
+static inline __attribute__((always_inline)) uint64_t *word_at(const struct lwp_shadow *shadow, uint64_t address, unsigned bytes,
+                                                               unsigned *mask)
 {
-    uint64_t *word = shadow_find(shadow, address);
-    if (!word)
+    uint64_t *unit = shadow_find(shadow, address);
+    *mask = mask_bits(address & 3, bytes);
+    if (!unit || *mask >> 4)
+        return NULL;
+    if (__builtin_expect(!(*unit & SPLIT), 0))
+        unit_split(unit);
+    return unit_word(unit, address);
+}
+
+static inline __attribute__((always_inline)) bool load_fast_unit(struct lwp_shadow *shadow, uint64_t address, uint32_t context)
+{
+    uint64_t *unit = shadow_find(shadow, address), old;
+    if (!unit || address & 7 || !unit_whole(unit, &old))
         return false;
-    piece->low = word;
-    piece->high = bytes == 8 ? word + 1 : word;
-    piece->mask = bytes == 8 ? 15 : mask_bits(address & 3, bytes);
-    return bytes == 8 ? !(address & 7) : !(piece->mask >> 4);
+    uint32_t by = word_loaded_by(old);
+    if (by) {
+        struct lwp_shadow_pair *pair = by & TUPLE ? NULL : lwp_shadow_pairs_known(&shadow->pairs, LWP_SHADOW_LOADS, by, context, address);
+        if (__builtin_expect(!pair, 0))
+            return false;
+        pair_load(pair, 8, whole_unchanged(old) == 255);
+    }
+    shadow->loaded += 8;
+    shadow->used += 8 * whole_pending(old);
+    uint64_t now = whole_make(word_stored_by(old), 0, context, 255);
+    if (*unit != now)
+        *unit = now;
+    return true;
+}
+
+static inline __attribute__((always_inline)) bool store_fast_unit(struct lwp_shadow *shadow, uint64_t address, uint32_t context,
+                                                                  uint64_t before, uint64_t after, enum lwps_value value)
+{
+    uint64_t *unit = shadow_find(shadow, address), old;
+    if (!unit || address & 7 || !unit_whole(unit, &old))
+        return false;
+    uint32_t by = word_stored_by(old);
+    if (by) {
+        struct lwp_shadow_pair *pair = by & TUPLE ? NULL : lwp_shadow_pairs_known(&shadow->pairs, LWP_SHADOW_STORES, by, context, address);
+        if (__builtin_expect(!pair, 0))
+            return false;
+        pair_store(pair, 8, 8 * whole_pending(old), value);
+    }
+    shadow->stored += 8;
+    unsigned same = before == after ? 255 : same_bytes(before, after);
+    *unit = whole_make(context, 1, word_loaded_by(old), whole_unchanged(old) & same);
+    return true;
 }
 
 /* False: it is not so simple, and nothing was done. `bytes`, 1 to 8, is to be known to the compiler. */
 static inline __attribute__((always_inline)) bool lwp_shadow_load_fast(struct lwp_shadow *shadow, uint64_t address,
                                                                        unsigned bytes, uint32_t context)
 {
-    struct shadow_piece piece;
-    if (!piece_at(shadow, address, bytes, &piece))
+    if (bytes == 8)
+        return load_fast_unit(shadow, address, context);
+    unsigned mask;
+    uint64_t *word = word_at(shadow, address, bytes, &mask);
+    if (!word)
         return false;
-    uint64_t old = *piece.low, both = old & *piece.high;
+    uint64_t old = *word;
     uint32_t packed = word_loaded_by(old), by = packed;
-    unsigned pending = word_pending(old) & piece.mask;
-    if ((old ^ *piece.high) >> LOADED_BY)
-        return false;
-    if (bytes >= 4 ? by & TUPLE || (pending && pending != 15)
-                   : !part_contexts(shadow, piece.mask, context, &by, &packed))
+    unsigned pending = word_pending(old) & mask;
+    if (bytes == 4 ? by & TUPLE || (pending && pending != 15) : !part_contexts(shadow, mask, context, &by, &packed))
         return false;
     if (by) {
         struct lwp_shadow_pair *pair = lwp_shadow_pairs_known(&shadow->pairs, LWP_SHADOW_LOADS, by, context, address);
         if (__builtin_expect(!pair, 0))
             return false;
-        pair_load(pair, bytes, !(piece.mask & ~word_unchanged(both)));
+        pair_load(pair, bytes, !(mask & ~word_unchanged(old)));
     }
     shadow->loaded += bytes;
-    shadow->used += bytes >= 4 ? pending ? bytes : 0 : mask_count(pending);
-    uint64_t now = bytes >= 4 ? word_make(word_stored_by(old), 0, context, 15)
+    shadow->used += bytes == 4 ? pending ? bytes : 0 : mask_count(pending);
+    uint64_t now = bytes == 4 ? word_make(word_stored_by(old), 0, context, 15)
                               : word_make(word_stored_by(old), word_pending(old) & ~pending, packed,
-                                          word_unchanged(old) | piece.mask);
-    if (both != now)
-        *piece.low = *piece.high = now;
+                                          word_unchanged(old) | mask);
+    if (old != now)
+        *word = now;
     return true;
 }
 
@@ -195,34 +274,26 @@ static inline __attribute__((always_inline)) bool lwp_shadow_store_fast(struct l
                                                                         unsigned bytes, uint32_t context, uint64_t before,
                                                                         uint64_t after, enum lwps_value value)
 {
-    struct shadow_piece piece;
-    if (!piece_at(shadow, address, bytes, &piece))
+    if (bytes == 8)
+        return store_fast_unit(shadow, address, context, before, after, value);
+    unsigned mask;
+    uint64_t *word = word_at(shadow, address, bytes, &mask);
+    if (!word)
         return false;
-    uint64_t old = *piece.low;
+    uint64_t old = *word;
     uint32_t packed = word_stored_by(old), by = packed;
-    unsigned pending = word_pending(old) & piece.mask;
-    if ((old ^ *piece.high) >> LOADED_BY)
-        return false;
-    if (bytes >= 4 ? by & TUPLE || (pending && pending != 15)
-                   : !part_contexts(shadow, piece.mask, context, &by, &packed))
+    unsigned pending = word_pending(old) & mask;
+    if (bytes == 4 ? by & TUPLE || (pending && pending != 15) : !part_contexts(shadow, mask, context, &by, &packed))
         return false;
     if (by) {
         struct lwp_shadow_pair *pair = lwp_shadow_pairs_known(&shadow->pairs, LWP_SHADOW_STORES, by, context, address);
         if (__builtin_expect(!pair, 0))
             return false;
-        pair_store(pair, bytes, bytes >= 4 ? pending ? bytes : 0 : mask_count(pending), value);
+        pair_store(pair, bytes, bytes == 4 ? pending ? bytes : 0 : mask_count(pending), value);
     }
     shadow->stored += bytes;
-    unsigned same = before == after ? 255 : same_bytes(before, after);
-    if (bytes < 4) {
-        unsigned changed = piece.mask & ~(same << (address & 3));
-        *piece.low = word_make(packed, word_pending(old) | piece.mask, word_loaded_by(old), word_unchanged(old) & ~changed);
-        return true;
-    }
-    uint64_t now = word_make(context, 15, word_loaded_by(old), 0);
-    *piece.high = now | (word_unchanged(*piece.high) & (bytes == 8 ? same >> 4 : same));
-    if (bytes == 8)
-        *piece.low = now | (word_unchanged(old) & same);
+    unsigned changed = before == after ? 0 : mask & ~(same_bytes(before, after) << (address & 3));
+    *word = word_make(bytes == 4 ? context : packed, word_pending(old) | mask, word_loaded_by(old), word_unchanged(old) & ~changed);
     return true;
 }
 

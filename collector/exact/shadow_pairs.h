@@ -31,7 +31,7 @@ enum lwp_shadow_kind {
 };
 
 /* Contexts that cannot be told apart any more, as tables are full. */
-enum { LWP_SHADOW_UNKNOWN = 0x7ffffff };
+enum { LWP_SHADOW_UNKNOWN = 0x3ffffff };
 
 /* Counts of bytes, and of times: an access counts once for each pair and each 8 bytes of it. */
 struct lwp_shadow_pair {
