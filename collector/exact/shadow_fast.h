@@ -184,6 +184,17 @@ static inline bool part_contexts(const struct lwp_shadow *shadow, unsigned mask,
     return step->key == key;
 }
 
+/* The same for an access of 1 to 4 bytes, which the compiler knows; 4 are the whole word. */
+static inline __attribute__((always_inline)) bool word_contexts(const struct lwp_shadow *shadow, unsigned bytes, unsigned mask,
+                                                                uint32_t context, uint32_t *by, uint32_t *packed)
+{
+    if (bytes < 4)
+        return part_contexts(shadow, mask, context, by, packed);
+    *by = *packed;
+    *packed = context;
+    return !(*by & TUPLE);
+}
+
 /* ---- what a program does most: units or words of one context, or parts of a word, and a pair that was there before ---- */
 
 /* The word of an access of at most 4 bytes, and which of its bytes it takes. NULL: it is not so simple. */
@@ -191,9 +202,10 @@ static inline __attribute__((always_inline)) uint64_t *word_at(const struct lwp_
                                                                unsigned *mask)
 {
     uint64_t *unit = shadow_find(shadow, address);
-    *mask = mask_bits(address & 3, bytes);
-    if (!unit || *mask >> 4)
+    unsigned from = address & 3;
+    if (!unit || from + bytes > 4)
         return NULL;
+    *mask = bytes == 4 ? 15 : mask_bits(from, bytes); /* known to the compiler, too, if it can be */
     if (__builtin_expect(!(*unit & SPLIT), 0))
         unit_split(unit);
     return unit_word(unit, address);
@@ -249,9 +261,8 @@ static inline __attribute__((always_inline)) bool lwp_shadow_load_fast(struct lw
     if (!word)
         return false;
     uint64_t old = *word;
-    uint32_t packed = word_loaded_by(old), by = packed;
-    unsigned pending = word_pending(old) & mask;
-    if (bytes == 4 ? by & TUPLE || (pending && pending != 15) : !part_contexts(shadow, mask, context, &by, &packed))
+    uint32_t packed = word_loaded_by(old), by;
+    if (!word_contexts(shadow, bytes, mask, context, &by, &packed))
         return false;
     if (by) {
         struct lwp_shadow_pair *pair = lwp_shadow_pairs_known(&shadow->pairs, LWP_SHADOW_LOADS, by, context, address);
@@ -260,10 +271,8 @@ static inline __attribute__((always_inline)) bool lwp_shadow_load_fast(struct lw
         pair_load(pair, bytes, !(mask & ~word_unchanged(old)));
     }
     shadow->loaded += bytes;
-    shadow->used += bytes == 4 ? pending ? bytes : 0 : mask_count(pending);
-    uint64_t now = bytes == 4 ? word_make(word_stored_by(old), 0, context, 15)
-                              : word_make(word_stored_by(old), word_pending(old) & ~pending, packed,
-                                          word_unchanged(old) | mask);
+    shadow->used += mask_count(word_pending(old) & mask);
+    uint64_t now = word_make(word_stored_by(old), word_pending(old) & ~mask, packed, word_unchanged(old) | mask);
     if (old != now)
         *word = now;
     return true;
@@ -281,19 +290,18 @@ static inline __attribute__((always_inline)) bool lwp_shadow_store_fast(struct l
     if (!word)
         return false;
     uint64_t old = *word;
-    uint32_t packed = word_stored_by(old), by = packed;
-    unsigned pending = word_pending(old) & mask;
-    if (bytes == 4 ? by & TUPLE || (pending && pending != 15) : !part_contexts(shadow, mask, context, &by, &packed))
+    uint32_t packed = word_stored_by(old), by;
+    if (!word_contexts(shadow, bytes, mask, context, &by, &packed))
         return false;
     if (by) {
         struct lwp_shadow_pair *pair = lwp_shadow_pairs_known(&shadow->pairs, LWP_SHADOW_STORES, by, context, address);
         if (__builtin_expect(!pair, 0))
             return false;
-        pair_store(pair, bytes, bytes == 4 ? pending ? bytes : 0 : mask_count(pending), value);
+        pair_store(pair, bytes, mask_count(word_pending(old) & mask), value);
     }
     shadow->stored += bytes;
     unsigned changed = before == after ? 0 : mask & ~(same_bytes(before, after) << (address & 3));
-    *word = word_make(bytes == 4 ? context : packed, word_pending(old) | mask, word_loaded_by(old), word_unchanged(old) & ~changed);
+    *word = word_make(packed, word_pending(old) | mask, word_loaded_by(old), word_unchanged(old) & ~changed);
     return true;
 }
 
