@@ -113,9 +113,6 @@ static bool cover_lacks_lanes(const struct element_cover *cover, uint64_t stride
     uint64_t parts = stride / size, touched = 0, wanted = 0;
     if (cover->lanes * 4 < parts * 3 || cover->accesses >= cover->lanes * LANE_SURE_ACCESSES)
         return false;
-    for (size_t i = 0; i < cover->count; i++)
-        if (cover->uses[i].bytes > size)
-            return false;
     for (uint64_t first = 0; first < size; first++) {
         uint64_t own = cover_touches(cover, stride, size, first);
         touched += own;
@@ -124,14 +121,12 @@ static bool cover_lacks_lanes(const struct element_cover *cover, uint64_t stride
     return touched * 4 >= wanted * 3;
 }
 
-/* Whether the loop may be one over elements of `size`, several at a time: what it touches of one it touches of all. */
+/* What the loop touches of one element of `size` it touches of all. */
 static bool cover_repeats(const struct element_cover *cover, uint64_t stride, uint64_t size)
 {
     for (size_t i = 0; i < cover->count; i++) {
         uint64_t next = (cover->uses[i].residue + size) % stride;
         bool found = false;
-        if (cover->uses[i].bytes > size)
-            return false;
         for (size_t j = 0; j < cover->count && !found; j++)
             found = cover->uses[j].residue == next && cover->uses[j].bytes == cover->uses[i].bytes;
         for (uint64_t at = next; cover->wide && !found && cover->touched[at % stride]; at++)
@@ -145,13 +140,21 @@ static bool cover_repeats(const struct element_cover *cover, uint64_t stride, ui
     return !cover->wide;
 }
 
+/* Whether the loop may be one over elements of `size`, several at a time. */
+static bool cover_may_be_of(const struct element_cover *cover, uint64_t stride, uint64_t size)
+{
+    for (size_t i = 0; i < cover->count; i++)
+        if (cover->uses[i].bytes > size)
+            return false;
+    return cover_repeats(cover, stride, size) || cover_lacks_lanes(cover, stride, size);
+}
+
 bool lwp_element_covers_repeat(const struct lwp_element_covers *covers, uint64_t size)
 {
     if (size == 0 || covers->stride % size || covers->stride / size > LWP_ELEMENT_PARTS)
         return false;
     for (size_t i = 0; i < covers->count; i++)
-        if (covers->items[i].accesses >= SURE_ACCESSES && !cover_repeats(&covers->items[i], covers->stride, size) &&
-            !cover_lacks_lanes(&covers->items[i], covers->stride, size))
+        if (covers->items[i].accesses >= SURE_ACCESSES && !cover_may_be_of(&covers->items[i], covers->stride, size))
             return false;
     return true;
 }
