@@ -22,11 +22,10 @@ regroup_runs() { # RUNS THREADS...
         options=
         [ $dense = 0 ] || options="-F 2000 --max-overhead 25"
         for example in diffusion boxes stencil; do
-            case $example in diffusion) rounds=32 ;; boxes) rounds=16 ;; stencil) rounds=448 ;; esac # a thousand samples
-            part=16
-            case $example in
-            diffusion) part=4 ;; # with fewer rounds the sum of `value` is so much of the whole that it may rightly be left out
-            stencil) part=5 ;;   # of 27 arrays one is seen a third as often as the others
+            case $example in # a thousand samples, and what part of it is enough for as many densely
+            diffusion) rounds=32 part=4 ;; # with fewer the sum of `value` is so much of the whole that it may rightly be left out
+            boxes) rounds=16 part=16 ;;
+            stencil) rounds=448 part=5 ;; # of 27 arrays one is seen a third as often as the others
             esac
             [ $dense = 0 ] || rounds=$((rounds / part))
             for threads; do
