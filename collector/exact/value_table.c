@@ -24,8 +24,8 @@ static bool table_resize(struct lwp_value_table *table, unsigned bits)
     struct lwp_value_table now = *table;
     now.room = (uint32_t)1 << bits;
     now.shift = 64 - (unsigned)__builtin_ctzll(table_chains(&now));
-    now.entries = table->port->map(now.room * sizeof *now.entries);
-    now.chains = table->port->map(table_chains(&now) * sizeof *now.chains);
+    now.entries = lwp_shadow_port_table(table->port, now.room * sizeof *now.entries);
+    now.chains = lwp_shadow_port_table(table->port, table_chains(&now) * sizeof *now.chains);
     if (!now.entries || !now.chains) {
         table_unmap(&now);
         return false;

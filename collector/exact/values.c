@@ -47,7 +47,7 @@ static struct {
 
 _Static_assert((int)LWP_VALUE_AHEAD == (int)LWP_TRACE_AHEAD, "words that may be looked at");
 
-static const struct lwp_shadow_port values_port = {.map = lwp_pages_map, .unmap = lwp_pages_unmap};
+static const struct lwp_shadow_port values_port = {.map = lwp_pages_map, .unmap = lwp_pages_unmap, .large = lwp_pages_large};
 
 /* ---- superblocks ---- */
 
