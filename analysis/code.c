@@ -18,6 +18,7 @@ struct lwp_code *lwp_code_new(struct lwp_arena *arena)
     code->arena = arena;
     code->strings = lwp_map_new();
     code->accesses_by_loop = lwp_map_new();
+    code->bodies_by_loop = lwp_map_new();
     code->types_by_content = lwp_map_new();
     elf_version(EV_CURRENT);
     lwp_file_guard();
@@ -51,6 +52,8 @@ void lwp_code_free(struct lwp_code *code)
     for (size_t i = 0; i < code->accesses_count; i++)
         free(code->accesses[i].items);
     free(code->accesses);
+    lwp_map_free(code->bodies_by_loop);
+    free(code->bodies);
     free(code->types);
     lwp_map_free(code->types_by_content);
 }

@@ -63,6 +63,9 @@ struct lwp_code {
         size_t count;
     } * accesses;
     size_t accesses_count, accesses_capacity;
+    struct lwp_map *bodies_by_loop; /* -> index in bodies (loop_shape.c) */
+    const struct loop_body **bodies; /* NULL: its code cannot be read */
+    size_t body_count, body_capacity;
     struct lwp_type **types; /* equal types of several units are one */
     size_t type_count, type_capacity;
     struct lwp_map *types_by_content;

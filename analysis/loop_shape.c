@@ -2,12 +2,15 @@
  *
  * A chain: a register that is the base or index of a load is computed, through moves, sums and loads, from what that
  * load brought. Registers are taken for the whole loop at once, without the order of instructions.
+ * What is the same whichever access is asked about is worked out once for each loop: a large one has thousands.
  * Limits: a register reused for unrelated values can look like a chain; one kept on the stack is not followed; an
  * address worked out anew from an index each time is not seen to step. */
 #include "analysis/loop_shape.h"
 
 #include "analysis/code_loops.h"
 #include "analysis/decode.h"
+#include "base/arena.h"
+#include "base/hash.h"
 
 enum { REGISTERS = 16, INSTRUCTIONS_MAX = 4000 };
 
@@ -107,54 +110,104 @@ static bool shape_repeats(const struct shape_flow *flow, const struct code_instr
     return !(flow->changed & shape_bit(instruction->put));
 }
 
+struct loop_body {
+    struct shape_flow flow;
+    struct lwp_loop_shape shape; /* without what is told of one access */
+};
+
+static struct code_instruction body_decode(const struct code_module *module, uint64_t address)
+{
+    size_t available;
+    const uint8_t *bytes = code_bytes(module, address, &available);
+    return bytes ? code_decode(bytes, available, address, true) : (struct code_instruction){0};
+}
+
+static void body_add(struct loop_body *body, const struct code_instruction *instruction)
+{
+    struct lwp_loop_shape *shape = &body->shape;
+    bool accesses = instruction->memory.exists;
+    /* Branches are fused with the comparison before them. */
+    shape->instructions += !instruction->padding && instruction->flow != CODE_FLOW_BRANCH && instruction->flow != CODE_FLOW_JUMP;
+    shape->accesses += accesses && (instruction->memory.load || instruction->memory.store);
+    shape->loads += accesses && instruction->memory.load;
+    shape->stores += accesses && instruction->memory.store;
+    shape_add(&body->flow, instruction);
+}
+
+/* False: its code cannot be read, or is too long. */
+static bool body_read(const struct code_module *module, const struct flow_function *function, uint32_t loop, struct loop_body *body)
+{
+    const struct lwp_code *code = module->code;
+    uint32_t decoded = 0;
+    for (uint32_t b = 0; function && b < function->block_count; b++) {
+        const struct flow_block *block = &function->blocks[b];
+        if (!shape_inside(code, block->loop, loop))
+            continue;
+        body->shape.exits += shape_exits(code, function, b, loop);
+        for (uint64_t at = block->start; at < block->end;) {
+            struct code_instruction instruction = body_decode(module, at);
+            if (!instruction.length || ++decoded > INSTRUCTIONS_MAX)
+                return false;
+            at += instruction.length;
+            if (block->loop == loop) {
+                body_add(body, &instruction);
+                continue;
+            }
+            body->flow.changed |= instruction.written;
+            body->flow.changed_vectors |= instruction.written_vectors;
+        }
+    }
+    body->shape.chained = shape_chained(&body->flow);
+    return body->shape.instructions > 0;
+}
+
+/* NULL: see body_read(). Valid until `code` is freed. */
+static const struct loop_body *body_of(struct lwp_code *code, const struct code_module *module,
+                                       const struct flow_function *function, uint32_t loop)
+{
+    uint32_t *index = lwp_map_at(code->bodies_by_loop, loop);
+    if (*index != LWP_MAP_NONE)
+        return code->bodies[*index];
+    struct loop_body *body = lwp_arena_alloc(code->arena, 1, sizeof *body);
+    *index = (uint32_t)code->body_count;
+    LWP_GROW(&code->bodies, code->body_count, &code->body_capacity);
+    return code->bodies[code->body_count++] = body_read(module, function, loop, body) ? body : NULL;
+}
+
+/* The instruction at the address; all zero if none begins there. */
+static struct code_instruction body_instruction(const struct code_module *module, const struct flow_function *function,
+                                                uint64_t address)
+{
+    uint32_t block = code_flow_block(function, address);
+    for (uint64_t at = block == LWP_NONE ? address + 1 : function->blocks[block].start; at <= address;) {
+        struct code_instruction instruction = body_decode(module, at);
+        if (at == address || !instruction.length)
+            return instruction;
+        at += instruction.length;
+    }
+    return (struct code_instruction){0};
+}
+
 bool lwp_loop_shape(struct lwp_code *code, uint32_t module, uint64_t address, struct lwp_loop_shape *shape)
 {
     struct code_module *in = code_module_at(code, module);
     const struct lwp_place *place = in ? lwp_code_place(code, module, address) : NULL;
-    struct shape_flow flow = {0};
-    struct code_instruction asked = {0};
-    uint32_t decoded = 0;
     *shape = (struct lwp_loop_shape){0};
     if (!place || place->loop == LWP_NONE || place->function_high <= place->function_low)
         return false;
     const struct flow_function *function =
         code_flow_at(in, (struct code_range){place->function_low, place->function_high});
-    for (uint32_t b = 0; function && b < function->block_count; b++) {
-        const struct flow_block *block = &function->blocks[b];
-        if (!shape_inside(code, block->loop, place->loop))
-            continue;
-        shape->exits += shape_exits(code, function, b, place->loop);
-        for (uint64_t at = block->start; at < block->end;) {
-            size_t available;
-            const uint8_t *bytes = code_bytes(in, at, &available);
-            struct code_instruction instruction = {0};
-            if (bytes)
-                instruction = code_decode(bytes, available, at, true);
-            if (!instruction.length || ++decoded > INSTRUCTIONS_MAX)
-                return false;
-            if (at == address)
-                asked = instruction;
-            at += instruction.length;
-            if (block->loop != place->loop) {
-                flow.changed |= instruction.written;
-                flow.changed_vectors |= instruction.written_vectors;
-                continue;
-            }
-            /* Branches are fused with the comparison before them. */
-            shape->instructions +=
-                !instruction.padding && instruction.flow != CODE_FLOW_BRANCH && instruction.flow != CODE_FLOW_JUMP;
-            shape->accesses += instruction.memory.exists && (instruction.memory.load || instruction.memory.store);
-            shape->loads += instruction.memory.exists && instruction.memory.load;
-            shape->stores += instruction.memory.exists && instruction.memory.store;
-            shape_add(&flow, &instruction);
-        }
-    }
+    const struct loop_body *body = function ? body_of(code, in, function, place->loop) : NULL;
+    if (!body)
+        return false;
+    const struct shape_flow *flow = &body->flow;
+    struct code_instruction asked = body_instruction(in, function, address);
     uint32_t registers = shape_bit(asked.memory.base) | shape_bit(asked.memory.index);
-    shape->chained = shape_chained(&flow);
-    shape->steps = asked.memory.exists && (registers & flow.stepped) && !(registers & flow.changed);
-    shape->step = shape->steps ? shape_step(&flow, &asked.memory) : 0;
+    *shape = body->shape;
+    shape->steps = asked.memory.exists && (registers & flow->stepped) && !(registers & flow->changed);
+    shape->step = shape->steps ? shape_step(flow, &asked.memory) : 0;
     bool gathers = asked.memory.index < 0 && asked.memory.scale; /* by a vector of indices */
-    shape->stays = asked.memory.exists && !gathers && !(registers & (flow.stepped | flow.changed));
-    shape->repeats_value = shape_repeats(&flow, &asked);
-    return shape->instructions > 0;
+    shape->stays = asked.memory.exists && !gathers && !(registers & (flow->stepped | flow->changed));
+    shape->repeats_value = shape_repeats(flow, &asked);
+    return true;
 }
