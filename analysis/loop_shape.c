@@ -139,7 +139,7 @@ static bool body_read(const struct code_module *module, const struct flow_functi
 {
     const struct lwp_code *code = module->code;
     uint32_t decoded = 0;
-    for (uint32_t b = 0; function && b < function->block_count; b++) {
+    for (uint32_t b = 0; b < function->block_count; b++) {
         const struct flow_block *block = &function->blocks[b];
         if (!shape_inside(code, block->loop, loop))
             continue;
