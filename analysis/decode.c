@@ -315,10 +315,15 @@ struct code_instruction code_decode(const uint8_t *bytes, size_t available, uint
     return result;
 }
 
+struct code_instruction code_decode_at(const struct code_module *module, uint64_t address, bool with_operands)
+{
+    size_t available;
+    const uint8_t *bytes = code_bytes(module, address, &available);
+    return code_decode(bytes, available, address, with_operands);
+}
+
 struct lwp_memory_operand lwp_code_operand(struct lwp_code *code, uint32_t module_index, uint64_t address)
 {
-    struct code_module *module = code_module_at(code, module_index);
-    size_t available = 0;
-    const uint8_t *bytes = module ? code_bytes(module, address, &available) : NULL;
-    return code_decode(bytes, available, address, true).memory;
+    const struct code_module *module = code_module_at(code, module_index);
+    return (module ? code_decode_at(module, address, true) : code_decode(NULL, 0, address, true)).memory;
 }

@@ -46,5 +46,7 @@ enum { CODE_CALL_CLOBBERS = 0x0fc7 }; /* rax rcx rdx rsi rdi r8-r11 */
 
 /* `with_operands` false leaves `memory` and the register parts empty, and is faster. */
 struct code_instruction code_decode(const uint8_t *bytes, size_t available, uint64_t address, bool with_operands);
+/* The same of what the module's file has at the address; length 0 where it has nothing. */
+struct code_instruction code_decode_at(const struct code_module *module, uint64_t address, bool with_operands);
 
 #endif

@@ -115,13 +115,6 @@ struct loop_body {
     struct lwp_loop_shape shape; /* without what is told of one access */
 };
 
-static struct code_instruction body_decode(const struct code_module *module, uint64_t address)
-{
-    size_t available;
-    const uint8_t *bytes = code_bytes(module, address, &available);
-    return bytes ? code_decode(bytes, available, address, true) : (struct code_instruction){0};
-}
-
 static void body_add(struct loop_body *body, const struct code_instruction *instruction)
 {
     struct lwp_loop_shape *shape = &body->shape;
@@ -145,7 +138,7 @@ static bool body_read(const struct code_module *module, const struct flow_functi
             continue;
         body->shape.exits += shape_exits(code, function, b, loop);
         for (uint64_t at = block->start; at < block->end;) {
-            struct code_instruction instruction = body_decode(module, at);
+            struct code_instruction instruction = code_decode_at(module, at, true);
             if (!instruction.length || ++decoded > INSTRUCTIONS_MAX)
                 return false;
             at += instruction.length;
@@ -174,13 +167,11 @@ static const struct loop_body *body_of(struct lwp_code *code, const struct code_
     return code->bodies[code->body_count++] = body_read(module, function, loop, body) ? body : NULL;
 }
 
-/* The instruction at the address; all zero if none begins there. */
-static struct code_instruction body_instruction(const struct code_module *module, const struct flow_function *function,
-                                                uint64_t address)
+/* The instruction at an address in the block; all zero if none begins there. */
+static struct code_instruction block_instruction(const struct code_module *module, const struct flow_block *block, uint64_t address)
 {
-    uint32_t block = code_flow_block(function, address);
-    for (uint64_t at = block == LWP_NONE ? address + 1 : function->blocks[block].start; at <= address;) {
-        struct code_instruction instruction = body_decode(module, at);
+    for (uint64_t at = block->start; at <= address;) {
+        struct code_instruction instruction = code_decode_at(module, at, true);
         if (at == address || !instruction.length)
             return instruction;
         at += instruction.length;
@@ -197,11 +188,12 @@ bool lwp_loop_shape(struct lwp_code *code, uint32_t module, uint64_t address, st
         return false;
     const struct flow_function *function =
         code_flow_at(in, (struct code_range){place->function_low, place->function_high});
-    const struct loop_body *body = function ? body_of(code, in, function, place->loop) : NULL;
+    uint32_t block = function ? code_flow_block(function, address) : LWP_NONE;
+    const struct loop_body *body = block != LWP_NONE ? body_of(code, in, function, place->loop) : NULL;
     if (!body)
         return false;
     const struct shape_flow *flow = &body->flow;
-    struct code_instruction asked = body_instruction(in, function, address);
+    struct code_instruction asked = block_instruction(in, &function->blocks[block], address);
     uint32_t registers = shape_bit(asked.memory.base) | shape_bit(asked.memory.index);
     *shape = body->shape;
     shape->steps = asked.memory.exists && (registers & flow->stepped) && !(registers & flow->changed);

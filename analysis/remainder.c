@@ -57,9 +57,7 @@ size_t lwp_remainder_uses(struct lwp_code *code, uint32_t module_index, uint64_t
         !code_function_at(module, address, &range, &name) || range.high - range.low > FUNCTION_BYTES_MAX)
         return 0;
     for (uint64_t at = range.low; at < range.high;) {
-        size_t available;
-        const uint8_t *bytes = code_bytes(module, at, &available);
-        struct code_instruction instruction = code_decode(bytes, available, at, true);
+        struct code_instruction instruction = code_decode_at(module, at, true);
         const struct lwp_memory_operand *memory = &instruction.memory;
         uint64_t here = at;
         at += instruction.length ? instruction.length : 1;

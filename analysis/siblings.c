@@ -99,9 +99,7 @@ static void walk_block(struct walk *walk, uint32_t block, struct values *values,
 {
     const struct flow_block *own = &walk->function->blocks[block];
     for (uint64_t address = own->start; address < own->end;) {
-        size_t available;
-        const uint8_t *bytes = code_bytes(walk->module, address, &available);
-        struct code_instruction instruction = code_decode(bytes, available, address, true);
+        struct code_instruction instruction = code_decode_at(walk->module, address, true);
         visit(walk, values, address, &instruction, block);
         address += instruction.length ? instruction.length : 1;
     }

@@ -111,9 +111,7 @@ static void flow_enter_arguments(struct flow_run *run, struct flow_state *state)
 static bool flow_is_padding(const struct flow_run *run, const struct flow_block *block)
 {
     for (uint64_t pc = block->start; pc < block->end;) {
-        size_t available;
-        const uint8_t *bytes = code_bytes(run->module, pc, &available);
-        struct code_instruction instruction = code_decode(bytes, available, pc, false);
+        struct code_instruction instruction = code_decode_at(run->module, pc, false);
         if (!instruction.padding)
             return false;
         pc += instruction.length;

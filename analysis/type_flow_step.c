@@ -277,9 +277,7 @@ void flow_block_run(struct flow_run *run, uint32_t block, struct flow_state *sta
 {
     const struct flow_block *own = &run->function->blocks[block];
     for (uint64_t pc = own->start; pc < own->end;) {
-        size_t available;
-        const uint8_t *bytes = code_bytes(run->module, pc, &available);
-        struct code_instruction instruction = code_decode(bytes, available, pc, true);
+        struct code_instruction instruction = code_decode_at(run->module, pc, true);
         flow_seed(run, state, block, pc);
         flow_step(run, state, pc, &instruction);
         pc += instruction.length ? instruction.length : 1;

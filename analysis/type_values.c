@@ -162,9 +162,7 @@ enum code_result code_result_of_call(struct code_module *module, uint64_t pc, st
     for (int step = 0; step < VALUE_AHEAD && count;) {
         struct value_way way = ways[--count];
         for (; step < VALUE_AHEAD && (way.registers || way.slot_count); step++) {
-            size_t available;
-            const uint8_t *bytes = code_bytes(module, way.pc, &available);
-            struct code_instruction instruction = code_decode(bytes, available, way.pc, true);
+            struct code_instruction instruction = code_decode_at(module, way.pc, true);
             if (way.registers && value_named(module, way.pc, way.registers, pointee))
                 return CODE_RESULT_KNOWN;
             if (!instruction.length || value_follow(module, &way, &instruction, pointee)) {
