@@ -92,6 +92,15 @@ bool lwp_ir_access_of(const IRTypeEnv *types, const IRStmt *statement, Addr ip, 
     }
 }
 
+bool lwp_ir_access_is_made_up(Addr ip)
+{
+    const UChar *code = (const UChar *)ip;
+    enum { ESCAPE = 0x0f, BT = 0xa3, BTS = 0xab, BTR = 0xb3, BTC = 0xbb, OF_REGISTER = 0xc0, SHORT = 0x66, REX = 4 };
+    while (*code == SHORT || *code >> 4 == REX)
+        code++;
+    return code[0] == ESCAPE && (code[1] == BT || code[1] == BTS || code[1] == BTR || code[1] == BTC) && code[2] >= OF_REGISTER;
+}
+
 static IRExpr *half_swapped(IRSB *out, IRTemp half, IRExpr *expected)
 {
     IRExpr *old = IRExpr_RdTmp(half);

@@ -21,6 +21,9 @@ struct lwp_ir_access {
 /* The access of one statement of a flat superblock, if it is one. `ip`: of the last IMark. */
 bool lwp_ir_access_of(const IRTypeEnv *types, const IRStmt *statement, Addr ip, struct lwp_ir_access *access);
 
+/* The program does not access memory at all there: a bit test of a register, whose operand VEX puts on the stack for it. */
+bool lwp_ir_access_is_made_up(Addr ip);
+
 /* Whether the compare-and-swap just before has stored, an I1. */
 IRExpr *lwp_ir_swapped(IRSB *out, const IRCAS *cas);
 

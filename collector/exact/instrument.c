@@ -18,6 +18,8 @@
 #include "collector/exact/filter.h"
 #include "collector/exact/heap.h"
 #include "collector/exact/redundancy.h"
+#include "collector/exact/redundancy_left.h"
+#include "collector/exact/redundancy_windows.h"
 #include "collector/exact/region.h"
 #include "collector/exact/registers.h"
 #include "collector/exact/sampling.h"
@@ -42,7 +44,8 @@ struct translation {
     UInt instructions;
     struct lwp_trace_block *block;
     UInt traced;            /* accesses passed so far */
-    IRExpr *at;             /* if all is traced: where the words of its accesses begin */
+    const Short *accesses;  /* of each statement: which of them it does, -1: none */
+    struct lwp_left_words left; /* its words of the trace's buffer */
     UInt exits;             /* passed so far */
     struct lwp_filter filter;
     struct lwp_redundancy_block redundancy;
@@ -112,13 +115,15 @@ static void translation_survey(struct translation *now)
     const IRSB *in = now->in;
     Addr ip = 0;
     UInt instructions = 0, all = 0, count = 0;
-    Short *accesses = translation_accesses(in->stmts_used); /* of each statement, -1: none */
+    Short *accesses = translation_accesses(in->stmts_used);
+    now->accesses = accesses;
     for (Int i = now->first; i < in->stmts_used; i++) {
         struct lwp_ir_access access;
         all += lwp_ir_access_of(in->tyenv, in->stmts[i], ip, &access);
     }
-    UInt most = now->instructions * LWP_TRACE_PER_INSTRUCTION < MOST ? now->instructions * LWP_TRACE_PER_INSTRUCTION : MOST;
-    most = all < most ? all : most;
+    UInt most = all < MOST ? all : MOST, room = now->instructions * LWP_TRACE_PER_INSTRUCTION;
+    if (lwp_trace_all && most > room)
+        most = room;
     now->block = lwp_trace_block_new(now->start, most);
     now->block->instructions = now->instructions;
     for (Int i = 0; i < in->stmts_used; i++) {
@@ -146,7 +151,9 @@ static void translation_survey(struct translation *now)
         }
     }
     now->block->count = count;
-    now->block->values = lwp_values_site(in, accesses, count, count + 1 + now->block->swaps, now->start);
+    if (lwp_redundancy_windows)
+        now->block->moves = (uint16_t)lwp_redundancy_left_moves(in);
+    now->block->values = lwp_values_site(in, accesses, count, count + 1 + now->block->swaps + now->block->moves, now->start);
     if (lwp_communication_runs)
         lwp_communication_block(now->block);
 }
@@ -163,12 +170,12 @@ static void translation_begin(struct translation *now)
     emit_store(out, &lwp_trace_state.left, left);
     EMIT_CALL(out, emit_binary(out, Iop_CmpLT64S, left, emit_word(0)), 1, lwp_trace_tick,
               mkIRExprVec_1(emit_pointer(now->block)));
+    UInt used = 1 + lwp_trace_length(now->block), moves = now->block->moves;
+    now->left = (struct lwp_left_words){out, emit_load(out, &lwp_trace_state.at), used, moves, used - moves};
     if (!lwp_trace_all)
         return;
-    IRExpr *at = emit_load(out, &lwp_trace_state.at);
-    addStmtToIRSB(out, IRStmt_Store(Iend_LE, at, emit_pointer(now->block)));
-    now->at = emit_binary(out, Iop_Add64, at, emit_word(sizeof(ULong)));
-    emit_store(out, &lwp_trace_state.at, emit_binary(out, Iop_Add64, now->at, emit_word(lwp_trace_length(now->block) * sizeof(ULong))));
+    addStmtToIRSB(out, IRStmt_Store(Iend_LE, now->left.begin, emit_pointer(now->block)));
+    emit_store(out, &lwp_trace_state.at, emit_binary(out, Iop_Add64, now->left.begin, emit_word(used * sizeof(ULong))));
 }
 
 static void translation_region(struct translation *now)
@@ -188,19 +195,10 @@ static void translation_heap(struct translation *now)
     EMIT_CALL(out, NULL, 0, lwp_heap_entered, mkIRExprVec_5(emit_word(function), sp, first, second, third));
 }
 
-/* Where a word of the superblock's in the trace is. */
-static IRExpr *translation_word(const struct translation *now, UInt index)
-{
-    return lwp_trace_all ? emit_binary(now->out, Iop_Add64, now->at, emit_word(index * sizeof(ULong)))
-                         : emit_pointer(&lwp_trace_words[1 + index]);
-}
-
 /* The accesses come in the order of the survey; one that is not the next there was merged or left out. */
-static void translation_access(struct translation *now, const struct lwp_ir_access *access)
+static void translation_access(struct translation *now, const struct lwp_ir_access *access, Int which)
 {
-    const struct lwp_trace_access *site = &now->block->access[now->traced];
-    if (now->traced == now->block->count || site->ip != access->ip || site->bytes != access->bytes ||
-        !(site->flags & access->flags & (LWPS_ACCESS_LOAD | LWPS_ACCESS_STORE)))
+    if (which != (Int)now->traced)
         return;
     IRSB *out = now->out;
     IRExpr *address = access->address;
@@ -209,7 +207,7 @@ static void translation_access(struct translation *now, const struct lwp_ir_acce
     if (lwp_trace_filters)
         lwp_filter_access(&now->filter, now->traced++, address);
     else
-        addStmtToIRSB(out, IRStmt_Store(Iend_LE, translation_word(now, now->traced++), address));
+        lwp_left_store(&now->left, 1 + now->traced++, address);
 }
 
 /* Tells the trace what came of the compare-and-swap, whose address was the last one. */
@@ -219,16 +217,14 @@ static void translation_swapped(struct translation *now, const IRCAS *cas, Addr 
     if (!site || !site->swap || site->ip != ip || lwp_trace_filters)
         return;
     IRExpr *stored = emit_value(now->out, IRExpr_Unop(Iop_1Uto64, lwp_ir_swapped(now->out, cas)));
-    addStmtToIRSB(now->out, IRStmt_Store(Iend_LE, translation_word(now, lwp_trace_swap(now->block, site->swap)), stored));
+    lwp_left_store(&now->left, 1 + lwp_trace_swap(now->block, site->swap), stored);
 }
 
 /* It was not taken. */
 static void translation_exit(struct translation *now)
 {
-    if (!now->block->values)
-        return;
-    IRExpr *to = translation_word(now, now->block->count);
-    addStmtToIRSB(now->out, IRStmt_Store(Iend_LE, to, emit_word(++now->exits)));
+    if (now->block->values)
+        lwp_left_store(&now->left, 1 + now->block->count, emit_word(++now->exits));
 }
 
 /* The superblock is left, if `guard`, NULL: anyway. */
@@ -320,6 +316,7 @@ IRSB *lwp_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout 
         addStmtToIRSB(now.out, in->stmts[now.first++]);
     if (now.first == in->stmts_used)
         return in;
+    now.left.out = now.out;
     translation_extent(&now);
     lwp_stack_moves_enter(&now.moves, in);
     if (lwp_duplication_now == LWP_DUPLICATION_PLAIN)
@@ -332,8 +329,11 @@ IRSB *lwp_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout 
         if (statement->tag == Ist_IMark)
             ip = (Addr)statement->Ist.IMark.addr + statement->Ist.IMark.delta;
         if (accesses) {
-            translation_access(&now, &access);
-            lwp_redundancy_before(&now.redundancy, &access);
+            Int which = now.accesses ? now.accesses[i] : -1;
+            lwp_redundancy_before(&now.redundancy, &access, (UInt)(1 + which));
+            translation_access(&now, &access, which);
+        } else {
+            lwp_redundancy_other(&now.redundancy, statement);
         }
         lwp_registers_before(&now.registers, statement);
         lwp_stack_moves_before(&now.moves, now.out, statement);
@@ -348,16 +348,15 @@ IRSB *lwp_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout 
             lwp_redundancy_after(&now.redundancy, statement, &access);
         if (statement->tag == Ist_Exit)
             translation_exit(&now);
-        if (statement->tag == Ist_AbiHint)
-            lwp_redundancy_dead(now.out, statement);
         if (i == now.first) {
             translation_full(&now);
             translation_region(&now);
             translation_heap(&now);
             translation_begin(&now);
-            lwp_redundancy_enter(&now.redundancy, now.out, in, now.start);
-            lwp_registers_enter(&now.registers, now.out, in, now.start);
+            lwp_redundancy_enter(&now.redundancy, &now.left, in, now.start);
+            lwp_registers_enter(&now.registers, &now.left, in, now.start);
             now.block->registers = now.registers.later;
+            now.block->redundancy = now.redundancy.later;
         }
     }
     lwp_registers_end(&now.registers);

@@ -203,7 +203,7 @@ static void main_start(void)
     lwp_contexts_start();
     lwp_calls_start(main_returned);
     lwp_blocks_start(lwp_trace_file_flush);
-    lwp_trace_start(option_values || option_communication || option_spatial || lwp_trace_file_runs);
+    lwp_trace_start(option_values || option_communication || option_spatial || lwp_trace_file_runs || (option_redundancy && option_windows));
     bool windows = option_windows && !lwp_trace_all;
     bool traced = lwp_trace_all && (option_sample || option_values || option_spatial || lwp_trace_file_runs); /* else for communication alone */
     lwp_calls_lazy = !traced && (windows || (!option_redundancy && !option_registers)); /* only windows and allocations ask for it */

@@ -6,13 +6,13 @@
 #include "collector/exact/contexts.h"
 #include "collector/exact/emit.h"
 #include "collector/exact/redundancy_counts.h"
+#include "collector/exact/redundancy_left.h"
 #include "collector/exact/redundancy_windows.h"
 #include "collector/exact/shadow_fast.h"
 #include "collector/exact/store_element.h"
 #include "format/record.h"
 
 enum {
-    REDZONE = 128,     /* bytes below the stack pointer that functions may use */
     PIECE = 8,
     BYTES_AT = 32,     /* in `what`, above the access's number: bytes, and... */
     ELEMENT_AT = 48,   /* ...bytes of each floating point number */
@@ -95,24 +95,8 @@ static uint64_t redundancy_value(Addr address, unsigned bytes)
     return value;
 }
 
-/* The same as the above in windows, of up to 8 bytes. */
-static VG_REGPARM(2) void redundancy_window_load(ULong what, Addr address)
-{
-    lwp_redundancy_touched(address, what_bytes(what));
-    redundancy_load(what, address);
-}
-
-static VG_REGPARM(3) void redundancy_window_store(ULong what, Addr address, ULong value)
-{
-    unsigned bytes = what_bytes(what);
-    lwp_redundancy_touched(address, bytes);
-    redundancy_piece(what, address, bytes, redundancy_value(address, bytes), value);
-}
-
 static void redundancy_store_16(ULong what, Addr address, ULong low, ULong high)
 {
-    if (lwp_redundancy_windows)
-        lwp_redundancy_touched(address, 16);
     const ULong *before = (const ULong *)address;
     redundancy_piece(what, address, 8, before[0], low);
     redundancy_piece(what, address + 8, 8, before[1], high);
@@ -127,13 +111,15 @@ static void redundancy_store_32(ULong what, Addr address, ULong a, ULong b, ULon
 /* What an instruction stores without saying it in an expression: what is there before and after. */
 static UChar stored_before[AFTER_MOST];
 
-static void redundancy_keep(ULong what, Addr address)
+static void redundancy_keep(ULong bytes, Addr address)
 {
-    VG_(memcpy)(stored_before, (const void *)address, what_bytes(what));
+    VG_(memcpy)(stored_before, (const void *)address, bytes);
 }
 
 static void redundancy_compare(ULong what, Addr address)
 {
+    if (lwp_redundancy_idle())
+        return;
     if (lwp_redundancy_windows)
         lwp_redundancy_touched(address, what_bytes(what));
     for (unsigned bytes = what_bytes(what), done = 0; done < bytes; done += PIECE) {
@@ -145,7 +131,7 @@ static void redundancy_compare(ULong what, Addr address)
 
 static VG_REGPARM(1) void redundancy_dead(Addr address, ULong bytes)
 {
-    lwp_redundancy_forget(address, bytes);
+    lwp_shadow_forget(&lwp_redundancy_shadow, address, bytes);
 }
 
 /* ---- what translated code is given ---- */
@@ -155,29 +141,26 @@ static IRExpr *emit_unary(IRSB *out, IROp operation, IRExpr *value)
     return emit_value(out, IRExpr_Unop(operation, value));
 }
 
-/* What is to be done if `guard`, NULL: always, is to be done in windows only. */
-static IRExpr *block_guard(const struct lwp_redundancy_block *block, IRExpr *guard)
-{
-    return guard && block->open ? emit_binary(block->out, Iop_And1, guard, block->open) : guard ? guard : block->open;
-}
-
-void lwp_redundancy_enter(struct lwp_redundancy_block *block, IRSB *out, const IRSB *in, Addr start)
+void lwp_redundancy_enter(struct lwp_redundancy_block *block, struct lwp_left_words *left, const IRSB *in, Addr start)
 {
     struct lwp_ir_access access;
     UInt count = 0;
-    *block = (struct lwp_redundancy_block){.out = out, .in = in};
+    IRSB *out = left->out;
+    *block = (struct lwp_redundancy_block){.out = out, .in = in, .left = left};
     for (Int i = 0; i < in->stmts_used; i++)
         count += lwp_ir_access_of(in->tyenv, in->stmts[i], 0, &access);
-    if (!redundancy_runs || !count)
+    if (!redundancy_runs)
         return;
-    block->site = lwp_numbers_block(start, count);
+    if (count)
+        block->site = lwp_numbers_block(start, count);
     struct lwp_numbered_group *group = block->site.group;
     if (lwp_redundancy_windows)
-        block->open = emit_flag(out, &lwp_trace_open);
+        lwp_redundancy_left_enter(block, count);
+    if (lwp_redundancy_windows || !count)
+        return;
     IRExpr *now = emit_value(out, IRExpr_Load(Iend_LE, Ity_I32, emit_pointer(&lwp_context_now)));
     IRExpr *last = emit_value(out, IRExpr_Load(Iend_LE, Ity_I32, emit_pointer(&group->node)));
-    EMIT_CALL(out, block_guard(block, emit_binary(out, Iop_CmpNE32, now, last)), 1, lwp_numbers_enter,
-              mkIRExprVec_1(emit_pointer(group)));
+    EMIT_CALL(out, emit_binary(out, Iop_CmpNE32, now, last), 1, lwp_numbers_enter, mkIRExprVec_1(emit_pointer(group)));
     IRExpr *base = emit_value(out, IRExpr_Load(Iend_LE, Ity_I32, emit_pointer(&group->base)));
     block->base = emit_value(out, IRExpr_Unop(Iop_32Uto64, base));
 }
@@ -246,9 +229,7 @@ static void emit_stored(IRSB *out, IRExpr *guard, IRExpr *what, const struct lwp
         break;
     }
     IRExpr **arguments = mkIRExprVec_3(what, access->address, emit_widened(out, data));
-    if (lwp_redundancy_windows)
-        EMIT_CALL(out, guard, 3, redundancy_window_store, arguments);
-    else if (element)
+    if (element)
         EMIT_CALL(out, guard, 3, redundancy_store_float, arguments);
     else if (access->bytes == 8)
         EMIT_CALL(out, guard, 3, redundancy_store_8, arguments);
@@ -263,10 +244,6 @@ static void emit_stored(IRSB *out, IRExpr *guard, IRExpr *what, const struct lwp
 static void emit_loaded(IRSB *out, IRExpr *guard, IRExpr *what, const struct lwp_ir_access *access)
 {
     IRExpr **arguments = mkIRExprVec_2(what, access->address);
-    if (lwp_redundancy_windows) {
-        EMIT_CALL(out, guard, 2, redundancy_window_load, arguments);
-        return;
-    }
     switch (access->bytes) {
     case 8:
         EMIT_CALL(out, guard, 2, redundancy_load_8, arguments);
@@ -285,43 +262,51 @@ static void emit_loaded(IRSB *out, IRExpr *guard, IRExpr *what, const struct lwp
     }
 }
 
+static UInt after_bytes(const struct lwp_ir_access *access)
+{
+    return access->bytes < AFTER_MOST ? access->bytes : AFTER_MOST;
+}
+
 static IRExpr *block_what(const struct lwp_redundancy_block *block, const struct lwp_ir_access *access, UInt element)
 {
-    UInt bytes = access->bytes < AFTER_MOST ? access->bytes : AFTER_MOST;
-    return emit_what(block->out, block->base, block->index, bytes, element);
+    return emit_what(block->out, block->base, block->index, after_bytes(access), element);
 }
 
 /* What is called knows the width. */
 static bool is_usual(const IRSB *block, const struct lwp_ir_access *access, UInt element)
 {
     UInt bytes = access->bytes;
-    return !lwp_redundancy_windows && !element && (bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8) &&
+    return !element && (bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8) &&
            (!(access->flags & LWPS_ACCESS_STORE) || access_tells(block, access));
 }
 
-void lwp_redundancy_before(struct lwp_redundancy_block *block, const struct lwp_ir_access *access)
+void lwp_redundancy_before(struct lwp_redundancy_block *block, const struct lwp_ir_access *access, UInt word)
 {
-    if (!block->site.group)
+    if (!block->site.group || lwp_ir_access_is_made_up(access->ip))
         return;
     IRSB *out = block->out;
     const struct lwp_numbered_access now = {access->ip, access->bytes, access->flags};
     /* a locked add is a load and then a compare-and-swap, which loads once more */
     bool again = block->last.ip == now.ip && block->last.bytes == now.bytes && block->last.flags & LWPS_ACCESS_LOAD &&
                  now.flags & LWPS_ACCESS_STORE;
+    bool loads = access->flags & LWPS_ACCESS_LOAD && !again, stores = access->flags & LWPS_ACCESS_STORE;
     block->last = now;
     block->index = lwp_numbers_index(&block->site, &now);
-    UInt element = now.flags & LWPS_ACCESS_STORE ? lwp_store_element(block->in, access) : 0;
+    if (stores && !access_tells(block->in, access))
+        EMIT_CALL(out, access->guard, 2, redundancy_keep, mkIRExprVec_2(emit_word(after_bytes(access)), access->address));
+    else if (stores && block->later)
+        lwp_redundancy_left_store(block, access, word);
+    if (loads && block->later)
+        lwp_redundancy_left_load(block, access, word);
+    if (block->later)
+        return;
+    UInt element = stores ? lwp_store_element(block->in, access) : 0;
     IRExpr *what = is_usual(block->in, access, element) ? emit_what(out, block->base, block->index, 0, 0) /* short */
                                                         : block_what(block, access, element);
-    IRExpr *guard = block_guard(block, access->guard);
-    if (access->flags & LWPS_ACCESS_LOAD && !again)
-        emit_loaded(out, guard, what, access);
-    if (!(access->flags & LWPS_ACCESS_STORE))
-        return;
-    if (access_tells(block->in, access))
-        emit_stored(out, guard, what, access, element);
-    else
-        EMIT_CALL(out, guard, 2, redundancy_keep, mkIRExprVec_2(what, access->address));
+    if (loads)
+        emit_loaded(out, access->guard, what, access);
+    if (stores && access_tells(block->in, access))
+        emit_stored(out, access->guard, what, access, element);
 }
 
 void lwp_redundancy_after(struct lwp_redundancy_block *block, const IRStmt *statement,
@@ -330,29 +315,42 @@ void lwp_redundancy_after(struct lwp_redundancy_block *block, const IRStmt *stat
     if (!block->site.group || !(access->flags & LWPS_ACCESS_STORE) || access_tells(block->in, access))
         return;
     IRExpr *guard = statement->tag == Ist_CAS ? lwp_ir_swapped(block->out, statement->Ist.CAS.details) : access->guard;
-    EMIT_CALL(block->out, block_guard(block, guard), 2, redundancy_compare,
+    if (block->later)
+        lwp_redundancy_left_until(block, guard);
+    EMIT_CALL(block->out, guard, 2, redundancy_compare,
               mkIRExprVec_2(block_what(block, access, lwp_store_element(block->in, access)), access->address));
 }
 
-void lwp_redundancy_dead(IRSB *out, const IRStmt *hint)
+void lwp_redundancy_other(struct lwp_redundancy_block *block, const IRStmt *statement)
 {
-    if (redundancy_runs)
-        EMIT_CALL(out, NULL, 2, redundancy_dead,
-                  mkIRExprVec_2(hint->Ist.AbiHint.base, emit_word((ULong)hint->Ist.AbiHint.len)));
+    if (block->later)
+        lwp_redundancy_left_other(block, statement);
+    else if (redundancy_runs && statement->tag == Ist_AbiHint)
+        EMIT_CALL(block->out, NULL, 2, redundancy_dead,
+                  mkIRExprVec_2(statement->Ist.AbiHint.base, emit_word((ULong)statement->Ist.AbiHint.len)));
 }
 
 /* ---- what else happens to memory ---- */
 
+/* Of the superblock before. */
+static void redundancy_catch_up(void)
+{
+    if (lwp_redundancy_windows)
+        lwp_trace_drain();
+}
+
 void lwp_redundancy_forget(Addr address, SizeT bytes)
 {
-    if (redundancy_runs && !lwp_redundancy_idle())
-        lwp_shadow_forget(&lwp_redundancy_shadow, address, bytes);
+    if (!redundancy_runs || lwp_redundancy_idle())
+        return;
+    redundancy_catch_up();
+    lwp_shadow_forget(&lwp_redundancy_shadow, address, bytes);
 }
 
 /* The stack pointer went up; what is not below it by more than the red zone is still in use. */
 static void redundancy_stack_died(Addr address, SizeT bytes)
 {
-    lwp_redundancy_forget(address - REDZONE, bytes);
+    lwp_shadow_forget(&lwp_redundancy_shadow, address - LWP_REDUNDANCY_REDZONE, bytes);
 }
 
 /* Valgrind has calls of their own for the usual steps. */
@@ -388,15 +386,16 @@ static void redundancy_follow_stack(void)
 static void redundancy_kernel_reads(CorePart part, ThreadId thread, const HChar *name, Addr address, SizeT bytes)
 {
     (void)part, (void)thread, (void)name;
-    if (!lwp_redundancy_idle())
-        lwp_shadow_use(&lwp_redundancy_shadow, address, bytes);
+    if (lwp_redundancy_idle())
+        return;
+    redundancy_catch_up();
+    lwp_shadow_use(&lwp_redundancy_shadow, address, bytes);
 }
 
 static void redundancy_kernel_reads_text(CorePart part, ThreadId thread, const HChar *name, Addr address)
 {
-    (void)part, (void)thread, (void)name;
     if (!lwp_redundancy_idle() && VG_(am_is_valid_for_client)(address, 1, VKI_PROT_READ))
-        lwp_shadow_use(&lwp_redundancy_shadow, address, VG_(strlen)((const HChar *)address) + 1);
+        redundancy_kernel_reads(part, thread, name, address, VG_(strlen)((const HChar *)address) + 1);
 }
 
 bool lwp_redundancy_start(bool windows)
@@ -405,7 +404,8 @@ bool lwp_redundancy_start(bool windows)
         return false;
     redundancy_runs = true;
     lwp_redundancy_windows = windows;
-    redundancy_follow_stack();
+    if (!windows)
+        redundancy_follow_stack();
     VG_(track_pre_mem_read)(redundancy_kernel_reads);
     VG_(track_pre_mem_read_asciiz)(redundancy_kernel_reads_text);
     VG_(track_die_mem_brk)(lwp_redundancy_forget);

@@ -14,10 +14,8 @@ struct lwp_register_write *lwp_left_write(struct lwp_registers_block *block, Int
         write->value = data->Iex.Const.con->Ico.U64;
         return write;
     }
-    write->word = (UShort)site->word_count;
-    SizeT at = offsetof(struct lwp_register_words, word) + site->word_count * sizeof(ULong);
-    site->word_count += (bytes + LANE - 1) / LANE;
-    addStmtToIRSB(block->out, IRStmt_Store(Iend_LE, emit_binary(block->out, Iop_Add64, block->words, emit_word(at)), data));
+    write->word = (UShort)lwp_left_take(block->left, (bytes + LANE - 1) / LANE);
+    lwp_left_store(block->left, write->word, data);
     return write;
 }
 
@@ -50,8 +48,7 @@ void lwp_left_part(struct lwp_registers_block *block)
         block->bytes[i / 2][i % 2] = 0;
     }
     site->parts[site->part_count++] = block->done;
-    IRExpr *at = emit_binary(block->out, Iop_Add64, block->words, emit_word(offsetof(struct lwp_register_words, done)));
-    addStmtToIRSB(block->out, IRStmt_Store(Iend_LE, at, emit_word(site->part_count)));
+    lwp_left_store(block->left, site->done, emit_word(site->part_count));
 }
 
 /* At most so many words are needed for what is written. */
@@ -69,13 +66,13 @@ static UInt left_most(const IRSB *in)
 void lwp_left_enter(struct lwp_registers_block *block)
 {
     UInt parts = 1, most = left_most(block->in);
-    if (most > LWP_REGISTER_WORDS)
+    if (most > LWP_LEFT_REGISTERS)
         return;
     for (Int i = 0; i < block->in->stmts_used; i++)
         parts += block->in->stmts[i]->tag == Ist_Exit;
     block->later = lwp_registers_site_new(parts, most);
     block->later->numbers = block->site.group;
-    block->words = emit_load(block->out, &lwp_register_words.self);
+    block->later->done = lwp_left_take(block->left, 1);
 }
 
 /* One more register than can be pending. */

@@ -10,8 +10,6 @@
 
 enum { LANE = 8, HALF = 16, VECTOR = 32, NUMBERS_X87 = 8, STATE = offsetof(VexGuestAMD64State, guest_FPTAG) };
 
-struct lwp_register_words lwp_register_words;
-
 /* Of the superblock that runs: what is in the registers, and who wrote it, as Valgrind's shadow of them has it. That of the
  * stack pointer, which is not looked at, says in which window. */
 static UChar values[STATE], writers[STATE] __attribute__((aligned(8)));
@@ -53,7 +51,6 @@ static void windows_stop(ThreadId thread, ULong blocks)
 
 void lwp_register_windows_start(void)
 {
-    lwp_register_words.self = &lwp_register_words;
     VG_(track_stop_client_code)(windows_stop);
 }
 
@@ -75,9 +72,9 @@ static void windows_know(void)
     known = true;
 }
 
-void lwp_register_windows_begin(const struct lwp_registers_site *site)
+void lwp_register_windows_begin(const struct lwp_registers_site *site, ULong *words)
 {
-    lwp_register_words.done = 0;
+    words[site->done] = 0;
     if (!known)
         windows_know();
     if (site->numbers->node != lwp_context_now)
@@ -126,9 +123,9 @@ static void writers_set(const struct lwp_register_write *write, UInt base, UInt 
 }
 
 /* What is usual: a general register. */
-static void general_ran(const struct lwp_register_write *write, ULong what)
+static void general_ran(const struct lwp_register_write *write, ULong what, const ULong *words)
 {
-    const void *from = write->known ? &write->value : &lwp_register_words.word[write->word];
+    const void *from = write->known ? &write->value : &words[write->word];
     UChar *to = &values[write->base + write->from];
     ULong before = 0, after = 0;
     switch (write->bytes) {
@@ -144,10 +141,10 @@ static void general_ran(const struct lwp_register_write *write, ULong what)
     writers_set(write, write->base, (UInt)what);
 }
 
-static void write_ran(const struct lwp_register_write *write, UInt first_number)
+static void write_ran(const struct lwp_register_write *write, UInt first_number, const ULong *words)
 {
     UChar after[VECTOR];
-    const ULong *word = &lwp_register_words.word[write->word];
+    const ULong *word = &words[write->word];
     UInt base = write->base, size = write->from + write->bytes > LANE || write->clears_upper || write->high > LANE ? VECTOR : LANE;
     if (write->turns)
         base += ((UInt)word[1] + (UInt)write->bias) % NUMBERS_X87 * LANE;
@@ -165,20 +162,19 @@ static void write_ran(const struct lwp_register_write *write, UInt first_number)
     VG_(memcpy)(&values[base], after, size);
 }
 
-void lwp_register_windows_ran(const struct lwp_registers_site *site)
+void lwp_register_windows_ran(const struct lwp_registers_site *site, const ULong *words)
 {
-    if (!lwp_register_words.done)
+    if (!words[site->done])
         return;
-    const struct lwp_register_part *part = &site->parts[lwp_register_words.done - 1];
+    const struct lwp_register_part *part = &site->parts[words[site->done] - 1];
     for (UInt i = 0; i < part->writes; i++) {
         const struct lwp_register_write *write = &site->writes[i];
         if (write->part)
-            general_ran(write, write->what + site->numbers->base);
+            general_ran(write, write->what + site->numbers->base, words);
         else
-            write_ran(write, site->numbers->base);
+            write_ran(write, site->numbers->base, words);
     }
     for (unsigned i = 0; i < 4; i++)
         lwp_register_totals->bytes[i / 2][i % 2] += part->bytes[i / 2][i % 2];
     lwp_register_totals->instructions += part->instructions;
-    lwp_register_words.done = 0;
 }

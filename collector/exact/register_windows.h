@@ -10,16 +10,6 @@
 
 #include <stdbool.h>
 
-enum { LWP_REGISTER_WORDS = 4096 };
-
-/* Written by translated code. */
-struct lwp_register_words {
-    struct lwp_register_words *self; /* what the compiler of translated code does not know */
-    ULong done;                      /* of the superblock's parts, each up to an exit, those that ran */
-    ULong word[LWP_REGISTER_WORDS];
-};
-extern struct lwp_register_words lwp_register_words;
-
 enum lwp_register_write_kind {
     LWP_REGISTER_SET,     /* does not count */
     LWP_REGISTER_INTEGER, /* counts if all of it is the same */
@@ -30,7 +20,7 @@ enum lwp_register_write_kind {
 struct lwp_register_write {
     ULong what;         /* of the first value (register_counts.h); the write's number is from the superblock's first */
     ULong value;        /* if `known` */
-    UShort word;        /* where the value is, else */
+    UShort word;        /* of the superblock's, where the value is, else */
     UShort base;        /* the register */
     UShort writer;      /* who wrote it, of its integer */
     UChar kind;         /* enum lwp_register_write_kind */
@@ -53,7 +43,8 @@ struct lwp_registers_site {
     struct lwp_numbered_group *numbers;
     struct lwp_register_write *writes;
     struct lwp_register_part *parts;
-    UInt write_count, part_count, word_count;
+    UInt write_count, part_count;
+    UInt done; /* the word that says how many of its parts, each up to an exit, have run */
 };
 
 /* Of a superblock with so many parts and writes at most; kept for good, without the room that was not needed. */
@@ -63,8 +54,8 @@ void lwp_registers_site_done(struct lwp_registers_site *site);
 void lwp_register_windows_start(void);
 /* A window is entered: nobody has written anything. */
 void lwp_register_windows_open(void);
-/* In a window: the superblock begins; it has run. */
-void lwp_register_windows_begin(const struct lwp_registers_site *site);
-void lwp_register_windows_ran(const struct lwp_registers_site *site);
+/* In a window: the superblock begins; it has run. `words`: its words of the trace's buffer (left_words.h). */
+void lwp_register_windows_begin(const struct lwp_registers_site *site, ULong *words);
+void lwp_register_windows_ran(const struct lwp_registers_site *site, const ULong *words);
 
 #endif

@@ -37,6 +37,7 @@ bool lwp_registers_start(bool windows)
         return false;
     /* else what is overwritten in the superblock is not written at all (dead_puts.h) */
     VG_(clo_vex_control).iropt_register_updates_default = VexRegUpdAllregsAtEachInsn;
+    VG_(clo_vex_control).iropt_unroll_thresh = 0; /* or it would hold outside of windows, too (duplication.c) */
     VG_(track_post_reg_write)(registers_kernel_wrote);
     return true;
 }
@@ -220,8 +221,7 @@ static void emit_x87(struct lwp_registers_block *block, const IRPutI *put)
         write->element = write->high = LANE;
         write->turns = true;
         write->bias = (Char)put->bias;
-        SizeT at = offsetof(struct lwp_register_words, word) + block->later->word_count++ * sizeof(ULong);
-        addStmtToIRSB(out, IRStmt_Store(Iend_LE, emit_binary(out, Iop_Add64, block->words, emit_word(at)), put->ix));
+        lwp_left_store(block->left, lwp_left_take(block->left, 1), put->ix); /* behind the value */
         return;
     }
     IRRegArray *writers = mkIRRegArray(shadow_of(put->descr->base), Ity_I64, NUMBERS_X87);
@@ -393,7 +393,7 @@ static void block_part_ends(struct lwp_registers_block *block)
         block_add(block);
 }
 
-void lwp_registers_enter(struct lwp_registers_block *block, IRSB *out, const IRSB *in, Addr start)
+void lwp_registers_enter(struct lwp_registers_block *block, struct lwp_left_words *left, const IRSB *in, Addr start)
 {
     UInt count = 0;
     if (!lwp_registers_run)
@@ -401,6 +401,8 @@ void lwp_registers_enter(struct lwp_registers_block *block, IRSB *out, const IRS
     for (Int i = 0; i < in->stmts_used; i++)
         count += is_looked_at(in->stmts[i]);
     made_note(in);
+    IRSB *out = left->out;
+    block->left = left;
     block->out = out;
     block->in = in;
     block->instructions = 1;

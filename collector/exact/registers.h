@@ -11,6 +11,7 @@
 #define LWP_EXACT_REGISTERS_H
 
 #include "collector/exact/float_class.h"
+#include "collector/exact/left_words.h"
 #include "collector/exact/register_windows.h"
 #include "collector/exact/access_numbers.h"
 #include "collector/exact/tool.h"
@@ -27,7 +28,7 @@ struct lwp_registers_block {
     struct lwp_numbered_block site; /* group NULL: it writes to no register that is looked at */
     struct lwp_registers_site *later; /* where only windows count, else NULL */
     struct lwp_register_part done;   /* so far */
-    IRExpr *words;                   /* I64: lwp_register_words */
+    struct lwp_left_words *left;     /* its words, if `later` */
     const IRDirty *helper;           /* the statement before, which may have written registers, or NULL */
     IRExpr *base, *twice;            /* I64: number of its first write on the path it runs on; the same in both halves */
     Addr ip;
@@ -52,7 +53,7 @@ extern bool lwp_registers_run;
 bool lwp_registers_start(bool windows);
 
 /* At the superblock's start, behind its first IMark; its first instruction is at `start`. */
-void lwp_registers_enter(struct lwp_registers_block *block, IRSB *out, const IRSB *in, Addr start);
+void lwp_registers_enter(struct lwp_registers_block *block, struct lwp_left_words *left, const IRSB *in, Addr start);
 /* Before each statement, and at the end. */
 void lwp_registers_before(struct lwp_registers_block *block, const IRStmt *statement);
 void lwp_registers_end(struct lwp_registers_block *block);

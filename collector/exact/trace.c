@@ -61,7 +61,9 @@ static void trace_hand_on(void)
         lwp_communication_words(begin, end);
     const struct lwp_trace_block *first = (const void *)*begin;
     if (!lwp_trace_all && lwp_trace_open && first->registers)
-        lwp_register_windows_ran(first->registers);
+        lwp_register_windows_ran(first->registers, begin);
+    if (!lwp_trace_all && lwp_trace_open && first->redundancy)
+        lwp_redundancy_windows_ran(first->redundancy, begin);
     for (const ULong *at = begin; trace_has_readers() && at < end;) {
         struct lwp_trace_block *block = (void *)*at++;
         trace_read(block, at);
@@ -142,7 +144,7 @@ static void trace_take(const struct lwp_trace_block *block)
         lwp_trace_words[i] = 0;
     lwp_trace_pending = true;
     if (block->registers)
-        lwp_register_windows_begin(block->registers);
+        lwp_register_windows_begin(block->registers, lwp_trace_words);
 }
 
 VG_REGPARM(1) void lwp_trace_tick(struct lwp_trace_block *block)

@@ -31,9 +31,11 @@ struct lwp_trace_block {
     struct lwp_communication_site *communication; /* one for each access, NULL: nothing came of any yet */
     struct lwp_values_site *values; /* NULL: none; else there is one word more, of how many exits were passed */
     struct lwp_registers_site *registers; /* if they are looked at in windows only */
+    struct lwp_redundancy_site *redundancy; /* the same */
     uint32_t instructions, count;
     uint32_t lines; /* of the cache that its accesses touch, at most */
-    uint8_t swaps;  /* compare-and-swaps that have a word, 1: it stored, behind all others */
+    uint8_t swaps;  /* compare-and-swaps that have a word behind, 1: it stored */
+    uint16_t moves; /* words of what becomes of the stack, behind those (redundancy_left.h) */
     uint8_t loader; /* communication.c: whether it is the loader's code, 0: not asked yet */
     struct lwp_trace_access access[];
 };
@@ -41,7 +43,7 @@ struct lwp_trace_block {
 /* Words of the superblock, apart from the one that says which it is. */
 static inline uint32_t lwp_trace_length(const struct lwp_trace_block *block)
 {
-    return block->count + (block->values != NULL) + block->swaps;
+    return block->count + (block->values != NULL) + block->swaps + block->moves;
 }
 
 static inline uint32_t lwp_trace_swap(const struct lwp_trace_block *block, uint8_t swap)
