@@ -7,7 +7,8 @@
 #include "collector/exact/tool.h"
 #include "libvex_ir.h"
 
-/* The stack and frame pointers and the instruction pointer stay right wherever memory is accessed. */
-void lwp_dead_puts_remove(IRSB *superblock);
+/* The stack and frame pointers and the instruction pointer stay right wherever the program accesses memory. `begin`: where
+ * the superblock's words begin (left_words.h), NULL: it has none. */
+void lwp_dead_puts_remove(IRSB *superblock, const IRExpr *begin);
 
 #endif

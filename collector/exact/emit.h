@@ -28,13 +28,6 @@ static inline IRExpr *emit_load(IRSB *out, const void *from)
     return emit_value(out, IRExpr_Load(Iend_LE, Ity_I64, emit_pointer(from)));
 }
 
-/* A flag of the tool's as an I1. */
-static inline IRExpr *emit_flag(IRSB *out, const _Bool *flag)
-{
-    IRExpr *byte = emit_value(out, IRExpr_Load(Iend_LE, Ity_I8, emit_pointer(flag)));
-    return emit_value(out, IRExpr_Unop(Iop_64to1, emit_value(out, IRExpr_Unop(Iop_8Uto64, byte))));
-}
-
 static inline void emit_store(IRSB *out, const void *to, IRExpr *value)
 {
     addStmtToIRSB(out, IRStmt_Store(Iend_LE, emit_pointer(to), value));

@@ -166,10 +166,14 @@ static void translation_begin(struct translation *now)
         lwp_filter_enter(&now->filter, out, now->in, now->block);
         return;
     }
-    IRExpr *left = emit_binary(out, Iop_Sub64, emit_load(out, &lwp_trace_state.left), emit_word(lwp_trace_left(now->instructions)));
-    emit_store(out, &lwp_trace_state.left, left);
-    EMIT_CALL(out, emit_binary(out, Iop_CmpLT64S, left, emit_word(0)), 1, lwp_trace_tick,
-              mkIRExprVec_1(emit_pointer(now->block)));
+    if (lwp_duplication_now == LWP_DUPLICATION_FULL) {
+        EMIT_CALL(out, NULL, 2, lwp_trace_full, mkIRExprVec_2(emit_pointer(now->block), emit_word(now->instructions)));
+    } else {
+        IRExpr *left = emit_binary(out, Iop_Sub64, emit_load(out, &lwp_trace_state.left), emit_word(lwp_trace_left(now->instructions)));
+        emit_store(out, &lwp_trace_state.left, left);
+        EMIT_CALL(out, emit_binary(out, Iop_CmpLT64S, left, emit_word(0)), 1, lwp_trace_tick,
+                  mkIRExprVec_1(emit_pointer(now->block)));
+    }
     UInt used = 1 + lwp_trace_length(now->block), moves = now->block->moves;
     now->left = (struct lwp_left_words){out, emit_load(out, &lwp_trace_state.at), used, moves, used - moves};
     if (!lwp_trace_all)
@@ -275,9 +279,8 @@ static void translation_full(struct translation *now)
 {
     if (lwp_duplication_now != LWP_DUPLICATION_FULL || lwp_region_is(now->start))
         return;
-    IRExpr *due = emit_binary(now->out, Iop_CmpLT32S, translation_left(now, (const UInt *)&lwp_trace_state.left + 1), IRExpr_Const(IRConst_U32(0)));
-    IRExpr *here = emit_binary(now->out, Iop_Or1, due, emit_flag(now->out, &lwp_trace_open));
-    translation_leave(now, emit_value(now->out, IRExpr_Unop(Iop_Not1, here)));
+    IRExpr *left = translation_left(now, (const UInt *)&lwp_trace_state.left + 1);
+    translation_leave(now, emit_binary(now->out, Iop_CmpLE32S, IRExpr_Const(IRConst_U32(0)), left));
 }
 
 static IRSB *translation_plain(struct translation *now)
@@ -362,6 +365,6 @@ IRSB *lwp_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout 
     lwp_registers_end(&now.registers);
     translation_end(&now);
     if (lwp_registers_run)
-        lwp_dead_puts_remove(now.out);
+        lwp_dead_puts_remove(now.out, now.left.begin);
     return now.out;
 }

@@ -168,6 +168,13 @@ VG_REGPARM(1) void lwp_trace_tick(struct lwp_trace_block *block)
     }
 }
 
+VG_REGPARM(2) void lwp_trace_full(struct lwp_trace_block *block, ULong instructions)
+{
+    lwp_trace_state.left -= (Long)lwp_trace_left(instructions);
+    if (lwp_trace_state.left < 0)
+        lwp_trace_tick(block);
+}
+
 void lwp_trace_attend(void)
 {
     if (lwp_trace_waits())

@@ -22,6 +22,9 @@ void lwp_trace_region(bool inside);
 /* Called from translated code when `left` is below 0, before the superblock takes its words. */
 VG_REGPARM(1) void lwp_trace_tick(struct lwp_trace_block *block);
 
+/* The same of a superblock that nearly always has something to do, before it has been counted. */
+VG_REGPARM(2) void lwp_trace_full(struct lwp_trace_block *block, ULong instructions);
+
 /* The same if filtered: there is something to do about the last superblock, or `left` is below 0. */
 void lwp_trace_attend(void);
 
