@@ -1,5 +1,5 @@
-/* What a superblock leaves of itself in words of the trace's buffer, to be looked at when it has run: where only windows count.
- * Behind the words that the trace itself needs (trace_words.h) it takes more as it is translated. */
+/* What a superblock leaves of itself in words of the trace's buffer, to be looked at when it has run. Where only windows count
+ * it takes more as it is translated, behind those that the trace itself needs (trace_words.h). */
 #ifndef LWP_EXACT_LEFT_WORDS_H
 #define LWP_EXACT_LEFT_WORDS_H
 
