@@ -176,7 +176,7 @@ struct lwp_shadow_pair *lwp_shadow_pairs_add(struct lwp_shadow_pairs *pairs, uin
     size_t at = pairs_find(pairs, key);
     if (pairs->entries[at].key)
         return pairs_to_front(pairs, at);
-    if (pairs->count >= ((size_t)1 << pairs->bits) / 4 && pairs->bits < pairs->bits_max)
+    if (pairs->count >= ((size_t)1 << pairs->bits) / 2 && pairs->bits < pairs->bits_max)
         pairs_grow(pairs);
     if (pairs->count >= ((size_t)3 << pairs->bits) / 4)
         pairs_merge(pairs, pairs_least(pairs));
