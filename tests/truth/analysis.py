@@ -56,7 +56,8 @@ def advice(analysis, example, named):
             wrong("findings: %s", layout_findings(analysis))
         return
     if len(splits) != 1:
-        wrong("%d splits instead of 1: %s", len(splits), [(s["type"], s["element_bytes"]) for s in splits])
+        wrong("%d splits instead of 1: %s, of %s samples; the largest objects: %s", len(splits), [(s["type"], s["element_bytes"]) for s in splits],
+              analysis["run"]["samples"], [(o["name"], o["share"], o["element_bytes"]) for o in analysis["objects"][:3]])
     for split in splits[:1]:
         if split["element_bytes"] != expected["bytes"]:
             wrong("element size %s instead of %d", split["element_bytes"], expected["bytes"])
