@@ -6,7 +6,7 @@ status=0
 example_build neuron "$TMP/plain" || exit 1
 example_build neuron "$TMP/stripped" -s || exit 1
 example_build tree "$TMP/tree" -s || exit 1
-advice_of neuron "$TMP/plain" 1 offsets || status=1
-advice_of neuron "$TMP/stripped" 1 offsets || status=1
-advice_of tree "$TMP/tree" 1 offsets || status=1
+advice_mostly neuron "$TMP/plain" 1 offsets || status=1
+advice_mostly neuron "$TMP/stripped" 1 offsets || status=1
+advice_mostly tree "$TMP/tree" 1 offsets || status=1
 exit $status
