@@ -11,29 +11,13 @@ enum { BYTES = 3 * sizeof(VexGuestAMD64State) }; /* the guest's and its shadows 
 /* Of each byte: it is overwritten later, before anybody asks for it. */
 static bool dead[BYTES];
 
-/* Of each temporary: it is the address of a word that the superblock leaves. */
-static bool *left;
-static Int left_room;
-
-static void left_note(const IRSB *superblock, const IRExpr *begin)
+/* A store that leaves a word behind `begin`: its address is made just before (lwp_left_store). */
+static bool is_left(const IRSB *superblock, Int store, const IRExpr *begin)
 {
-    if (left_room < superblock->tyenv->types_used) {
-        left_room = 2 * superblock->tyenv->types_used;
-        VG_(free)(left);
-        left = VG_(malloc)("lwp.left", (SizeT)left_room * sizeof *left);
-    }
-    VG_(memset)(left, 0, (SizeT)superblock->tyenv->types_used * sizeof *left);
-    for (Int i = 0; begin && i < superblock->stmts_used; i++) {
-        const IRStmt *statement = superblock->stmts[i];
-        const IRExpr *made = statement->tag == Ist_WrTmp ? statement->Ist.WrTmp.data : NULL;
-        if (made && made->tag == Iex_Binop && eqIRAtom(made->Iex.Binop.arg1, begin))
-            left[statement->Ist.WrTmp.tmp] = true;
-    }
-}
-
-static bool is_left(const IRExpr *address)
-{
-    return address->tag == Iex_RdTmp && left[address->Iex.RdTmp.tmp];
+    const IRStmt *before = store && begin ? superblock->stmts[store - 1] : NULL;
+    const IRExpr *address = superblock->stmts[store]->Ist.Store.addr;
+    return before && before->tag == Ist_WrTmp && eqIRAtom(IRExpr_RdTmp(before->Ist.WrTmp.tmp), address) &&
+           before->Ist.WrTmp.data->tag == Iex_Binop && eqIRAtom(before->Ist.WrTmp.data->Iex.Binop.arg1, begin);
 }
 
 static void bytes_needed(Int offset, Int bytes)
@@ -84,7 +68,6 @@ static void call_needs(const IRDirty *call)
 
 void lwp_dead_puts_remove(IRSB *superblock, const IRExpr *begin)
 {
-    left_note(superblock, begin);
     bytes_needed(0, BYTES);
     for (Int i = superblock->stmts_used; i--;) {
         const IRStmt *statement = superblock->stmts[i];
@@ -104,7 +87,7 @@ void lwp_dead_puts_remove(IRSB *superblock, const IRExpr *begin)
         case Ist_AbiHint:
             break;
         case Ist_Store:
-            if (!is_left(statement->Ist.Store.addr))
+            if (!is_left(superblock, i, begin))
                 memory_accessed();
             break;
         case Ist_StoreG:

@@ -27,13 +27,12 @@ void lwp_duplication_start(void)
 
 static UInt (*duplication_self_check)(void *closure, VexRegisterUpdates *updates, const VexGuestExtents *extents);
 
-/* The plain one needs no more of the guest's state than Valgrind does by itself. But where loops are unrolled, as far as there is
- * room, superblocks of both kinds have to be the same: windows begin and end with them. */
+/* The plain one needs no more of the guest's state than Valgrind does by itself. (Loops are not unrolled then, which goes by
+ * the room that there is: windows begin and end with superblocks, so that those of both kinds have to be the same.) */
 static UInt duplication_plain_updates(void *closure, VexRegisterUpdates *updates, const VexGuestExtents *extents)
 {
     UInt checked = duplication_self_check(closure, updates, extents);
-    if (!VG_(clo_vex_control).iropt_unroll_thresh)
-        *updates = VexRegUpdUnwindregsAtMemAccess;
+    *updates = VexRegUpdUnwindregsAtMemAccess;
     return checked;
 }
 

@@ -19,7 +19,6 @@
 #include "collector/exact/heap.h"
 #include "collector/exact/redundancy.h"
 #include "collector/exact/redundancy_left.h"
-#include "collector/exact/redundancy_windows.h"
 #include "collector/exact/region.h"
 #include "collector/exact/registers.h"
 #include "collector/exact/sampling.h"
@@ -151,8 +150,7 @@ static void translation_survey(struct translation *now)
         }
     }
     now->block->count = count;
-    if (lwp_redundancy_windows)
-        now->block->moves = (uint16_t)lwp_redundancy_left_moves(in);
+    now->block->moves = (uint16_t)lwp_redundancy_left_moves(in);
     now->block->values = lwp_values_site(in, accesses, count, count + 1 + now->block->swaps + now->block->moves, now->start);
     if (lwp_communication_runs)
         lwp_communication_block(now->block);

@@ -78,11 +78,8 @@ static VG_REGPARM(3) void redundancy_store_float(ULong what, Addr address, ULong
 
 static VG_REGPARM(2) void redundancy_load(ULong what, Addr address)
 {
-    unsigned bytes = what_bytes(what);
     lwp_redundancy_number = (uint32_t)what;
-    for (; bytes > PIECE; bytes -= PIECE, address += PIECE)
-        lwp_shadow_load(&lwp_redundancy_shadow, address, PIECE, (uint32_t)what);
-    lwp_shadow_load(&lwp_redundancy_shadow, address, bytes, (uint32_t)what);
+    lwp_shadow_load_all(&lwp_redundancy_shadow, address, what_bytes(what), (uint32_t)what);
 }
 
 static uint64_t redundancy_value(Addr address, unsigned bytes)
@@ -147,10 +144,10 @@ void lwp_redundancy_enter(struct lwp_redundancy_block *block, struct lwp_left_wo
     UInt count = 0;
     IRSB *out = left->out;
     *block = (struct lwp_redundancy_block){.out = out, .in = in, .left = left};
-    for (Int i = 0; i < in->stmts_used; i++)
-        count += lwp_ir_access_of(in->tyenv, in->stmts[i], 0, &access);
     if (!redundancy_runs)
         return;
+    for (Int i = 0; i < in->stmts_used; i++)
+        count += lwp_ir_access_of(in->tyenv, in->stmts[i], 0, &access);
     if (count)
         block->site = lwp_numbers_block(start, count);
     struct lwp_numbered_group *group = block->site.group;
@@ -290,22 +287,24 @@ void lwp_redundancy_before(struct lwp_redundancy_block *block, const struct lwp_
     bool again = block->last.ip == now.ip && block->last.bytes == now.bytes && block->last.flags & LWPS_ACCESS_LOAD &&
                  now.flags & LWPS_ACCESS_STORE;
     bool loads = access->flags & LWPS_ACCESS_LOAD && !again, stores = access->flags & LWPS_ACCESS_STORE;
+    bool told = stores && access_tells(block->in, access);
     block->last = now;
     block->index = lwp_numbers_index(&block->site, &now);
-    if (stores && !access_tells(block->in, access))
+    if (stores && !told)
         EMIT_CALL(out, access->guard, 2, redundancy_keep, mkIRExprVec_2(emit_word(after_bytes(access)), access->address));
-    else if (stores && block->later)
-        lwp_redundancy_left_store(block, access, word);
-    if (loads && block->later)
-        lwp_redundancy_left_load(block, access, word);
-    if (block->later)
+    if (block->later) {
+        if (told)
+            lwp_redundancy_left_store(block, access, word);
+        if (loads)
+            lwp_redundancy_left_load(block, access, word);
         return;
+    }
     UInt element = stores ? lwp_store_element(block->in, access) : 0;
     IRExpr *what = is_usual(block->in, access, element) ? emit_what(out, block->base, block->index, 0, 0) /* short */
                                                         : block_what(block, access, element);
     if (loads)
         emit_loaded(out, access->guard, what, access);
-    if (stores && access_tells(block->in, access))
+    if (told)
         emit_stored(out, access->guard, what, access, element);
 }
 

@@ -36,7 +36,7 @@ static bool is_move(const IRSB *in, const IRStmt *statement)
 UInt lwp_redundancy_left_moves(const IRSB *in)
 {
     UInt moves = 0;
-    for (Int i = 0; i < in->stmts_used; i++)
+    for (Int i = 0; lwp_redundancy_windows && i < in->stmts_used; i++)
         moves += is_move(in, in->stmts[i]);
     return moves * MOVE;
 }

@@ -6,7 +6,7 @@
 #include "collector/exact/redundancy.h"
 #include "collector/exact/tool.h"
 
-/* Words of the superblock, among those that are cleared, that lwp_redundancy_left_other() needs. */
+/* Words of the superblock, among those that are cleared, that lwp_redundancy_left_other() needs; 0 if the whole run counts. */
 UInt lwp_redundancy_left_moves(const IRSB *in);
 
 /* At the superblock's start. */

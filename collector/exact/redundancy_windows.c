@@ -44,13 +44,6 @@ void lwp_redundancy_window_ends(void)
 
 static UInt steps_done; /* of the one that runs */
 
-static void step_load(Addr address, unsigned bytes, uint32_t number)
-{
-    for (; bytes > PIECE; bytes -= PIECE, address += PIECE)
-        lwp_shadow_load(&lwp_redundancy_shadow, address, PIECE, number);
-    lwp_shadow_load(&lwp_redundancy_shadow, address, bytes, number);
-}
-
 static void step_store(Addr address, unsigned bytes, uint32_t number, const ULong *before, unsigned element)
 {
     const ULong *after = before + (bytes + PIECE - 1) / PIECE;
@@ -74,7 +67,7 @@ static void step_run(const struct lwp_redundancy_step *step, const ULong *words,
     switch (step->kind) {
     case LWP_REDUNDANCY_LOAD:
         lwp_redundancy_touched(address, step->bytes);
-        step_load(address, step->bytes, number);
+        lwp_shadow_load_all(&lwp_redundancy_shadow, address, step->bytes, number);
         return;
     case LWP_REDUNDANCY_STORE:
         lwp_redundancy_touched(address, step->bytes);

@@ -37,7 +37,7 @@ bool lwp_registers_start(bool windows)
         return false;
     /* else what is overwritten in the superblock is not written at all (dead_puts.h) */
     VG_(clo_vex_control).iropt_register_updates_default = VexRegUpdAllregsAtEachInsn;
-    VG_(clo_vex_control).iropt_unroll_thresh = 0; /* or it would hold outside of windows, too (duplication.c) */
+    VG_(clo_vex_control).iropt_unroll_thresh = 0; /* as superblocks of different length would be in windows and outside (duplication.c) */
     VG_(track_post_reg_write)(registers_kernel_wrote);
     return true;
 }

@@ -327,4 +327,12 @@ static inline void lwp_shadow_store(struct lwp_shadow *shadow, uint64_t address,
         lwp_shadow_store_slowly(shadow, address, bytes, context, before, after, element);
 }
 
+/* A load of any width, piece by piece. */
+static inline void lwp_shadow_load_all(struct lwp_shadow *shadow, uint64_t address, unsigned bytes, uint32_t context)
+{
+    for (; bytes > 8; bytes -= 8, address += 8)
+        lwp_shadow_load(shadow, address, 8, context);
+    lwp_shadow_load(shadow, address, bytes, context);
+}
+
 #endif

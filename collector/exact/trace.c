@@ -60,9 +60,10 @@ static void trace_hand_on(void)
     if (lwp_communication_runs)
         lwp_communication_words(begin, end);
     const struct lwp_trace_block *first = (const void *)*begin;
-    if (!lwp_trace_all && lwp_trace_open && first->registers)
+    bool looked_at = !lwp_trace_all && lwp_trace_open;
+    if (looked_at && first->registers)
         lwp_register_windows_ran(first->registers, begin);
-    if (!lwp_trace_all && lwp_trace_open && first->redundancy)
+    if (looked_at && first->redundancy)
         lwp_redundancy_windows_ran(first->redundancy, begin);
     for (const ULong *at = begin; trace_has_readers() && at < end;) {
         struct lwp_trace_block *block = (void *)*at++;
