@@ -14,11 +14,11 @@ bench-bin/synthetic: $(srcdir)/bench/synthetic_main.c $(srcdir)/bench/synthetic.
 	@mkdir -p $(@D)
 	$(CC) $(filter-out -MMD -MP,$(cflags)) -o $@ $(filter %.c,$^) $(tool_obj) $(LDFLAGS) -Wl,--build-id $(tool_libs)
 
-bench-bin/strides: $(srcdir)/bench/strides.c $(srcdir)/analysis/stride.c $(srcdir)/analysis/stride.h
+bench-bin/strides: $(srcdir)/bench/strides.c $(srcdir)/analysis/statistics/stride.c $(srcdir)/analysis/statistics/stride.h
 	@mkdir -p $(@D)
 	$(CC) $(filter-out -MMD -MP,$(cflags)) -o $@ $(filter %.c,$^) $(LDFLAGS) -lm
 
-bench-bin/reuse: $(srcdir)/bench/reuse.c $(srcdir)/analysis/reuse.c $(srcdir)/base/pages.c
+bench-bin/reuse: $(srcdir)/bench/reuse.c $(srcdir)/analysis/caches/reuse_distance.c $(srcdir)/base/pages.c
 	@mkdir -p $(@D)
 	$(CC) $(filter-out -MMD -MP,$(cflags)) -o $@ $^ $(LDFLAGS)
 

@@ -1,9 +1,9 @@
-/* How fast reuse distances are found (analysis/reuse.c), on one core, in traces of 100 million accesses; and whether each is
+/* How fast reuse distances are found (analysis/caches/reuse_distance.c), on one core, in traces of 100 million accesses; and whether each is
  * right: the sum and a hash of all distances are compared with those of the textbook's way, a Fenwick tree with a place
  * for each access (Bennett and Kruskal, 1975; Olken, 1981).
  *
  *     reuse [MILLIONS]     a row for each trace; exit status 0: all as fast as the bar and right, 1: not */
-#include "analysis/reuse.h"
+#include "analysis/caches/reuse_distance.h"
 #include "base/random.h"
 
 #include <stdbool.h>

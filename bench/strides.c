@@ -2,7 +2,7 @@
  * and as eq. 4 of LWPTool predicts; with no stray addresses, 1 % and 5 %. Also what probability lwp states.
  *
  *     strides [SVG]     prints a table; draws the same curves into the file */
-#include "analysis/stride.h"
+#include "analysis/statistics/stride.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,11 +1,11 @@
 /* lwp export: a result as one HTML file that needs nothing else. */
-#include "analysis/redact.h"
+#include "analysis/output/redact.h"
 #include "base/command.h"
 #include "base/log.h"
 #include "web/page.h"
 #include "web/result.h"
-#include "web/source_roots.h"
 #include "web/source.h"
+#include "web/source_roots.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 /* What is added to the program's code. */
-#ifndef LWP_EXACT_INSTRUMENT_H
-#define LWP_EXACT_INSTRUMENT_H
+#ifndef LWP_COLLECTOR_EXACT_INSTRUMENT_H
+#define LWP_COLLECTOR_EXACT_INSTRUMENT_H
 
-#include "collector/exact/tool.h"
+#include "collector/exact/valgrind/tool.h"
 
 IRSB *lwp_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout, const VexGuestExtents *extents,
                      const VexArchInfo *host, IRType guest_word, IRType host_word);

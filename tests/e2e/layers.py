@@ -1,35 +1,109 @@
 #!/usr/bin/python3
-"""Data flows one way: no file needs another that needs it, and no folder one above itself (CONTRIBUTING.md, the map).
+"""Arrows run one way (CONTRIBUTING.md, the map): no file includes or calls one of a folder above its own, siblings do not know each
+other, no two files need each other, and every folder of the product is on the map.
 
-What a file needs is what its object file leaves undefined and another one of the same program defines. The C library's
-functions that the preload library puts itself before (read, mmap, ...) do not count: its own calls pass them by."""
+What a file needs is what it includes, and what its object file leaves undefined and another one of the same program defines. Symbols
+that lwp has under the C library's names do not count: its own calls of read() or mmap() are meant for the C library."""
 import glob
 import os
+import re
 import subprocess
 import sys
 
-ABOVE = {"base": [], "format": ["base"], "collector": ["base", "format"], "analysis": ["base", "format", "collector"],
-         "web": ["base", "format", "collector", "analysis"]}
+# Lowest first; folders of one line are siblings.
+HOUSE = [line.split() for line in """
+base
+format
+collector/record
+analysis/statistics
+analysis/program/binary
+analysis/program/debug
+analysis/program/flow
+analysis/program/types
+analysis/program
+analysis/caches
+analysis/profile
+analysis/addresses analysis/ranks
+analysis/load
+analysis/elements
+analysis/advice/gain
+analysis/advice/layout analysis/advice/redundancy analysis/advice/threads analysis/advice/locality
+analysis/findings
+analysis/json
+analysis/review
+analysis/output
+analysis/check analysis/diff
+web
+collector/perf
+collector/light/own
+collector/light/code
+collector/light/heap
+collector/light/watch
+collector/light/sampling
+collector/light/process
+collector/exact/valgrind
+collector/exact/program
+collector/exact/trace
+collector/exact/detect/redundancy
+collector/exact/detect/registers collector/exact/detect/values collector/exact/detect/communication
+collector/exact
+collector/launch
+collector/import
+""".splitlines() if line]
+HEIGHT = {folder: height for height, folders in enumerate(HOUSE) for folder in folders}
+WORLDS = ["analysis", "web", "collector/light", "collector/exact"]
 PROGRAMS = {"lwp": "obj", "the preload library": "obj/light", "the exact engine": "obj/exact"}
+C_LIBRARY = {"lwp": "", "the preload library": "liblwp-light.so", "the exact engine": "obj/exact/collector/exact/valgrind/port.o"}
+FILES_MOST = 40
+
+bad = 0
 
 
-def objects(folder):
-    if folder != "obj":
-        return glob.glob(folder + "/**/*.o", recursive=True)
-    return [path for name in ABOVE for path in glob.glob("obj/%s/**/*.o" % name, recursive=True)]
+def wrong(sentence):
+    global bad
+    bad += 1
+    print(sentence)
+
+
+def world(folder):
+    return next((name for name in WORLDS if (folder + "/").startswith(name + "/")), None)
+
+
+def may_need(folder, other):
+    if folder == other or world(folder) == "collector/exact":  # until its detectors are one table
+        return True
+    if "web" in (world(folder), world(other)):
+        return world(folder) == "web" and (other == "base" or world(other) == "analysis")
+    if world(other) and world(folder) != world(other):
+        return False
+    return HEIGHT[folder] > HEIGHT[other]
+
+
+def includes(source):
+    """(file, the file it includes) of the whole product."""
+    for top in ("base", "format", "collector", "analysis", "web"):
+        for path in glob.glob("%s/%s/**/*.[ch]" % (source, top), recursive=True):
+            with open(path, encoding="utf-8") as lines:
+                for line in lines:
+                    found = re.match(r'\s*#\s*include\s+"([^"]+/[^"]+)"', line)
+                    if found:
+                        yield os.path.relpath(path, source), found.group(1)
 
 
 def symbols(files):
     """File -> names it defines, file -> names it needs."""
-    defined, needed = {file: set() for file in files}, {file: set() for file in files}
-    of_path = {path: file for file, path in files.items()}
-    listed = subprocess.run(["nm", "-g", "-A"] + list(of_path), capture_output=True, text=True, check=True).stdout
+    defined, needed = {file: set() for file in files.values()}, {file: set() for file in files.values()}
+    listed = subprocess.run(["nm", "-g", "-A"] + list(files), capture_output=True, text=True, check=True).stdout
     for line in listed.splitlines():
         path, rest = line.split(":", 1)
         *_, kind, name = rest.split()
-        if name.startswith("lwp"):
-            (needed if kind == "U" else defined)[of_path[path]].add(name)
+        (needed if kind in "Uw" else defined)[files[path]].add(name)
     return defined, needed
+
+
+def named_like_the_c_library(path):
+    listed = subprocess.run(["nm", "-g" if path.endswith(".o") else "-D", "--defined-only", path], capture_output=True, text=True, check=True).stdout
+    return {line.split()[-1] for line in listed.splitlines()}
 
 
 def circles(needs):
@@ -50,34 +124,55 @@ def circles(needs):
             if len(circle) > 1:
                 found.append(sorted(circle))
 
-    for file in needs:
+    for file in list(needs):
         if file not in index:
             visit(file)
     return found
 
 
+def look_at(program, needs):
+    for circle in circles(needs):
+        wrong("%s: a circle of %d files" % (program, len(circle)))
+        for file in circle:
+            for other in sorted(set(needs[file]) & set(circle)):
+                print("  %s needs %s: %s" % (file, other, needs[file][other]))
+    for file in sorted(needs):
+        for other, name in sorted(needs[file].items()):
+            here, there = os.path.dirname(file), os.path.dirname(other)
+            if here in HEIGHT and there in HEIGHT and not may_need(here, there):
+                wrong("%s: %s needs %s, which is above or beside: %s" % (program, file, other, name))
+
+
+source = os.environ["SRC"]
+for top in ("base", "format", "collector", "analysis", "web"):
+    for folder, _, names in os.walk(os.path.join(source, top)):
+        count = len([name for name in names if name.endswith((".c", ".h"))])
+        name = os.path.relpath(folder, source)
+        if count and name not in HEIGHT and name not in ("collector", "analysis/ranks/mpi"):
+            wrong("%s is not on the map" % name)
+        if count > FILES_MOST:
+            wrong("%s has %d files" % (name, count))
+
+included = {}
+for file, other in includes(source):
+    included.setdefault(file, {})[other] = "include"
+    included.setdefault(other, {})
+look_at("includes", included)
+
 os.chdir(os.environ["BUILD"])
-bad = 0
 for program, folder in PROGRAMS.items():
-    files = {os.path.relpath(path, folder)[:-2]: path for path in objects(folder)}
+    paths = glob.glob(folder + "/**/*.o", recursive=True)
+    files = {path: os.path.relpath(path, folder)[:-2] + ".c" for path in paths
+             if os.path.exists(os.path.join(source, os.path.relpath(path, folder)[:-2] + ".c"))}
     if program == "the exact engine" and not files:
         continue
     defined, needed = symbols(files)
-    home = {name: file for file in files for name in defined[file]}
-    needs = {file: {home[name]: name for name in sorted(needed[file]) if name in home} for file in files}
+    for name in named_like_the_c_library(C_LIBRARY[program]) if C_LIBRARY[program] else ():
+        for file in needed:
+            needed[file].discard(name)
+    home = {name: file for file in defined for name in defined[file]}
+    needs = {file: {home[name]: name for name in sorted(needed[file]) if name in home and home[name] != file} for file in needed}
     if sum(map(len, needs.values())) < len(files):
-        bad += 1
-        print("%s: only %d of its files in %s, or none knows another" % (program, len(files), folder))
-    for circle in circles(needs):
-        bad += 1
-        print("%s: a circle of %d files" % (program, len(circle)))
-        for file in circle:
-            for other in sorted(set(needs[file]) & set(circle)):
-                print("  %s.c needs %s.c: %s" % (file, other, needs[file][other]))
-    for file in sorted(needs):
-        for other, name in sorted(needs[file].items()):
-            here, there = file.split("/")[0], other.split("/")[0]
-            if here != there and there not in ABOVE[here]:
-                bad += 1
-                print("%s: %s.c needs %s.c, which is above: %s" % (program, file, other, name))
+        wrong("%s: only %d of its files in %s, or none knows another" % (program, len(files), folder))
+    look_at(program, needs)
 sys.exit(bad > 0)

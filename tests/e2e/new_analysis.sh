@@ -8,12 +8,12 @@ rm -rf obj/unit
 
 blocks() { awk -v wanted="$1" '/^```c$/ { inside = ++n; next } /^```$/ { inside = 0 } inside == wanted' "$SRC/docs/new_analysis.md"; }
 [ -z "$(blocks 3)" ] || fail "the page has more code than this test knows"
-blocks 1 > ../source/analysis/read_only.h
-blocks 2 > ../source/analysis/read_only.c
+blocks 1 > ../source/analysis/findings/read_only.h
+blocks 2 > ../source/analysis/findings/read_only.c
 sed -n '/^## Asking it/,/^## What/{s/^    \(#include .*\)/\1/p}' "$SRC/docs/new_analysis.md" > include
 sed -n '/^## Asking it/,/^## What/{s/^    \(lwp_.*;\)/    \1/p}' "$SRC/docs/new_analysis.md" > call
 [ "$(wc -l < include)" = 1 ] && [ "$(wc -l < call)" = 1 ] || fail "the page does not say what to add"
-sed -i -e '/^#include "analysis\/regions.h"/r include' -e '/^    lwp_elements_notes(&profile);/r call' ../source/analysis/analyze.c
+sed -i -e '/^#include "analysis\/profile\/regions.h"/r include' -e '/^    lwp_elements_notes(&profile);/r call' ../source/analysis/json/analyze.c
 make srcdir="$TMP/source" CFLAGS='-O1 -Werror' lwp > log 2>&1 || { tail -n 30 log; fail "make"; }
 
 cat > app.c <<'X'

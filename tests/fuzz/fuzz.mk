@@ -31,11 +31,11 @@ $(fuzz_obj)/%.o: $(srcdir)/%.c
 
 # The same targets without a fuzzer.
 feeders = $(fuzz_targets:%=$(obj)/fuzz/%)
-feeders: $(feeders)
+feeders: $(feeders) $(obj)/liblwp-test.so
 
-$(obj)/fuzz/%: $(srcdir)/tests/fuzz/fuzz_%.c $(srcdir)/tests/fuzz/feed.c $(tool_obj)
+$(obj)/fuzz/%: $(srcdir)/tests/fuzz/fuzz_%.c $(srcdir)/tests/fuzz/feed.c | $(obj)/liblwp-test.so
 	@mkdir -p $(@D)
-	$(call quiet,CC,$<)$(CC) $(cflags) -DLWP_SOURCE='"$(srcdir)"' -o $@ $< $(srcdir)/tests/fuzz/feed.c $(tool_obj) $(LDFLAGS) $(tool_libs)
+	$(call quiet,CC,$<)$(CC) $(cflags) -DLWP_SOURCE='"$(srcdir)"' -o $@ $< $(srcdir)/tests/fuzz/feed.c $(test_link) $(tool_libs)
 
 .PHONY: fuzz feeders
 

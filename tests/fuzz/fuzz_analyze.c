@@ -1,6 +1,6 @@
 /* All of lwp analyze: an input is the records of a process and of its thread at once, and each goes through every
  * question that is asked of samples. */
-#include "analysis/analyze.h"
+#include "analysis/json/analyze.h"
 #include "base/log.h"
 #include "tests/fuzz/folder.h"
 #include "tests/fuzz/wrap.h"

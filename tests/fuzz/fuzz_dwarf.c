@@ -1,6 +1,7 @@
 /* Everything that reads the profiled program's files. An input is an ELF file; it is
  * asked all there is to ask at some addresses of its sections and symbols. The answers do not matter. */
-#include "analysis/types.h"
+#include "analysis/program/code.h"
+#include "analysis/program/types/types.h"
 #include "tests/fuzz/folder.h"
 
 #include <gelf.h>
@@ -48,7 +49,7 @@ static void ask(struct lwp_code *code, uint64_t address)
     const char *variable;
     int64_t start;
     uint64_t bytes, elements;
-    const struct lwp_place *place = lwp_code_place(code, 0, address);
+    const struct lwp_symbolized *place = lwp_code_symbolize(code, 0, address);
     if (!place->frame_count)
         abort();
     if (place->loop != LWP_NONE)

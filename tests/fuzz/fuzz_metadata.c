@@ -1,8 +1,8 @@
 /* What reads the JSON beside the samples: run.json of a run and of its ranks, machines, budgets, baselines. */
-#include "analysis/analyze.h"
-#include "analysis/baseline.h"
-#include "analysis/budget.h"
-#include "analysis/inputs.h"
+#include "analysis/check/baseline.h"
+#include "analysis/check/budget.h"
+#include "analysis/json/analyze.h"
+#include "analysis/load/result_files.h"
 #include "collector/launch/machine_file.h"
 #include "tests/fuzz/folder.h"
 #include "web/live.h"

@@ -1,8 +1,8 @@
 /* The exact engine's shadow memory against a reference that goes byte by byte: the input's bytes choose the accesses. */
-#include "collector/exact/shadow.c"
-#include "collector/exact/shadow_pairs.c"
-#include "collector/exact/shadow_tuples.c"
-#include "collector/value.c"
+#include "collector/exact/detect/redundancy/shadow.c"
+#include "collector/exact/detect/redundancy/shadow_pairs.c"
+#include "collector/exact/detect/redundancy/shadow_tuples.c"
+#include "collector/record/value.c"
 
 #include <stdlib.h>
 #include <sys/mman.h>

@@ -2,7 +2,7 @@
 #ifndef LWP_TEST_SHADOW_PORT_H
 #define LWP_TEST_SHADOW_PORT_H
 
-#include "collector/exact/shadow_pairs.h"
+#include "collector/exact/detect/redundancy/shadow_pairs.h"
 
 #include <stdint.h>
 #include <sys/mman.h>

@@ -3,7 +3,7 @@
 #ifndef LWP_TEST_SHADOW_REFERENCE_H
 #define LWP_TEST_SHADOW_REFERENCE_H
 
-#include "collector/exact/shadow.h"
+#include "collector/exact/detect/redundancy/shadow.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* The board: who sees whose accesses, and which stores can be had for a trial. */
-#include "collector/light/board.c"
+#include "collector/light/watch/published_accesses.c"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "analysis/analyze.h"
-#include "analysis/watched.h"
+#include "analysis/json/analyze.h"
+#include "analysis/profile/watchpoints.h"
 #include "base/json_file.h"
 #include "base/log.h"
 #include "collector/import/perf_file.h"
@@ -186,19 +186,19 @@ static int analyzed(const void *unused)
 static int pairs_bounded(const void *unused)
 {
     enum { PAIRS = 5000000, KINDS = 3, EACH = 10 };
-    struct lwp_watched both[2] = {0};
+    struct lwp_watchpoints both[2] = {0};
     (void)unused;
     for (unsigned side = 0; side < 2; side++) {
-        lwp_watched_begin(&both[side]);
+        lwp_watchpoint_begin(&both[side]);
         for (uint32_t i = 0; i < PAIRS + 10; i++) {
             uint32_t pair = i < PAIRS ? i : 0, first = pair * 7919u % 2000000;
-            lwp_watched_add(&both[side], &(struct lwp_watched_verdict){.kind = pair % KINDS, .outcome = LWP_WATCHED_WASTE, .first = first,
+            lwp_watchpoint_add(&both[side], &(struct lwp_watchpoint_verdict){.kind = pair % KINDS, .outcome = LWP_WATCHPOINT_WASTE, .first = first,
                             .second = pair * 2 + side, .object = pair % 5, .weight = EACH, .count = 1, .bytes = 8});
         }
-        lwp_watched_end(&both[side]);
+        lwp_watchpoint_end(&both[side]);
     }
-    lwp_watched_merge(&both[0], &both[1]);
-    const struct lwp_watched *all = &both[0];
+    lwp_watchpoint_merge(&both[0], &both[1]);
+    const struct lwp_watchpoints *all = &both[0];
     uint64_t decided = 0, paired = 0, weight = 0;
     for (size_t i = 0; i < all->origin_count; i++) {
         decided += all->origins[i].decided;

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "collector/light/budget.c"
+#include "collector/light/own/budget.c"
 
 static const uint64_t second = 1000000000;
 

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "collector/light/candidates.c"
+#include "collector/light/watch/candidates.c"
 #include "format/reader.h"
 
 #include <stdio.h>

@@ -7,13 +7,13 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "analysis/exchange_pattern.h"
-#include "analysis/placement.h"
-#include "analysis/reuse_ratio.h"
-#include "collector/exact/comm_counts.c"
-#include "collector/exact/comm_distance.c"
-#include "collector/exact/comm_sets.c"
-#include "collector/exact/comm_shadow.c"
+#include "analysis/advice/threads/communication_pattern.h"
+#include "analysis/advice/threads/communication_ratio.h"
+#include "analysis/advice/threads/thread_placement.h"
+#include "collector/exact/detect/communication/comm_counts.c"
+#include "collector/exact/detect/communication/comm_distance.c"
+#include "collector/exact/detect/communication/comm_sets.c"
+#include "collector/exact/detect/communication/comm_shadow.c"
 
 #include <math.h>
 #include <stdlib.h>
@@ -398,7 +398,7 @@ static void patterns(void **state)
                 if (w != r)
                     first[order[w] * N + order[r]] = edge[k] ? 1000 + 7 * w : 3;
             }
-        const char *name = lwp_exchange_pattern(first, N);
+        const char *name = lwp_communication_pattern(first, N);
         assert_true(name == names[k] || (name && names[k] && strcmp(name, names[k]) == 0));
     }
 }
@@ -415,14 +415,14 @@ static void placement(void **state)
         first[i * N + (i + 4) % N] = 100;
         plain[i] = i / 2;
     }
-    lwp_placement_group(first, N, 2, group);
+    lwp_thread_placement_group(first, N, 2, group);
     for (size_t i = 0; i < N; i++)
         for (size_t k = 0; k < N; k++)
             assert_int_equal(group[i] == group[k], i % 4 == k % 4);
-    assert_true(fabs(lwp_placement_within(first, N, group) - 800.0 / 848) < 1e-12);
-    assert_true(fabs(lwp_placement_within(first, N, plain) - 8.0 / 848) < 1e-12);
-    lwp_placement_group(first, N, 4, group);
-    assert_true(group[0] == group[4] && lwp_placement_within(first, N, group) > 0.9);
+    assert_true(fabs(lwp_thread_placement_within(first, N, group) - 800.0 / 848) < 1e-12);
+    assert_true(fabs(lwp_thread_placement_within(first, N, plain) - 8.0 / 848) < 1e-12);
+    lwp_thread_placement_group(first, N, 4, group);
+    assert_true(group[0] == group[4] && lwp_thread_placement_within(first, N, group) > 0.9);
 }
 
 int main(void)

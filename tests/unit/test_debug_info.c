@@ -1,5 +1,6 @@
 /* Wherever a compiler, linker or packager puts debug info, types and the lines of loops come out the same. */
-#include "analysis/types.h"
+#include "analysis/program/code.h"
+#include "analysis/program/types/types.h"
 #include "programs.h"
 
 struct loaded {
@@ -31,9 +32,9 @@ static const char *base_name(const char *path)
 static void check_loop(struct loaded *loaded, const char *what, uint64_t start, const char *file, uint32_t first,
                        uint32_t last)
 {
-    const struct lwp_place *place = lwp_code_place(loaded->code, 0, start);
+    const struct lwp_symbolized *place = lwp_code_symbolize(loaded->code, 0, start);
     for (uint64_t at = start; at < place->function_high; at++) {
-        uint32_t index = lwp_code_place(loaded->code, 0, at)->loop;
+        uint32_t index = lwp_code_symbolize(loaded->code, 0, at)->loop;
         if (index == LWP_NONE)
             continue;
         const struct lwp_loop *loop = lwp_code_loop(loaded->code, index);
@@ -61,7 +62,7 @@ static void check_type(const char *what, const struct lwp_type *type, const char
 /* Does an access inside the function lead to the struct through the named pointer? */
 static void check_access(struct loaded *loaded, const char *what, uint64_t start, const char *name)
 {
-    const struct lwp_place *place = lwp_code_place(loaded->code, 0, start);
+    const struct lwp_symbolized *place = lwp_code_symbolize(loaded->code, 0, start);
     for (uint64_t at = start; at < place->function_high; at++) {
         struct lwp_candidate candidates[8];
         size_t count = lwp_types_at_access(loaded->code, 0, at, candidates, 8);
@@ -90,7 +91,7 @@ static void check_program(const char *what, const char *path, struct addresses a
 {
     uint64_t elements;
     struct loaded loaded = load_file(path);
-    lwp_code_place(loaded.code, 0, at.one);
+    lwp_code_symbolize(loaded.code, 0, at.one);
     if (lwp_code_module_info(loaded.code, 0)->debug_info != LWP_DEBUG_FULL)
         fail_msg("%s: no debug info found", what);
     check_loop(&loaded, what, at.one, "debug_one.c", 9, 10);
@@ -194,7 +195,7 @@ static struct addresses build_separate(const char *folder, const char *flags)
 static void expect_none(const char *path)
 {
     struct loaded loaded = load_file(path);
-    lwp_code_place(loaded.code, 0, 0x1000);
+    lwp_code_symbolize(loaded.code, 0, 0x1000);
     assert_int_equal(lwp_code_module_info(loaded.code, 0)->debug_info, LWP_DEBUG_NONE);
     unload(&loaded);
 }
@@ -310,15 +311,15 @@ static void test_mini_symbols(void **state)
                              folder));
     struct loaded loaded = load_file(path);
     assert_int_equal(lwp_code_module_info(loaded.code, 0)->debug_info, LWP_DEBUG_SYMBOLS);
-    assert_string_equal(lwp_code_place(loaded.code, 0, at.one + 3)->frames[0].function, "one_weight");
-    assert_string_equal(lwp_code_place(loaded.code, 0, at.two + 3)->frames[0].function, "two_keys");
+    assert_string_equal(lwp_code_symbolize(loaded.code, 0, at.one + 3)->frames[0].function, "one_weight");
+    assert_string_equal(lwp_code_symbolize(loaded.code, 0, at.two + 3)->frames[0].function, "two_keys");
     unload(&loaded);
     static const char *const bad[] = {"bomb", "cut"};
     for (size_t i = 0; i < 2; i++) {
         snprintf(path, sizeof path, "%s/%s", folder, bad[i]);
         loaded = load_file(path);
-        assert_null(lwp_code_place(loaded.code, 0, at.one + 3)->frames[0].function);
-        assert_int_equal(lwp_code_place(loaded.code, 0, at.one + 3)->function_low, at.one);
+        assert_null(lwp_code_symbolize(loaded.code, 0, at.one + 3)->frames[0].function);
+        assert_int_equal(lwp_code_symbolize(loaded.code, 0, at.one + 3)->function_low, at.one);
         unload(&loaded);
     }
 }
@@ -400,7 +401,7 @@ static void test_damaged_beside(void **state)
             struct lwp_candidate candidates[8];
             uint64_t elements;
             for (uint64_t step = 0; step < 48; step += 3) {
-                assert_true(lwp_code_place(loaded.code, 0, at.one + step)->frame_count > 0);
+                assert_true(lwp_code_symbolize(loaded.code, 0, at.one + step)->frame_count > 0);
                 lwp_types_at_access(loaded.code, 0, at.one + step, candidates, 8);
                 lwp_types_at_call(loaded.code, 0, at.two + step, candidates, 8);
                 lwp_types_of_static(loaded.code, 0, at.particles + step, &elements);

@@ -1,6 +1,7 @@
 /* Moving debug info about changes no answer: for each byte of a program's functions and variables, frames, loops, and
  * types are the same text before and after. */
-#include "analysis/types.h"
+#include "analysis/program/code.h"
+#include "analysis/program/types/types.h"
 #include "programs.h"
 
 static void write_type(FILE *out, const struct lwp_type *type)
@@ -14,7 +15,7 @@ static size_t write_answers(FILE *out, struct lwp_code *code, uint64_t at)
 {
     struct lwp_candidate candidates[8];
     uint64_t elements;
-    const struct lwp_place *place = lwp_code_place(code, 0, at);
+    const struct lwp_symbolized *place = lwp_code_symbolize(code, 0, at);
     fprintf(out, "%llx", (unsigned long long)at);
     for (uint32_t i = 0; i < place->frame_count; i++)
         fprintf(out, " %s %s:%u", place->frames[i].function, place->frames[i].file, place->frames[i].line);

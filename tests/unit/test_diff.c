@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "analysis/diff.h"
+#include "analysis/diff/diff.h"
 
 #include <math.h>
 #include <stdlib.h>

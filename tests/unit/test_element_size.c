@@ -5,15 +5,16 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "analysis/element_fit.h"
-#include "analysis/element_size.h"
-#include "analysis/element_table.h"
-#include "analysis/element_place.h"
-#include "analysis/elements.h"
-#include "analysis/contexts.h"
-#include "analysis/objects.h"
-#include "analysis/streams.h"
-#include "analysis/types.h"
+#include "analysis/elements/element_fit.h"
+#include "analysis/elements/element_place.h"
+#include "analysis/elements/element_size.h"
+#include "analysis/elements/element_table.h"
+#include "analysis/elements/elements.h"
+#include "analysis/profile/contexts.h"
+#include "analysis/profile/objects.h"
+#include "analysis/profile/streams.h"
+#include "analysis/program/code.h"
+#include "analysis/program/types/types.h"
 #include "format/record.h"
 
 #include <stdio.h>

@@ -5,17 +5,17 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "analysis/findings_threads.h"
+#include "analysis/findings/findings_of_threads.h"
 
 static void test_sharing(void **state)
 {
     (void)state;
     struct lwp_profile profile;
-    struct lwp_shared_use uses[2] = {{.offset = 24}, {.offset = 32}};
+    struct lwp_interaction_use uses[2] = {{.offset = 24}, {.offset = 32}};
     const struct lwp_sharing item = {.is_false = true, .uses = {{&uses[0], "hits"}, {&uses[1], "misses"}}, .use_count = 2, .threads = 2,
                                      .lines = 1, .share = {.value = 0.3, .low = 0.25}, .name = "statistics", .advice = "part them"};
     struct lwp_sharing items[4] = {item, item, item, item};
-    struct lwp_together together = {.sharings = {items, 4}};
+    struct lwp_thread_findings together = {.sharings = {items, 4}};
     struct lwp_finding findings[16];
     lwp_profile_init(&profile);
     items[1].is_false = false;
@@ -23,8 +23,8 @@ static void test_sharing(void **state)
     items[2].lines = 3;
     items[2].uses[1].field = NULL;
     items[3].share.low = 0.019; /* could be nothing */
-    assert_true(lwp_findings_threads_room(&together) <= 16);
-    assert_int_equal(lwp_findings_threads(&profile, &together, findings), 2);
+    assert_true(lwp_findings_of_threads_room(&together) <= 16);
+    assert_int_equal(lwp_findings_of_threads(&profile, &together, findings), 2);
     assert_int_equal(findings[0].index, 0);
     assert_string_equal(findings[0].severity, "high");
     assert_string_equal(findings[0].title,

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "collector/exact/float_class.c"
+#include "collector/exact/trace/float_class.c"
 
 static void test_classes(void **state)
 {

@@ -1,6 +1,6 @@
 /* Sample files: what is written is read back, whatever happens in between. */
-#include "format/layout.h"
 #include "format/crc32c.h"
+#include "format/layout.h"
 #include "format/reader.h"
 #include "format/seal.h"
 #include "format/writer.h"

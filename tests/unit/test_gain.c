@@ -5,8 +5,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "analysis/decode.h"
-#include "analysis/gain.h"
+#include "analysis/advice/gain/gain.h"
+#include "analysis/program/flow/decode.h"
 #include "programs.h"
 
 #include <math.h>
@@ -183,7 +183,7 @@ static void test_waiting(void **state)
 static struct lwp_loop_shape shape_of(struct lwp_code *code, uint32_t module, const char *path, const char *function)
 {
     struct lwp_loop_shape shape;
-    const struct lwp_place *place = lwp_code_place(code, module, programs_symbol(path, function));
+    const struct lwp_symbolized *place = lwp_code_symbolize(code, module, programs_symbol(path, function));
     struct code_module *in = code_module_at(code, module);
     for (uint64_t at = place->function_low; at < place->function_high;) {
         size_t available;

@@ -1,6 +1,7 @@
 /* Debug info made to hurt: every case must end soon, in little memory, with nothing or with something sensible. The
  * programs are written as assembly, with a type of our own behind a pointer that is in rdi at an access in a loop. */
-#include "analysis/types.h"
+#include "analysis/program/code.h"
+#include "analysis/program/types/types.h"
 #include "programs.h"
 
 #include <elf.h>
@@ -97,7 +98,7 @@ static struct answer ask(const char *what, const char *path, uint64_t access, ui
     arena = lwp_arena_new();
     code = lwp_code_new(arena);
     lwp_code_module(code, path, NULL, 0);
-    const struct lwp_place *place = lwp_code_place(code, 0, access);
+    const struct lwp_symbolized *place = lwp_code_symbolize(code, 0, access);
     answer.function = place->frames[place->frame_count - 1].function;
     if (place->loop != LWP_NONE)
         answer.first_line = lwp_code_loop(code, place->loop)->first_line;
@@ -131,7 +132,7 @@ static void ask_all(const char *what, const char *path, uint64_t access, size_t 
     double began = seconds_now();
     lwp_code_module(code, path, NULL, 0);
     for (size_t i = 0; i < count && seconds_now() - began < SECONDS; i++) {
-        lwp_code_place(code, 0, access + i * bytes);
+        lwp_code_symbolize(code, 0, access + i * bytes);
         lwp_types_at_access(code, 0, access + i * bytes, candidates, 8);
         lwp_types_at_call(code, 0, access + i * bytes, candidates, 8);
         lwp_types_of_stack(code, 0, access + i * bytes, -8, &variable, &start, &size, &elements);
@@ -564,7 +565,7 @@ static void test_cut_while_open(void **state)
             else if (step == 1)
                 lwp_code_data_symbol(code, 0, victim.thing, &symbol);
             else if (step == 2)
-                lwp_code_place(code, 0, victim.access);
+                lwp_code_symbolize(code, 0, victim.access);
             else if (step == 3)
                 lwp_code_operand(code, 0, victim.access);
             else if (step == 4)

@@ -5,9 +5,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "analysis/analyze.h"
-#include "analysis/load.h"
-#include "analysis/objects.h"
+#include "analysis/json/analyze.h"
+#include "analysis/load/load.h"
+#include "analysis/profile/objects.h"
 #include "format/writer.h"
 
 #include <fcntl.h>

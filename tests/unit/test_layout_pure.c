@@ -5,9 +5,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "analysis/affinity.h"
-#include "analysis/hot.h"
-#include "analysis/stride.h"
+#include "analysis/advice/layout/affinity.h"
+#include "analysis/statistics/share.h"
+#include "analysis/statistics/stride.h"
 
 #include <math.h>
 #include <stdio.h>

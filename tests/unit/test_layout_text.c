@@ -6,15 +6,15 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "analysis/contexts.h"
-#include "analysis/elements.h"
-#include "analysis/findings.h"
-#include "analysis/json.h"
-#include "analysis/objects.h"
-#include "analysis/regions.h"
-#include "analysis/report.h"
-#include "analysis/split.h"
-#include "analysis/streams.h"
+#include "analysis/advice/layout/split.h"
+#include "analysis/elements/elements.h"
+#include "analysis/findings/findings.h"
+#include "analysis/json/json.h"
+#include "analysis/output/report.h"
+#include "analysis/profile/contexts.h"
+#include "analysis/profile/objects.h"
+#include "analysis/profile/regions.h"
+#include "analysis/profile/streams.h"
 #include "format/record.h"
 
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "analysis/locality_counts.h"
+#include "analysis/profile/locality_counts.h"
 #include "base/random.h"
 
 #include <stdlib.h>
@@ -23,8 +23,8 @@ static const uint64_t sizes[FILES] = {500, 800, 20, 800, 1, 3, 799, 800, 4};
 static void read_file(struct lwp_locality_counts *counts, uint32_t file, uint64_t *sums)
 {
     uint32_t random = file + 1; /* the state */
-    lwp_kept_begin(&counts->kept, file, sizes[file]);
-    lwp_kept_add(&counts->kept, &(struct lwp_kept_access){.address = file, .object = 1});
+    lwp_trace_sample_begin(&counts->kept, file, sizes[file]);
+    lwp_trace_sample_add(&counts->kept, &(struct lwp_trace_sample_access){.address = file, .object = 1});
     for (int i = 0; i < VALUES; i++) {
         struct lwp_locality_value value = {.object = lwp_random_below(&random, OBJECTS),
                                            .part = lwp_random_below(&random, PARTS),
@@ -92,7 +92,7 @@ static void test_order(void **state)
             readers[left - 1] = readers[from];
             readers[from] = last;
         }
-        lwp_locality_counts_settle(&readers[0], objects, regions);
+        lwp_locality_counts_renumber(&readers[0], objects, regions);
         assert_sums(&readers[0], sums);
         assert_int_equal(readers[0].kept.file, 1); /* the first of the largest */
         assert_int_equal(readers[0].kept.count, 1);

@@ -6,10 +6,11 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "analysis/contexts.h"
-#include "analysis/first_touch.h"
-#include "analysis/locality_advice.h"
-#include "analysis/objects.h"
+#include "analysis/advice/layout/regroup.h"
+#include "analysis/advice/locality/locality_advice.h"
+#include "analysis/profile/contexts.h"
+#include "analysis/profile/first_touch.h"
+#include "analysis/profile/objects.h"
 #include "format/record.h"
 
 #include <string.h>
@@ -68,7 +69,7 @@ static int clean(void **state)
 
 static void advise(const struct lwp_regroups *regroups)
 {
-    lwp_locality_advise(&profile, &locality, regroups, &tips);
+    lwp_locality_advise(&profile, &locality, regroups ? lwp_regroup_members(&profile, regroups) : NULL, &tips);
 }
 
 static void assert_tip(const char *kind, double saved, const char *title, const char *next_step)

@@ -1,6 +1,6 @@
 /* Loop nesting on abstract graphs against two naive definitions, and on compiled programs against the source. */
-#include "analysis/code.h"
-#include "analysis/loops.h"
+#include "analysis/program/code.h"
+#include "analysis/program/flow/loops.h"
 #include "programs.h"
 
 enum { NODES = 24 };
@@ -238,7 +238,7 @@ static struct lwp_code *load(const char *path, struct lwp_arena *arena)
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
         uint64_t address = programs_symbol(path, functions[i]);
         if (address)
-            lwp_code_place(code, 0, address);
+            lwp_code_symbolize(code, 0, address);
     }
     return code;
 }
@@ -316,7 +316,7 @@ static void test_vector_and_remainder(void **state)
     struct lwp_arena *arena = lwp_arena_new();
     struct lwp_code *code = lwp_code_new(arena);
     lwp_code_module(code, path, NULL, 0);
-    lwp_code_place(code, 0, programs_symbol(path, "triad"));
+    lwp_code_symbolize(code, 0, programs_symbol(path, "triad"));
     assert_true(lwp_code_loop_count(code) >= 2);
     for (uint32_t l = 0; l < lwp_code_loop_count(code); l++)
         assert_int_equal(lwp_code_source_loop(code, l), lwp_code_source_loop(code, 0));
@@ -337,7 +337,7 @@ static void test_stripped(void **state)
     struct lwp_arena *arena = lwp_arena_new();
     struct lwp_code *code = lwp_code_new(arena);
     uint32_t module = lwp_code_module(code, stripped, NULL, 0);
-    const struct lwp_place *place = lwp_code_place(code, module, nest);
+    const struct lwp_symbolized *place = lwp_code_symbolize(code, module, nest);
     assert_int_equal(place->function_low, nest); /* from .eh_frame */
     assert_null(place->frames[0].function);
     assert_int_equal(lwp_code_loop_count(code), 4);
@@ -362,11 +362,11 @@ static void test_siblings(void **state)
         struct lwp_code *code = lwp_code_new(arena);
         lwp_code_module(code, path, NULL, 0);
         uint64_t low = programs_symbol(path, "nest");
-        const struct lwp_place *function = lwp_code_place(code, 0, low);
+        const struct lwp_symbolized *function = lwp_code_symbolize(code, 0, low);
         int pairs = 0;
         for (uint64_t at = low; at < function->function_high; at++) {
             struct lwp_sibling siblings[8];
-            const struct lwp_place *place = lwp_code_place(code, 0, at);
+            const struct lwp_symbolized *place = lwp_code_symbolize(code, 0, at);
             if (place->loop == LWP_NONE || place->frames[0].line == 0)
                 continue;
             size_t count = lwp_code_siblings(code, 0, at, siblings, 8);

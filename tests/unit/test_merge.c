@@ -6,12 +6,12 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "analysis/analyze.h"
-#include "analysis/load.h"
-#include "analysis/objects.h"
-#include "analysis/resolve.h"
-#include "analysis/space.h"
-#include "analysis/space_objects.h"
+#include "analysis/addresses/address_map.h"
+#include "analysis/json/analyze.h"
+#include "analysis/load/address_map_objects.h"
+#include "analysis/load/load.h"
+#include "analysis/load/resolver.h"
+#include "analysis/profile/objects.h"
 #include "bench/synthetic.c"
 
 #include <fcntl.h>
@@ -306,22 +306,22 @@ static void test_blocks(void **state)
         struct lwps_block blocks[BLOCKS];
         uint64_t ends[BLOCKS];
         lwp_profile_init(&profile);
-        struct lwp_space *space = lwp_space_new(&profile, 0);
+        struct lwp_address_map *space = lwp_address_map_new(&profile, 0);
         struct lwp_resolver *resolver = lwp_resolver_new(&profile);
         for (uint32_t i = 0; i < BLOCKS; i++) {
-            lwp_space_context(space, &(struct lwps_context){.id = i + 1, .ip = 0x1000 + i * 16});
+            lwp_address_map_context(space, &(struct lwps_context){.id = i + 1, .ip = 0x1000 + i * 16});
             uint64_t place = synthetic_random(&random) % (round < 3 ? 60 : 4000),
                      size = 1 + synthetic_random(&random) % (round % 3 * 8 + 1);
             blocks[i] = (struct lwps_block){i + 1, LWPS_BLOCK_HEAP, i + 1, (i + 1) * unit, place * 64, size * 64};
             ends[i] = synthetic_random(&random) % 3 ? blocks[i].time + (1 + synthetic_random(&random) % 40) * unit
                                                     : UINT64_MAX;
-            lwp_space_block(space, &blocks[i]);
+            lwp_address_map_block(space, &blocks[i]);
         }
         for (uint32_t i = 0; i < BLOCKS; i++)
             if (ends[i] != UINT64_MAX)
-                lwp_space_block_end(space, &(struct lwps_block_end){i + 1, ends[i]});
-        lwp_space_modules(space);
-        lwp_space_objects(space, resolver);
+                lwp_address_map_block_end(space, &(struct lwps_block_end){i + 1, ends[i]});
+        lwp_address_map_modules(space);
+        lwp_address_map_objects(space, resolver);
         struct lwp_extent last = {0};
         for (int q = 0; q < QUESTIONS; q++) {
             uint64_t address = synthetic_random(&random) % (64 * 4100), offset,
@@ -336,10 +336,10 @@ static void test_blocks(void **state)
                     best = i;
             }
             if (q % 2)
-                lwp_space_hints(space, &address, 1, &hint);
+                lwp_address_map_hints(space, &address, 1, &hint);
             bool again = lwp_extent_holds(&last, address, time);
             offset = address - last.start;
-            uint32_t object = again ? last.object : lwp_space_object(space, &last, hint, address, time, &offset);
+            uint32_t object = again ? last.object : lwp_address_map_object(space, &last, hint, address, time, &offset);
             assert_int_equal(object == LWP_NONE, best == LWP_NONE);
             if (best == LWP_NONE)
                 continue;
@@ -348,7 +348,7 @@ static void test_blocks(void **state)
             assert_int_equal(offset, address - blocks[best].address);
         }
         lwp_resolver_free(resolver);
-        lwp_space_free(space);
+        lwp_address_map_free(space);
         lwp_profile_fini(&profile);
     }
 }

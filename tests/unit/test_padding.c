@@ -1,7 +1,8 @@
 /* The declaration offered for a falsely shared cache line is C and C++, and puts each thread's part on lines of its
  * own. */
-#include "analysis/padding.h"
-#include "analysis/types.h"
+#include "analysis/advice/threads/padding.h"
+#include "analysis/program/code.h"
+#include "analysis/program/types/types.h"
 #include "programs.h"
 
 static const char before[] = "typedef int (*padded_call)(int);\nstruct padded_point { double x, y; };\n#include "
@@ -44,7 +45,7 @@ static const char *declare(struct lwp_arena *arena, const struct lwp_type *type,
 {
     struct lwp_object object = {.type = type};
     struct lwp_profile profile = {.arena = arena, .objects = &object, .object_count = 1};
-    struct lwp_shared_use uses[2] = {0};
+    struct lwp_interaction_use uses[2] = {0};
     struct lwp_sharing item = {.is_false = true, .use_count = 2};
     for (int i = 0; i < 2; i++) {
         uses[i].stored = ((1ull << given->used[i].bytes) - 1) << given->used[i].offset;

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "analysis/analyze.h"
-#include "analysis/ranks.h"
+#include "analysis/json/analyze.h"
+#include "analysis/ranks/ranks.h"
 #include "base/log.h"
 #include "bench/synthetic.c"
 

@@ -6,10 +6,10 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "analysis/access_site.h"
-#include "analysis/contexts.h"
-#include "analysis/redundancy.h"
-#include "analysis/thread_roots.h"
+#include "analysis/advice/redundancy/access_site.h"
+#include "analysis/advice/redundancy/redundancy.h"
+#include "analysis/profile/contexts.h"
+#include "analysis/profile/thread_roots.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -31,9 +31,9 @@ static uint64_t simulated_random(struct simulated *s, uint64_t below)
     return (s->random >> 33) % below;
 }
 
-static void simulated_add(struct simulated *s, enum lwp_watched_outcome outcome, uint32_t first, uint32_t second)
+static void simulated_add(struct simulated *s, enum lwp_watchpoint_outcome outcome, uint32_t first, uint32_t second)
 {
-    lwp_watched_add(&s->profile.watched, &(struct lwp_watched_verdict){.kind = LWP_WATCHED_DEAD_STORE,
+    lwp_watchpoint_add(&s->profile.watched, &(struct lwp_watchpoint_verdict){.kind = LWP_WATCHPOINT_DEAD_STORE,
                                                                        .outcome = outcome,
                                                                        .first = first,
                                                                        .second = second,
@@ -41,7 +41,7 @@ static void simulated_add(struct simulated *s, enum lwp_watched_outcome outcome,
                                                                        .weight = 1000,
                                                                        .count = 1,
                                                                        .bytes = 8});
-    if (outcome >= LWP_WATCHED_USE)
+    if (outcome >= LWP_WATCHPOINT_USE)
         s->decided[first][second]++;
 }
 
@@ -50,16 +50,16 @@ static void simulated_sample(struct simulated *s, uint32_t first, uint32_t secon
 {
     bool taken = !s->waiting.first || simulated_random(s, ++s->since) == 0;
     if (!taken) {
-        simulated_add(s, LWP_WATCHED_OPEN, first, second);
+        simulated_add(s, LWP_WATCHPOINT_OPEN, first, second);
         return;
     }
     if (s->waiting.first)
-        simulated_add(s, LWP_WATCHED_OPEN, s->waiting.first, 0);
+        simulated_add(s, LWP_WATCHPOINT_OPEN, s->waiting.first, 0);
     else
         s->since = 1;
     s->waiting.first = first;
     if (at_once) {
-        simulated_add(s, LWP_WATCHED_WASTE, first, second);
+        simulated_add(s, LWP_WATCHPOINT_WASTE, first, second);
         s->waiting.first = 0;
     }
 }
@@ -67,7 +67,7 @@ static void simulated_sample(struct simulated *s, uint32_t first, uint32_t secon
 static void simulated_reach(struct simulated *s, uint32_t first, uint32_t second)
 {
     if (s->waiting.first == first) {
-        simulated_add(s, LWP_WATCHED_WASTE, first, second);
+        simulated_add(s, LWP_WATCHPOINT_WASTE, first, second);
         s->waiting.first = 0;
     }
 }
@@ -80,7 +80,7 @@ static void test_mixed_density(void **state)
     enum { ROUNDS = 4000, SAMPLES = 10 };
     lwp_profile_init(&s.profile);
     s.random = 99;
-    lwp_watched_begin(&s.profile.watched);
+    lwp_watchpoint_begin(&s.profile.watched);
     for (int round = 0; round < ROUNDS; round++) {
         for (int i = 0; i < SAMPLES; i++) {
             if (i == SAMPLES / 2)
@@ -97,8 +97,8 @@ static void test_mixed_density(void **state)
         }
     }
     static const uint32_t same[5] = {0, 1, 2, 3, 4};
-    lwp_watched_end(&s.profile.watched);
-    lwp_watched_settle(&s.profile.watched, same, NULL);
+    lwp_watchpoint_end(&s.profile.watched);
+    lwp_watchpoints_renumber(&s.profile.watched, same, NULL);
     struct lwp_redundancies found;
     s.profile.context_count = 5;
     free(s.profile.contexts);
@@ -120,7 +120,7 @@ static void test_mixed_density(void **state)
         assert_true(item->share.value > 0.23 && item->share.value < 0.27);
         assert_true(counted < 0.2 || counted > 0.3); /* what counting would say */
     }
-    assert_true(found.totals[LWP_WATCHED_DEAD_STORE].share.value > 0.999);
+    assert_true(found.totals[LWP_WATCHPOINT_DEAD_STORE].share.value > 0.999);
     free(s.profile.contexts);
     s.profile.contexts = NULL;
     lwp_profile_fini(&s.profile);
@@ -132,13 +132,13 @@ static struct lwp_redundancy_total simulated_total(uint64_t *random, unsigned sa
 {
     struct simulated s = {.random = *random};
     lwp_profile_init(&s.profile);
-    lwp_watched_begin(&s.profile.watched);
+    lwp_watchpoint_begin(&s.profile.watched);
     for (unsigned i = 0; i < samples; i++)
         see(&s, i);
     *random = s.random;
     static const uint32_t same[5] = {0, 1, 2, 3, 4};
-    lwp_watched_end(&s.profile.watched);
-    lwp_watched_settle(&s.profile.watched, same, NULL);
+    lwp_watchpoint_end(&s.profile.watched);
+    lwp_watchpoints_renumber(&s.profile.watched, same, NULL);
     struct lwp_context_node nodes[5];
     for (int i = 0; i < 5; i++)
         nodes[i] = (struct lwp_context_node){.module = LWP_NONE};
@@ -148,7 +148,7 @@ static struct lwp_redundancy_total simulated_total(uint64_t *random, unsigned sa
     lwp_redundancy_find(&s.profile, &found);
     s.profile.contexts = NULL;
     lwp_profile_fini(&s.profile);
-    return found.totals[LWP_WATCHED_DEAD_STORE];
+    return found.totals[LWP_WATCHPOINT_DEAD_STORE];
 }
 
 /* Always wasted, never, and one time in four; of one in three samples it is seen. Truth: 1.25 / 3. */
@@ -158,7 +158,7 @@ static void see_places(struct simulated *s, unsigned i)
     uint32_t first = 1 + (uint32_t)simulated_random(s, 3);
     bool waste = first == 1 || (first == 3 && simulated_random(s, 4) == 0);
     bool seen = simulated_random(s, 3) == 0;
-    simulated_add(s, !seen ? LWP_WATCHED_OPEN : waste ? LWP_WATCHED_WASTE : LWP_WATCHED_USE, first, 1);
+    simulated_add(s, !seen ? LWP_WATCHPOINT_OPEN : waste ? LWP_WATCHPOINT_WASTE : LWP_WATCHPOINT_USE, first, 1);
 }
 
 /* One place, wasted every second time; one in twenty-five is seen. */
@@ -166,7 +166,7 @@ static void see_half(struct simulated *s, unsigned i)
 {
     (void)i;
     bool waste = simulated_random(s, 2), seen = simulated_random(s, 25) == 0;
-    simulated_add(s, !seen ? LWP_WATCHED_OPEN : waste ? LWP_WATCHED_WASTE : LWP_WATCHED_USE, 1, 1);
+    simulated_add(s, !seen ? LWP_WATCHPOINT_OPEN : waste ? LWP_WATCHPOINT_WASTE : LWP_WATCHPOINT_USE, 1, 1);
 }
 
 /* The same where seeing a use costs twice what seeing waste costs. */
@@ -175,14 +175,14 @@ static void see_costly(struct simulated *s, unsigned i)
     (void)i;
     bool waste = simulated_random(s, 2), seen = s->since == 0;
     s->since = seen ? (waste ? 16 : 32) : s->since - 1;
-    simulated_add(s, !seen ? LWP_WATCHED_OPEN : waste ? LWP_WATCHED_WASTE : LWP_WATCHED_USE, 1, 1);
+    simulated_add(s, !seen ? LWP_WATCHPOINT_OPEN : waste ? LWP_WATCHPOINT_WASTE : LWP_WATCHPOINT_USE, 1, 1);
 }
 
 /* The same where time goes by and waste with it: nine tenths first, one tenth later, when more is seen of it. */
 static void see_phases(struct simulated *s, unsigned i)
 {
     bool late = i >= 1000, waste = simulated_random(s, 10) < (late ? 1 : 9), seen = simulated_random(s, late ? 8 : 25) == 0;
-    simulated_add(s, !seen ? LWP_WATCHED_OPEN : waste ? LWP_WATCHED_WASTE : LWP_WATCHED_USE, 1, 1);
+    simulated_add(s, !seen ? LWP_WATCHPOINT_OPEN : waste ? LWP_WATCHPOINT_WASTE : LWP_WATCHPOINT_USE, 1, 1);
 }
 
 /* The same in four threads, each of which has run for a third of its time before anything of it is seen. */
@@ -190,11 +190,11 @@ static void see_late(struct simulated *s, unsigned i)
 {
     unsigned of_thread = i % 600;
     if (!of_thread) {
-        lwp_watched_end(&s->profile.watched);
-        lwp_watched_begin(&s->profile.watched);
+        lwp_watchpoint_end(&s->profile.watched);
+        lwp_watchpoint_begin(&s->profile.watched);
     }
     bool waste = simulated_random(s, 2), seen = of_thread >= 200 && simulated_random(s, 5) == 0;
-    simulated_add(s, !seen ? LWP_WATCHED_OPEN : waste ? LWP_WATCHED_WASTE : LWP_WATCHED_USE, 1, 1);
+    simulated_add(s, !seen ? LWP_WATCHPOINT_OPEN : waste ? LWP_WATCHPOINT_WASTE : LWP_WATCHPOINT_USE, 1, 1);
 }
 
 static const struct simulation {
@@ -238,7 +238,7 @@ static void test_interval(void **state)
 /* What ended in ways that say nothing is not decided, and no part of what a share is of. */
 static void see_dropped(struct simulated *s, unsigned i)
 {
-    simulated_add(s, i % 4 == 3 ? LWP_WATCHED_WASTE : LWP_WATCHED_DROPPED, i % 4 == 3 ? 2 : 1, 1);
+    simulated_add(s, i % 4 == 3 ? LWP_WATCHPOINT_WASTE : LWP_WATCHPOINT_DROPPED, i % 4 == 3 ? 2 : 1, 1);
 }
 
 static void test_dropped(void **state)
@@ -304,25 +304,25 @@ static void test_pairs_of_threads(void **state)
     lwp_profile_init(&profile);
     struct threads at = threads_make(&profile);
     for (int thread = 0; thread < 2; thread++) {
-        lwp_watched_begin(&profile.watched);
+        lwp_watchpoint_begin(&profile.watched);
         for (int i = 0; i < 60; i++) {
-            struct lwp_watched_verdict verdict = {.kind = LWP_WATCHED_DEAD_STORE, .object = LWP_NONE, .weight = 1000, .count = 1};
+            struct lwp_watchpoint_verdict verdict = {.kind = LWP_WATCHPOINT_DEAD_STORE, .object = LWP_NONE, .weight = 1000, .count = 1};
             verdict.first = verdict.second = thread ? at.started : at.main;
-            verdict.outcome = i % (thread ? 2 : 3) ? LWP_WATCHED_USE : LWP_WATCHED_WASTE;
+            verdict.outcome = i % (thread ? 2 : 3) ? LWP_WATCHPOINT_USE : LWP_WATCHPOINT_WASTE;
             verdict.address = thread ? 0x1000 : 0x2000 + 64 * (uint64_t)(i / 15);
-            lwp_watched_add(&profile.watched, &verdict);
+            lwp_watchpoint_add(&profile.watched, &verdict);
         }
-        lwp_watched_end(&profile.watched);
+        lwp_watchpoint_end(&profile.watched);
     }
     uint32_t *same = malloc(profile.context_count * sizeof *same);
     for (uint32_t i = 0; i < profile.context_count; i++)
         same[i] = i;
-    lwp_watched_settle(&profile.watched, same, NULL);
+    lwp_watchpoints_renumber(&profile.watched, same, NULL);
     free(same);
     lwp_redundancy_find(&profile, &found);
     assert_int_equal(found.count, 1);
     const struct lwp_redundancy *item = &found.items[0];
-    const struct lwp_share *total = &found.totals[LWP_WATCHED_DEAD_STORE].share;
+    const struct lwp_share *total = &found.totals[LWP_WATCHPOINT_DEAD_STORE].share;
     assert_true(item->share.value > 5.0 / 12 - 1e-9 && item->share.value < 5.0 / 12 + 1e-9);
     assert_true(item->share.low > total->low - 1e-9 && item->share.low < total->low + 1e-9);
     assert_true(item->share.high > total->high - 1e-9 && item->share.high < total->high + 1e-9);
@@ -366,20 +366,20 @@ static void test_exact(void **state)
     struct lwp_profile profile;
     lwp_profile_init(&profile);
     const uint64_t much = (uint64_t)1 << 50;
-    const struct lwp_watched_count counts[] = {
-        {.kind = LWP_WATCHED_DEAD_STORE, .first = 1, .second = 2, .waste = much + 1, .times = 5, .again = 4},
-        {.kind = LWP_WATCHED_DEAD_STORE, .first = 1, .second = 3, .use = much - 1},
-        {.kind = LWP_WATCHED_DEAD_STORE, .first = 2, .second = 1, .waste = 7, .use = 1, .times = 1},
-        {.kind = LWP_WATCHED_DEAD_STORE, .first = 4, .open = much},
-        {.kind = LWP_WATCHED_SILENT_STORE, .first = 1, .second = 2, .waste = 24, .close = 8, .use = 32, .times = 4},
+    const struct lwp_watchpoint_count counts[] = {
+        {.kind = LWP_WATCHPOINT_DEAD_STORE, .first = 1, .second = 2, .waste = much + 1, .times = 5, .again = 4},
+        {.kind = LWP_WATCHPOINT_DEAD_STORE, .first = 1, .second = 3, .use = much - 1},
+        {.kind = LWP_WATCHPOINT_DEAD_STORE, .first = 2, .second = 1, .waste = 7, .use = 1, .times = 1},
+        {.kind = LWP_WATCHPOINT_DEAD_STORE, .first = 4, .open = much},
+        {.kind = LWP_WATCHPOINT_SILENT_STORE, .first = 1, .second = 2, .waste = 24, .close = 8, .use = 32, .times = 4},
     };
     static const uint32_t same[5] = {0, 1, 2, 3, 4};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
-        struct lwp_watched_count count = counts[i];
+        struct lwp_watchpoint_count count = counts[i];
         count.object = LWP_NONE;
-        lwp_watched_count(&profile.watched, &count);
+        lwp_watchpoint_count(&profile.watched, &count);
     }
-    lwp_watched_settle(&profile.watched, same, NULL);
+    lwp_watchpoints_renumber(&profile.watched, same, NULL);
     struct lwp_redundancies found;
     profile.context_count = 5;
     free(profile.contexts);
@@ -387,7 +387,7 @@ static void test_exact(void **state)
     for (int i = 0; i < 5; i++)
         profile.contexts[i].module = LWP_NONE;
     lwp_redundancy_find(&profile, &found);
-    const struct lwp_redundancy_total *dead = &found.totals[LWP_WATCHED_DEAD_STORE];
+    const struct lwp_redundancy_total *dead = &found.totals[LWP_WATCHPOINT_DEAD_STORE];
     assert_true(dead->wasted == (double)much + 8 && dead->decided == 2 * much + 8);
     assert_true(dead->share.low == dead->share.value && dead->share.high == dead->share.value);
     assert_true(fabs(dead->undecided - 1 / 3.0) < 1e-9);
@@ -397,7 +397,7 @@ static void test_exact(void **state)
     assert_int_equal(found.items[0].again, 4);
     assert_int_equal(found.items[0].moved, 1);
     assert_true(found.items[1].amount == 32 && found.items[1].share.value == 0.5 && found.items[1].close == 0.25);
-    assert_false(found.totals[LWP_WATCHED_SILENT_LOAD].measured);
+    assert_false(found.totals[LWP_WATCHPOINT_SILENT_LOAD].measured);
     lwp_profile_fini(&profile);
 }
 

@@ -5,11 +5,11 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "analysis/contexts.h"
-#include "analysis/objects.h"
-#include "analysis/regions.h"
-#include "analysis/regroup.h"
-#include "analysis/streams.h"
+#include "analysis/advice/layout/regroup.h"
+#include "analysis/profile/contexts.h"
+#include "analysis/profile/objects.h"
+#include "analysis/profile/regions.h"
+#include "analysis/profile/streams.h"
 #include "format/record.h"
 
 #include <stdio.h>
@@ -85,7 +85,7 @@ static void world_loop(struct world *world, uint32_t number)
 static void world_sample(struct world *world, uint32_t loop, int count, const int *arrays, const uint64_t *indices)
 {
     struct lwp_profile *profile = &world->profile;
-    struct lwp_walk_access walk[8];
+    struct lwp_traversal_access walk[8];
     world_loop(world, loop);
     world->time += 2000000;
     for (int i = 0; i < count; i++) {
@@ -104,10 +104,10 @@ static void world_sample(struct world *world, uint32_t loop, int count, const in
             lwp_tally_add(&profile->stalled, 1);
         }
         walk[i] =
-            (struct lwp_walk_access){.object = object, .region = loop, .code = code, .offset = offset, .close = i > 1};
+            (struct lwp_traversal_access){.object = object, .region = loop, .code = code, .offset = offset, .close = i > 1};
     }
     profile->samples_with_address++;
-    lwp_walks_sample(&profile->walks, &world->walker, walk, count, world->time);
+    lwp_traversals_sample(&profile->walks, &world->walker, walk, count, world->time);
 }
 
 static void world_advise(struct world *world)

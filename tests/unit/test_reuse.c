@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "analysis/reuse_cores.h"
+#include "analysis/caches/reuse_distance_cores.h"
 #include "base/random.h"
 
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 /* Names, paths, fingerprints and foreign text, as reviews say them. */
-#include "analysis/baseline.h"
-#include "analysis/markdown.h"
-#include "analysis/redact.h"
-#include "analysis/review_parts.h"
-#include "analysis/source_root.h"
-#include "analysis/stable_name.h"
+#include "analysis/check/baseline.h"
+#include "analysis/output/markdown.h"
+#include "analysis/output/redact.h"
+#include "analysis/review/review_parts.h"
+#include "analysis/review/source_root.h"
+#include "analysis/review/stable_name.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -6,10 +6,10 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "collector/exact/shadow.c"
-#include "collector/exact/shadow_pairs.c"
-#include "collector/exact/shadow_tuples.c"
-#include "collector/value.c"
+#include "collector/exact/detect/redundancy/shadow.c"
+#include "collector/exact/detect/redundancy/shadow_pairs.c"
+#include "collector/exact/detect/redundancy/shadow_tuples.c"
+#include "collector/record/value.c"
 #include "tests/unit/shadow_port.h"
 #include "tests/unit/shadow_reference.h"
 

@@ -1,11 +1,11 @@
 /* Parts of split structures: where fields come to lie, other orders, declarations in other languages, and threads that
  * own elements in turn. */
-#include "analysis/elements.h"
-#include "analysis/objects.h"
-#include "analysis/reorder.h"
-#include "analysis/split.h"
-#include "analysis/streams.h"
-#include "analysis/writers.h"
+#include "analysis/advice/layout/element_writers.h"
+#include "analysis/advice/layout/reorder.h"
+#include "analysis/advice/layout/split.h"
+#include "analysis/elements/elements.h"
+#include "analysis/profile/objects.h"
+#include "analysis/profile/streams.h"
 #include "format/record.h"
 
 #include <setjmp.h>
@@ -254,16 +254,16 @@ static unsigned turns_of(uint64_t (*owner)(uint64_t element), bool store)
     struct lwp_walker walkers[4] = {{.thread = 11}, {.thread = 22}, {.thread = 33}, {.thread = 44}};
     for (uint64_t i = 0; i < 4000; i++) {
         uint64_t element = i * 2654435761u % elements;
-        struct lwp_walk_access access = {.object = object, .region = 0, .offset = element * type.bytes + 8};
-        lwp_walks_sample(&profile.walks, &walkers[owner(element)], &access, 1, i * 1000);
+        struct lwp_traversal_access access = {.object = object, .region = 0, .offset = element * type.bytes + 8};
+        lwp_traversals_sample(&profile.walks, &walkers[owner(element)], &access, 1, i * 1000);
     }
     lwp_streams_link(&profile);
     const struct lwp_layout *layout = lwp_layout_make(&profile, &object, 1);
     assert_non_null(layout);
-    unsigned turns = lwp_writers_turns(&profile, layout);
-    assert_int_equal(lwp_writers_mingle(&profile, layout), store && owner != in_slices && owner != by_one);
+    unsigned turns = lwp_element_writers_turns(&profile, layout);
+    assert_int_equal(lwp_element_writers_mingle(&profile, layout), store && owner != in_slices && owner != by_one);
     bool stored[LWP_FIELDS_MAX];
-    lwp_writers_fields(&profile, layout, stored);
+    lwp_element_writers_fields(&profile, layout, stored);
     assert_int_equal(stored[1], store);
     assert_false(stored[0] || stored[4]);
     lwp_profile_fini(&profile);

@@ -5,8 +5,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "analysis/reservoir.h"
-#include "analysis/stride.h"
+#include "analysis/statistics/reservoir.h"
+#include "analysis/statistics/stride.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -1,5 +1,6 @@
 /* Types, fields and variables read from DWARF against what the sources in tests/programs say. */
-#include "analysis/types.h"
+#include "analysis/program/code.h"
+#include "analysis/program/types/types.h"
 #include "programs.h"
 
 struct loaded {
@@ -165,12 +166,12 @@ static void count_accesses(struct loaded *loaded, const char *function, uint16_t
                            const char *variable, int *all, int *exact, int *possible)
 {
     uint64_t low = programs_symbol(loaded->path, function);
-    const struct lwp_place *place = lwp_code_place(loaded->code, 0, low);
+    const struct lwp_symbolized *place = lwp_code_symbolize(loaded->code, 0, low);
     *all = *exact = *possible = 0;
     for (uint64_t at = low; at < place->function_high; at++) {
         struct lwp_memory_operand operand = lwp_code_operand(loaded->code, 0, at);
         struct lwp_candidate candidates[32];
-        if (lwp_code_place(loaded->code, 0, at)->loop == LWP_NONE || !operand.exists || operand.bytes != bytes ||
+        if (lwp_code_symbolize(loaded->code, 0, at)->loop == LWP_NONE || !operand.exists || operand.bytes != bytes ||
             operand.base < 0 || operand.base == 4 || operand.base == 5)
             continue;
         size_t count = lwp_types_at_access(loaded->code, 0, at, candidates, 32);
@@ -249,7 +250,7 @@ static void test_stack(void **state)
         if (!load(&loaded, builds[b].compiler, builds[b].flags, "types.c"))
             continue;
         uint64_t low = programs_symbol(loaded.path, "on_stack"), found = 0;
-        const struct lwp_place *place = lwp_code_place(loaded.code, 0, low);
+        const struct lwp_symbolized *place = lwp_code_symbolize(loaded.code, 0, low);
         int64_t first = 0, last = 0;
         for (int64_t offset = -400; offset < 0 && place; offset += 8) {
             const char *variable;
@@ -299,7 +300,7 @@ static void test_cxx(void **state)
         } walks[] = {{"_Z5totalRKSt6vectorI6pair_tSaIS0_EE", "pair_t"}, {"main", "pair_t"}, {"main", "geo::Particle"}};
         for (size_t w = 0; w < 3; w++) {
             uint64_t low = programs_symbol(loaded.path, walks[w].function), at = low;
-            const struct lwp_place *place = lwp_code_place(loaded.code, 0, low);
+            const struct lwp_symbolized *place = lwp_code_symbolize(loaded.code, 0, low);
             bool found = false;
             for (; at < place->function_high && !found; at++) {
                 size_t count = lwp_types_at_access(loaded.code, 0, at, candidates, 64);

@@ -1,8 +1,9 @@
 /* Pointers followed through whole functions: every access in the loops of tests/truth/types must lead to the type that
  * the source says, whatever the compiler made of the loop; and what allocations are of. No program is run.
  * More compilers and flags are in tests/long/named_types.sh. */
-#include "analysis/type_flow_values.h"
-#include "analysis/types.h"
+#include "analysis/program/code.h"
+#include "analysis/program/types/type_flow_values.h"
+#include "analysis/program/types/types.h"
 #include "programs.h"
 
 struct loaded {
@@ -86,7 +87,7 @@ static void walk_count(struct loaded *loaded, const struct walk *walk, const cha
     uint64_t low = programs_symbol(loaded->path, walk->function);
     if (!low)
         return; /* inlined after all */
-    const struct lwp_place *place = lwp_code_place(loaded->code, 0, low);
+    const struct lwp_symbolized *place = lwp_code_symbolize(loaded->code, 0, low);
     char command[1024];
     snprintf(
         command, sizeof command,
@@ -98,7 +99,7 @@ static void walk_count(struct loaded *loaded, const struct walk *walk, const cha
     while (objdump && fscanf(objdump, "%llx", &at) == 1) {
         struct lwp_memory_operand operand = lwp_code_operand(loaded->code, 0, at);
         struct lwp_candidate candidate;
-        if (lwp_code_place(loaded->code, 0, at)->loop == LWP_NONE || !operand.exists || operand.base < 0 ||
+        if (lwp_code_symbolize(loaded->code, 0, at)->loop == LWP_NONE || !operand.exists || operand.base < 0 ||
             operand.base == 4 || operand.base == 5)
             continue;
         ++*all;
@@ -278,7 +279,7 @@ static void test_rust_names(void **state)
     if (nm)
         pclose(nm);
     assert_true(low);
-    high = lwp_code_place(loaded.code, 0, low)->function_high;
+    high = lwp_code_symbolize(loaded.code, 0, low)->function_high;
     for (uint64_t at = low; at < high && !shape; at++)
         if (lwp_types_at_access(loaded.code, 0, at, &candidate, 1) && candidate.exact &&
             candidate.type->kind == LWP_TYPE_STRUCT)

@@ -6,15 +6,15 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "collector/exact/shadow_pairs.c"
-#include "collector/exact/machine_code.c"
-#include "collector/exact/value_code.c"
-#include "collector/exact/value_emit.c"
-#include "collector/exact/value_memory.c"
-#include "collector/exact/value_memory_code.c"
-#include "collector/exact/value_step_code.c"
-#include "collector/exact/value_steps.c"
-#include "collector/exact/value_table.c"
+#include "collector/exact/detect/redundancy/shadow_pairs.c"
+#include "collector/exact/detect/values/machine_code.c"
+#include "collector/exact/detect/values/value_code.c"
+#include "collector/exact/detect/values/value_emit.c"
+#include "collector/exact/detect/values/value_memory.c"
+#include "collector/exact/detect/values/value_memory_code.c"
+#include "collector/exact/detect/values/value_step_code.c"
+#include "collector/exact/detect/values/value_steps.c"
+#include "collector/exact/detect/values/value_table.c"
 #include "tests/unit/shadow_port.h"
 
 #include <stdlib.h>

@@ -6,10 +6,10 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "collector/light/candidates.c"
-#include "collector/light/watch.c"
-#include "collector/value.c"
-#include "collector/light/watched_memory.c"
+#include "collector/light/own/watched_memory.c"
+#include "collector/light/watch/candidates.c"
+#include "collector/light/watch/watch.c"
+#include "collector/record/value.c"
 
 #include <stdio.h>
 #include <string.h>

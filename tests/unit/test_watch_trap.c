@@ -6,12 +6,12 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "collector/light/function.c"
-#include "collector/light/insn.c"
-#include "collector/light/own_memory.c"
-#include "collector/light/place.c"
-#include "collector/light/walk.c"
-#include "collector/light/watch_trap.c"
+#include "collector/light/code/function.c"
+#include "collector/light/code/insn.c"
+#include "collector/light/code/predecessors.c"
+#include "collector/light/code/walk.c"
+#include "collector/light/own/own_memory.c"
+#include "collector/light/watch/watch_trap.c"
 
 #include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>

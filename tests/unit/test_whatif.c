@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "analysis/whatif.h"
+#include "analysis/advice/layout/layout_replay.h"
 
 #include <string.h>
 
@@ -66,7 +66,7 @@ static void assert_alike(const struct lwp_locality_found *found, const struct pl
 
 static void one_access(struct lwp_profile *profile, uint32_t object, uint64_t address, uint32_t offset, uint8_t bytes)
 {
-    lwp_kept_add(&profile->locality.kept, &(struct lwp_kept_access){.address = address, .bytes = bytes, .object = object, .offset = offset});
+    lwp_trace_sample_add(&profile->locality.kept, &(struct lwp_trace_sample_access){.address = address, .bytes = bytes, .object = object, .offset = offset});
 }
 
 /* Elements in any order, of each some members, the first elements of some arrays never; data of others in between. */
@@ -113,7 +113,7 @@ static void test_joined(void **state)
     regroups.regroups = &regroup;
     regroups.count = 1;
     make_trace(&profile, &before, &after);
-    lwp_whatif_replay(&profile, &none, &regroups);
+    lwp_layout_replay(&profile, &none, &regroups);
     assert_int_equal(regroup.gain.replay.accesses, profile.locality.kept.count);
     assert_alike(&regroup.gain.replay.before, &before);
     assert_alike(&regroup.gain.replay.after, &after);

@@ -1,0 +1,357 @@
+/* Fields of a structure and the fields each loop uses (LWPTool eq. 6).
+ *
+ * In: objects with element size and type, their streams. Out: fields (by name from DWARF, or the ranges of offsets that
+ * were accessed), and for each source loop its weight, its set of fields and how it walks.
+ * A loop uses a field when any access there was seen, with or without weight. Stall weight goes to the first toucher of
+ * a cache line, so the weight a field gets for affinity is its even share of each loop that uses it; what was observed
+ * is kept beside it.
+ * Limits: a vector access counts for every field it spans, even when the program drops some of the bytes. */
+#include "analysis/advice/gain/layout.h"
+
+#include "analysis/elements/element_place.h"
+#include "analysis/profile/objects.h"
+#include "analysis/profile/streams.h"
+#include "analysis/program/remainder_loop.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const double residue_counts = 0.08; /* rarer offsets of a stream are strays */
+
+struct layout_range {
+    uint64_t start, end;
+};
+
+static struct lwp_layout_field *layout_add(struct lwp_layout *layout)
+{
+    return layout->field_count < LWP_FIELDS_MAX ? &layout->fields[layout->field_count++] : NULL;
+}
+
+/* "unsigned state : 5". */
+static bool layout_is_bits(const char *declaration)
+{
+    const char *colon = strrchr(declaration, ':');
+    return colon && colon > declaration && colon[-1] == ' ' && colon[1] == ' ' && colon[2] &&
+           colon[2 + strspn(colon + 2, "0123456789")] == '\0';
+}
+
+/* Bit fields of one storage unit, which the compiler packs by rules of its own. */
+static bool layout_same_unit(const struct lwp_layout_field *last, const struct lwp_field *member)
+{
+    uint64_t unit = member->alignment ? member->alignment : 1;
+    return last->bits && last->alignment == unit && last->offset / unit == member->offset / unit;
+}
+
+/* Bit fields and members of anonymous unions share bytes: they move together, so they are one field here. */
+static bool layout_from_type(struct lwp_profile *profile, struct lwp_layout *layout)
+{
+    const struct lwp_type *type = layout->type;
+    for (uint32_t i = 0; i < type->field_count; i++) {
+        const struct lwp_field *member = &type->fields[i];
+        struct lwp_layout_field *last = layout->field_count ? &layout->fields[layout->field_count - 1] : NULL;
+        bool flexible = member->bytes == 0 && i + 1 == type->field_count; /* an array up to the block's end */
+        if ((member->bytes == 0 && !flexible) || member->offset >= layout->element_bytes)
+            continue;
+        const char *name = member->name && *member->name ? member->name : "(anonymous)";
+        const char *declaration = member->declaration ? member->declaration : name;
+        bool bits = layout_is_bits(declaration);
+        if (last && (member->offset < last->offset + last->bytes || (bits && layout_same_unit(last, member)))) {
+            uint64_t end = member->offset + member->bytes;
+            if (end > last->offset + last->bytes)
+                last->bytes = end - last->offset;
+            if (member->alignment > last->alignment)
+                last->alignment = member->alignment;
+            last->name = lwp_arena_printf(profile->arena, bits && last->bits ? "%s, %s" : "%s+%s", last->name, name);
+            last->declaration = lwp_arena_printf(profile->arena, "%s; %s", last->declaration, declaration);
+            continue;
+        }
+        struct lwp_layout_field *field = layout_add(layout);
+        if (!field)
+            return false;
+        field->offset = member->offset;
+        field->bytes = flexible ? layout->element_bytes - member->offset : member->bytes;
+        field->alignment = member->alignment ? member->alignment : 1;
+        field->name = name;
+        field->declaration = declaration;
+        field->bits = bits;
+        field->flexible = flexible;
+    }
+    struct lwp_layout_field *last = layout->field_count ? &layout->fields[layout->field_count - 1] : NULL;
+    if (last && last->offset + last->bytes > layout->element_bytes)
+        last->bytes = layout->element_bytes - last->offset;
+    return layout->field_count > 0;
+}
+
+static int layout_range_compare(const void *a, const void *b)
+{
+    const struct layout_range *x = a, *y = b;
+    return x->start != y->start ? (x->start > y->start) - (x->start < y->start) : (x->end > y->end) - (x->end < y->end);
+}
+
+static void layout_field_by_offset(struct lwp_profile *profile, struct lwp_layout *layout, struct layout_range range,
+                                   bool invented)
+{
+    struct lwp_layout_field *field = layout_add(layout);
+    if (!field)
+        return;
+    uint64_t bytes = range.end - range.start;
+    field->offset = range.start;
+    field->bytes = bytes;
+    field->invented = invented;
+    field->alignment = bytes <= 8 && (bytes & (bytes - 1)) == 0 && range.start % bytes == 0 ? bytes
+                       : range.start % 8 == 0                                               ? 8
+                       : range.start % 4 == 0                                               ? 4
+                                                                                            : 1;
+    field->name =
+        lwp_arena_printf(profile->arena, "%s_%llu", invented ? "unseen" : "field", (unsigned long long)range.start);
+    if (!invented && bytes <= 8 && (bytes & (bytes - 1)) == 0)
+        field->declaration =
+            lwp_arena_printf(profile->arena, "uint%llu_t %s", (unsigned long long)bytes * 8, field->name);
+    else
+        field->declaration =
+            lwp_arena_printf(profile->arena, "uint8_t %s[%llu]", field->name, (unsigned long long)bytes);
+}
+
+/* The places accessed, by accesses that span one field or by those that may span several. */
+static size_t layout_ranges(const struct lwp_profile *profile, const struct lwp_layout *layout, bool packed,
+                            struct layout_range *ranges, size_t room)
+{
+    size_t count = 0;
+    for (size_t k = 0; k < layout->object_count; k++)
+        for (uint32_t i = profile->object_streams[layout->objects[k]]; i != LWP_NONE && count < room;
+             i = profile->streams[i].next_of_object) {
+            const struct lwp_stream *stream = &profile->streams[i];
+            uint64_t residue;
+            if (lwp_objects_library_code(profile, stream->module) || stream->bytes == 0 ||
+                stream->accesses * 500 < layout->accesses || lwp_element_packed(profile, stream) != packed ||
+                lwp_element_stream_place(profile, stream, &residue) < 0.5)
+                continue;
+            uint64_t end = residue + stream->bytes;
+            ranges[count++] = (struct layout_range){residue, end < layout->element_bytes ? end : layout->element_bytes};
+        }
+    qsort(ranges, count, sizeof *ranges, layout_range_compare);
+    size_t merged = 0;
+    for (size_t i = 0; i < count; i++)
+        if (merged && ranges[i].start < ranges[merged - 1].end)
+            ranges[merged - 1].end = ranges[i].end > ranges[merged - 1].end ? ranges[i].end : ranges[merged - 1].end;
+        else
+            ranges[merged++] = ranges[i];
+    return merged;
+}
+
+/* What no access of one field shows: touched by wider ones, or not at all. */
+static void layout_gap(struct lwp_profile *profile, struct lwp_layout *layout, struct layout_range gap,
+                       const struct layout_range *packed, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint64_t start = packed[i].start > gap.start ? packed[i].start : gap.start;
+        uint64_t end = packed[i].end < gap.end ? packed[i].end : gap.end;
+        if (start >= end)
+            continue;
+        if (start > gap.start)
+            layout_field_by_offset(profile, layout, (struct layout_range){gap.start, start}, true);
+        layout_field_by_offset(profile, layout, (struct layout_range){start, end}, false);
+        gap.start = end;
+    }
+    if (gap.start < gap.end)
+        layout_field_by_offset(profile, layout, gap, true);
+}
+
+static bool layout_from_offsets(struct lwp_profile *profile, struct lwp_layout *layout)
+{
+    enum { ROOM = LWP_FIELDS_MAX * 4 };
+    struct layout_range narrow[ROOM], packed[ROOM];
+    size_t count = layout_ranges(profile, layout, false, narrow, ROOM);
+    size_t packed_count = layout_ranges(profile, layout, true, packed, ROOM);
+    uint64_t at = 0;
+    if (!count && !packed_count)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        layout_gap(profile, layout, (struct layout_range){at, narrow[i].start}, packed, packed_count);
+        layout_field_by_offset(profile, layout, narrow[i], false);
+        at = narrow[i].end;
+    }
+    layout_gap(profile, layout, (struct layout_range){at, layout->element_bytes}, packed, packed_count);
+    return layout->field_count < LWP_FIELDS_MAX;
+}
+
+static struct lwp_layout_loop *layout_loop(struct lwp_layout *layout, uint32_t region)
+{
+    for (size_t i = 0; i < layout->loop_count; i++)
+        if (layout->loops[i].region == region)
+            return &layout->loops[i];
+    if (layout->loop_count == LWP_LAYOUT_LOOPS_MAX)
+        return NULL;
+    layout->loops[layout->loop_count].region = region;
+    return &layout->loops[layout->loop_count++];
+}
+
+/* Marks the fields under [residue, residue + bytes), going round the element's end for wide accesses. */
+static void layout_touch(struct lwp_layout *layout, uint64_t residue, uint64_t bytes, bool *uses)
+{
+    if (bytes == 0)
+        bytes = 1;
+    for (size_t f = 0; f < layout->field_count; f++) {
+        const struct lwp_layout_field *field = &layout->fields[f];
+        uint64_t end = field->offset + field->bytes;
+        if ((residue < end && residue + bytes > field->offset) ||
+            residue + bytes > layout->element_bytes + field->offset)
+            uses[f] = true;
+    }
+}
+
+static size_t layout_count(const struct lwp_layout *layout, const bool *uses)
+{
+    size_t used = 0;
+    for (size_t f = 0; f < layout->field_count; f++)
+        used += uses[f];
+    return used;
+}
+
+/* What else the loop touches of the same element, from its code: fields too rare in few samples to be seen. With many
+ * fair samples of this access a neighbour that runs as often would have been seen; then it is a rare branch. */
+static void layout_siblings(struct lwp_profile *profile, struct lwp_layout *layout, const struct lwp_stream *stream,
+                            bool *uses)
+{
+    enum { SIBLINGS = 64, FAIR_MANY = 20 };
+    struct lwp_sibling siblings[SIBLINGS];
+    uint64_t residue;
+    if (stream->module == LWP_NONE || stream->fair_seen >= FAIR_MANY || stream->vector ||
+        lwp_element_stream_place(profile, stream, &residue) < 0.8)
+        return;
+    const struct lwp_symbolized *place = lwp_code_symbolize(profile->code, stream->module, stream->address);
+    size_t count = lwp_code_siblings(profile->code, stream->module, stream->address, siblings, SIBLINGS);
+    for (size_t i = 0; i < count && i < SIBLINGS; i++) {
+        int64_t size = (int64_t)layout->element_bytes;
+        int64_t at = (((int64_t)residue + siblings[i].delta) % size + size) % size;
+        if (place && siblings[i].loop == place->loop)
+            layout_touch(layout, (uint64_t)at, siblings[i].bytes, uses);
+    }
+}
+
+/* Of the fields under a vector, those that the loop needs, as far as its remainder tells; false: it does not. */
+static bool layout_needed(struct lwp_profile *profile, struct lwp_layout *layout, const struct lwp_stream *stream,
+                          bool *uses)
+{
+    enum { USES = 64 };
+    struct lwp_remainder_use needed[USES];
+    bool kept[LWP_FIELDS_MAX] = {false}, any = false;
+    if (!layout->type || stream->module == LWP_NONE || stream->region == LWP_NONE ||
+        layout->weight.weight < 0.01 * profile->total.weight) /* costs time */
+        return false;
+    const struct lwp_region *region = &profile->regions[stream->region];
+    size_t count = region->is_function
+                       ? 0
+                       : lwp_remainder_uses(profile->code, stream->module, stream->address, region->file,
+                                            region->first_line, region->last_line, layout->type, needed, USES);
+    for (size_t i = 0; i < count; i++)
+        layout_touch(layout, needed[i].offset, needed[i].bytes, kept);
+    for (size_t f = 0; f < layout->field_count; f++) {
+        kept[f] &= uses[f];
+        any |= kept[f];
+    }
+    if (any)
+        memcpy(uses, kept, layout->field_count * sizeof *uses);
+    return any;
+}
+
+static void layout_stream(struct lwp_profile *profile, struct lwp_layout *layout, const struct lwp_stream *stream)
+{
+    uint64_t offsets[LWP_RESERVOIR];
+    bool uses[LWP_FIELDS_MAX] = {false};
+    size_t count = 0, kept = 0;
+    const struct lwp_object *object = &profile->objects[stream->object];
+    for (uint32_t i = 0; i < stream->offsets.count; i++)
+        count += lwp_element_place(object, stream->offsets.items[i], &offsets[count]);
+    if (!count && stream->offsets.count)
+        return; /* a header's */
+    struct lwp_layout_loop *loop = layout_loop(layout, stream->region);
+    if (!loop)
+        return;
+    bool copies = lwp_objects_library_code(profile, stream->module);
+    for (size_t i = 0; i < count; i++) {
+        size_t same = 0;
+        for (size_t j = 0; j < count; j++)
+            same += offsets[j] == offsets[i];
+        if (!copies && count >= 12 && (double)same < residue_counts * (double)count)
+            continue;
+        kept++;
+        layout_touch(layout, offsets[i], stream->bytes, uses);
+    }
+    layout_siblings(profile, layout, stream, uses);
+    if (copies || kept * 2 < count) /* no place of its own: it goes over everything */
+        for (size_t f = 0; f < layout->field_count; f++)
+            uses[f] = true;
+    size_t used = layout_count(layout, uses);
+    if (stream->vector && used > 1 && !copies && layout_needed(profile, layout, stream, uses))
+        used = layout_count(layout, uses);
+    else if (stream->vector && used > 1)
+        layout->vague += stream->weight.weight;
+    for (size_t f = 0; f < layout->field_count; f++)
+        if (uses[f]) {
+            loop->uses[f] = true;
+            layout->fields[f].observed += stream->weight.weight / (double)used;
+            layout->fields[f].accesses += stream->accesses;
+        }
+    lwp_tally_merge(&loop->weight, &stream->weight);
+    loop->accesses += stream->accesses;
+    if (stream->stride.bytes > loop->stride || loop->stride == 0)
+        loop->stride = stream->stride.bytes;
+    uint64_t near_limit = layout->element_bytes * 128;
+    for (int i = 0; i < LWP_DISTANCES && stream->distances; i++) {
+        uint64_t below = (uint64_t)1 << i; /* this bucket holds distances below it and from half of it */
+        if (below <= layout->element_bytes)
+            continue; /* the same element says nothing */
+        if (below <= near_limit)
+            loop->near += stream->distances[i];
+        else
+            loop->far += stream->distances[i];
+    }
+}
+
+static int layout_loop_compare(const void *a, const void *b)
+{
+    const struct lwp_layout_loop *x = a, *y = b;
+    if (x->weight.weight != y->weight.weight)
+        return x->weight.weight < y->weight.weight ? 1 : -1;
+    return (x->accesses < y->accesses) - (x->accesses > y->accesses);
+}
+
+struct lwp_layout *lwp_layout_make(struct lwp_profile *profile, const uint32_t *objects, size_t count)
+{
+    const struct lwp_object *first = &profile->objects[objects[0]];
+    const struct lwp_type *type = first->type;
+    if (type && (type->kind != LWP_TYPE_STRUCT || type->field_count < 2))
+        return NULL;
+    if (first->element_bytes < 2)
+        return NULL;
+    struct lwp_layout *layout = lwp_arena_alloc(profile->arena, 1, sizeof *layout);
+    layout->objects = objects;
+    layout->object_count = count;
+    layout->type = type;
+    layout->element_bytes = first->element_bytes;
+    layout->single = first->single;
+    layout->fields = lwp_arena_alloc(profile->arena, LWP_FIELDS_MAX, sizeof *layout->fields);
+    layout->loops = lwp_arena_alloc(profile->arena, LWP_LAYOUT_LOOPS_MAX, sizeof *layout->loops);
+    for (size_t k = 0; k < count; k++) {
+        lwp_tally_merge(&layout->weight, &profile->objects[objects[k]].weight);
+        layout->accesses += profile->objects[objects[k]].accesses;
+        if (profile->objects[objects[k]].element_probability > layout->probability)
+            layout->probability = profile->objects[objects[k]].element_probability;
+    }
+    if (!(type ? layout_from_type(profile, layout) : layout_from_offsets(profile, layout)))
+        return NULL;
+    for (size_t k = 0; k < count; k++)
+        for (uint32_t i = profile->object_streams[objects[k]]; i != LWP_NONE; i = profile->streams[i].next_of_object)
+            layout_stream(profile, layout, &profile->streams[i]);
+    for (size_t i = 0; i < layout->loop_count; i++) {
+        struct lwp_layout_loop *loop = &layout->loops[i];
+        for (size_t f = 0; f < layout->field_count; f++)
+            loop->used += loop->uses[f];
+        for (size_t f = 0; f < layout->field_count && loop->used; f++)
+            if (loop->uses[f])
+                layout->fields[f].weight += loop->weight.weight / loop->used;
+    }
+    qsort(layout->loops, layout->loop_count, sizeof *layout->loops, layout_loop_compare);
+    return layout;
+}

@@ -1,0 +1,52 @@
+/* The layout of one structure and how loops use it: what splitting is decided on. */
+#ifndef LWP_ANALYSIS_ADVICE_GAIN_FIELD_USE_H
+#define LWP_ANALYSIS_ADVICE_GAIN_FIELD_USE_H
+
+#include "analysis/profile/profile.h"
+
+enum { LWP_FIELDS_MAX = 128, LWP_LAYOUT_LOOPS_MAX = 256 };
+
+struct lwp_layout_field {
+    uint64_t offset, bytes, alignment;
+    const char *name;        /* "field_<offset>" without debug info; several, joined by '+', where they overlap */
+    const char *declaration; /* C text of the member(s) without the last ';' */
+    double observed;         /* stall weight seen on it: goes to the first field touched of each line */
+    double weight;           /* its part of the weight of the loops that use it (fields.c says how) */
+    uint64_t accesses;       /* seen with their address */
+    bool invented;           /* bytes nobody was seen to use, without debug info */
+    bool bits;               /* bit fields of one storage unit: they move together */
+    bool flexible;           /* an array up to the block's end: stays last */
+};
+
+struct lwp_layout_loop {
+    uint32_t region;
+    struct lwp_tally weight;
+    uint64_t accesses;
+    uint64_t stride;    /* most common among its streams; 0: none */
+    uint64_t near, far; /* pairs of accesses of one sample: a few elements apart, or anywhere */
+    bool uses[LWP_FIELDS_MAX];
+    uint32_t used;
+};
+
+struct lwp_layout {
+    const uint32_t *objects; /* of one type; the heaviest first */
+    size_t object_count;
+    const struct lwp_type *type; /* NULL: fields are known by offset only */
+    uint64_t element_bytes;
+    bool single;         /* each block is one element */
+    const char *pointed; /* arrays: who holds pointers to elements (element_pointers.h); NULL: nobody known, or not asked */
+    bool linked;         /* arrays: no index leads from one part of an element to the others, pointers must */
+    struct lwp_layout_field *fields;
+    size_t field_count;
+    struct lwp_layout_loop *loops;
+    size_t loop_count;
+    struct lwp_tally weight;
+    uint64_t accesses;
+    double vague;       /* weight of vector accesses that span several fields: which are needed is not known */
+    double probability; /* that the element size is right, from the strides (1 when DWARF says so) */
+};
+
+/* NULL when the objects have no structure: element size unknown, or plain scalars. */
+struct lwp_layout *lwp_layout_make(struct lwp_profile *profile, const uint32_t *objects, size_t count);
+
+#endif

@@ -1,0 +1,204 @@
+/* Finds arrays that should be one array of structures.
+ *
+ * Candidates (regroup_candidates.c) are hot arrays: one block at a time of one allocation, or one static variable, with
+ * elements of known size. Two belong together when lifetime, location and scheme agree (5.3.1), no loop of weight walks
+ * them apart (regroup_order.c), the samples show positively that they are walked together, and their affinity over
+ * loops is high (eq. 11). Groups grow by average linkage; two that conflict never end in one group. Of the groups only
+ * those are advised that gain for certain (regroup_gain.c); why others are not is kept (regroup_rejected.c).
+ * Limits: many blocks alive from one line of code (rows, arrays allocated in a loop) cannot be told apart and are no
+ * candidates; at most 64 arrays and 64 loops are looked at. */
+#include "analysis/advice/layout/regroup.h"
+
+#include "analysis/advice/layout/affinity.h"
+#include "analysis/profile/objects.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SAMPLES_NEEDED = 40, SAMPLES_GOOD = 150, SAMPLES_MANY = 500, PRUNED = -2 };
+
+static const double shared_always = 0.99, gain_needed = 1.02;
+static const double apart = -1e6; /* affinity of what must not be joined: no average makes up for it */
+static const uint64_t usual_l2 = 1 << 20;
+
+/* The order in the structure: what needs more alignment first, so that nothing is padded; then as in the source. */
+static bool regroup_before(const struct lwp_regroup_array *a, const struct lwp_regroup_array *b)
+{
+    if (a->alignment != b->alignment)
+        return a->alignment > b->alignment;
+    return a->place != b->place ? a->place < b->place : a->object < b->object;
+}
+
+static void regroup_order(const struct lwp_regroup_candidates *candidates, size_t *members, size_t count)
+{
+    for (size_t i = 1; i < count; i++)
+        for (size_t k = i;
+             k > 0 && regroup_before(&candidates->arrays[members[k]], &candidates->arrays[members[k - 1]]); k--) {
+            size_t kept = members[k];
+            members[k] = members[k - 1];
+            members[k - 1] = kept;
+        }
+}
+
+static const char *regroup_confidence(const struct lwp_profile *profile,
+                                      const struct lwp_regroup_candidates *candidates,
+                                      const struct lwp_regroup *regroup)
+{
+    bool sure = true;
+    for (size_t i = 0; i < regroup->count; i++) {
+        const struct lwp_object *object = &profile->objects[candidates->arrays[regroup->members[i]].object];
+        sure &= object->type != NULL || object->element_probability > 0.99;
+    }
+    if (sure && regroup->weight.samples >= SAMPLES_MANY)
+        return "high";
+    return sure && regroup->weight.samples >= SAMPLES_GOOD ? "medium" : "low";
+}
+
+/* Whether some loop uses the array and not all of the others, or the others and not it. */
+static bool regroup_strays(const struct lwp_regroup_candidates *candidates, const struct lwp_regroup *regroup, size_t i)
+{
+    for (size_t k = 0; k < regroup->count; k++)
+        if (k != i &&
+            candidates->affinity[regroup->members[i] * candidates->count + regroup->members[k]] < shared_always)
+            return true;
+    return false;
+}
+
+/* Leaves out arrays that cost more than they bring: a loop that uses one alone fetches all. Not where too little is
+ * gained anyway: then nothing is said of it. */
+static void regroup_prune(struct lwp_profile *profile, const struct lwp_regroup_candidates *candidates, int *group,
+                          struct lwp_regroup *regroup)
+{
+    size_t *members = lwp_arena_alloc(profile->arena, regroup->count, sizeof *members);
+    while (regroup->count > 2 && regroup->gain.high >= gain_needed) {
+        struct lwp_regroup best = *regroup, less = *regroup;
+        size_t without = regroup->count;
+        less.count--;
+        less.members = members;
+        for (size_t i = 0; i < regroup->count; i++) {
+            memcpy(members, regroup->members, i * sizeof *members);
+            memcpy(members + i, regroup->members + i + 1, (less.count - i) * sizeof *members);
+            less.weight = (struct lwp_tally){0};
+            for (size_t k = 0; k < less.count; k++)
+                lwp_tally_merge(&less.weight, &profile->objects[candidates->arrays[members[k]].object].weight);
+            lwp_regroup_gain(profile, candidates, &less);
+            if (less.gain.low > best.gain.low + 0.005 && regroup_strays(candidates, regroup, i)) {
+                best = less;
+                without = i;
+            }
+        }
+        if (without == regroup->count)
+            return;
+        group[regroup->members[without]] = PRUNED;
+        size_t *kept = regroup->members;
+        memmove(kept + without, kept + without + 1, (regroup->count - without - 1) * sizeof *kept);
+        best.members = kept;
+        *regroup = best;
+    }
+}
+
+/* Whether the group is worth advising; if not, why. */
+static bool regroup_try(struct lwp_profile *profile, struct lwp_regroup_candidates *candidates, int *group, int which,
+                        struct lwp_regroup *regroup)
+{
+    size_t *members = lwp_arena_alloc(profile->arena, candidates->count, sizeof *members);
+    uint64_t l2 = profile->machine.l2_bytes ? profile->machine.l2_bytes : usual_l2, bytes = 0;
+    *regroup = (struct lwp_regroup){.members = members};
+    for (size_t c = 0; c < candidates->count; c++)
+        if (group[c] == which) {
+            members[regroup->count++] = c;
+            lwp_tally_merge(&regroup->weight, &profile->objects[candidates->arrays[c].object].weight);
+        }
+    if (regroup->count < 2)
+        return false;
+    regroup_order(candidates, members, regroup->count);
+    lwp_regroup_gain(profile, candidates, regroup);
+    regroup_prune(profile, candidates, group, regroup);
+    bytes = 0;
+    regroup->weight = (struct lwp_tally){0};
+    for (size_t i = 0; i < regroup->count; i++) {
+        const struct lwp_object *object = &profile->objects[candidates->arrays[members[i]].object];
+        lwp_tally_merge(&regroup->weight, &object->weight);
+        bytes += object->largest;
+    }
+    if (regroup->count < 2)
+        return false;
+    if (bytes <= l2 / 2 || lwp_share_of(&regroup->weight, &profile->total).value < 0.02)
+        return false;
+    if (regroup->weight.samples < SAMPLES_NEEDED && regroup->gain.high >= gain_needed) {
+        lwp_profile_note(profile,
+                         "Too few samples (%llu) on %s to advise on joining them; let the program run longer or sample "
+                         "faster (-F).",
+                         (unsigned long long)regroup->weight.samples, lwp_regroup_list(profile, candidates, regroup));
+        return false;
+    }
+    return true;
+}
+
+static int regroup_compare(const void *a, const void *b)
+{
+    const struct lwp_regroup *x = a, *y = b;
+    double p = x->gain.low + x->gain.high, q = y->gain.low + y->gain.high;
+    return (p < q) - (p > q);
+}
+
+void lwp_regroup_advise(struct lwp_profile *profile, const struct lwp_splits *splits, struct lwp_regroups *regroups)
+{
+    struct lwp_regroup_candidates *candidates = &regroups->candidates;
+    double weights[LWP_REGROUP_ARRAYS_MAX] = {0}, *joined;
+    bool told[LWP_REGROUP_ARRAYS_MAX] = {false};
+    int group[LWP_REGROUP_ARRAYS_MAX];
+    memset(regroups, 0, sizeof *regroups);
+    lwp_regroup_collect(profile, splits, candidates);
+    lwp_regroup_judge(profile, candidates);
+    size_t n = candidates->count;
+    joined = lwp_arena_alloc(profile->arena, n * n + 1, sizeof *joined);
+    regroups->regroups = lwp_arena_alloc(profile->arena, n + 1, sizeof *regroups->regroups);
+    for (size_t i = 0; i < n; i++) {
+        weights[i] = 1e-9;
+        for (size_t l = 0; l < candidates->loop_count; l++)
+            weights[i] += candidates->loops[l].uses[i] ? candidates->loops[l].weight : 0;
+        for (size_t j = 0; j < n; j++)
+            joined[i * n + j] =
+                candidates->verdicts[i * n + j].reason == LWP_REGROUP_NONE ? candidates->affinity[i * n + j] : apart;
+    }
+    size_t groups = lwp_affinity_cluster(joined, weights, n, lwp_regroup_together, 0, group);
+    for (size_t g = 0; g < groups; g++) {
+        struct lwp_regroup *regroup = &regroups->regroups[regroups->count];
+        int before[LWP_REGROUP_ARRAYS_MAX];
+        memcpy(before, group, sizeof before);
+        if (!regroup_try(profile, candidates, group, (int)g, regroup))
+            continue;
+
+        for (size_t i = 0; i < n; i++)
+            told[i] |= before[i] == (int)g;
+        if (regroup->gain.low < gain_needed) {
+            lwp_profile_note(profile,
+                             "Loops use %s at the same index, but joining them is not expected to pay: they are "
+                             "walked in order, where each has its cache lines used up anyway, or too little time is "
+                             "spent waiting for them.",
+                             lwp_regroup_list(profile, candidates, regroup));
+            continue;
+        }
+        lwp_regroup_reject(profile, candidates, group, (int)g, regroup, told);
+        regroup->confidence = regroup_confidence(profile, candidates, regroup);
+        regroup->declaration = lwp_regroup_declaration(profile, candidates, regroup);
+        regroups->count++;
+    }
+    qsort(regroups->regroups, regroups->count, sizeof *regroups->regroups, regroup_compare);
+    lwp_regroup_apart(profile, regroups, told);
+}
+
+const bool *lwp_regroup_members(struct lwp_profile *profile, const struct lwp_regroups *regroups)
+{
+    bool *members = lwp_arena_alloc(profile->arena, profile->object_count + 1, sizeof *members);
+    for (size_t i = 0; i < regroups->count; i++)
+        for (size_t k = 0; k < regroups->regroups[i].count; k++)
+            members[regroups->candidates.arrays[regroups->regroups[i].members[k]].object] = true;
+    return members;
+}
+
+void lwp_regroup_free(struct lwp_regroups *regroups)
+{
+    lwp_traversals_fini(&regroups->candidates.walks);
+}

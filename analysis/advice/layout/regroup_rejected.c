@@ -1,0 +1,95 @@
+/* Which arrays a person would expect to be joined and that are not, and why. */
+#include "analysis/advice/layout/regroup.h"
+
+static const double shown_share = 0.02;
+
+const char *lwp_regroup_reason_name(enum lwp_regroup_reason reason)
+{
+    static const char *const names[] = {"location", "lifetime", "scheme", "range",  "time",
+                                        "order",    "affinity", "gain",   "joined", "order"};
+    return names[reason];
+}
+
+/* The part of an array's loops, by weight, that uses the other array too. */
+static double regroup_common(const struct lwp_regroup_candidates *candidates, size_t array, size_t other)
+{
+    double common = 0, own = 0;
+    for (size_t l = 0; l < candidates->loop_count; l++) {
+        const struct lwp_regroup_loop *loop = &candidates->loops[l];
+        own += loop->uses[array] ? loop->weight : 0;
+        common += loop->uses[array] && loop->uses[other] ? loop->weight : 0;
+    }
+    return own > 0 ? common / own : 0;
+}
+
+static struct lwp_regroup_verdict regroup_why(const struct lwp_regroup_candidates *candidates, size_t a, size_t b)
+{
+    struct lwp_regroup_verdict verdict = candidates->verdicts[a * candidates->count + b];
+    if (verdict.reason == LWP_REGROUP_NONE)
+        verdict = (struct lwp_regroup_verdict){LWP_REGROUP_AFFINITY,
+                                               "loops that use one without the other would fetch both", false};
+    if (verdict.reason == LWP_REGROUP_UNKNOWN)
+        verdict.detail = "the samples do not show that they are walked together";
+    return verdict;
+}
+
+/* How much of all use of candidates is in loops that use both: below a little it is not worth a word. */
+static double regroup_shared(const struct lwp_regroup_candidates *candidates, size_t a, size_t b)
+{
+    double common = 0, all = 0;
+    for (size_t l = 0; l < candidates->loop_count; l++) {
+        const struct lwp_regroup_loop *loop = &candidates->loops[l];
+        all += loop->weight;
+        common += loop->uses[a] && loop->uses[b] ? loop->weight : 0;
+    }
+    return all > 0 ? common / all : 0;
+}
+
+void lwp_regroup_reject(struct lwp_profile *profile, const struct lwp_regroup_candidates *candidates, const int *group,
+                        int which, struct lwp_regroup *regroup, bool *told)
+{
+    regroup->rejected = lwp_arena_alloc(profile->arena, LWP_REGROUP_REJECTED_MAX, sizeof *regroup->rejected);
+    for (size_t c = 0; c < candidates->count && regroup->rejected_count < LWP_REGROUP_REJECTED_MAX; c++) {
+        size_t closest = LWP_REGROUP_ARRAYS_MAX;
+        double most = 0;
+        for (size_t m = 0; m < candidates->count && group[c] != which; m++) {
+            bool worth = group[m] == which && regroup_shared(candidates, c, m) >= shown_share;
+            double common = worth ? regroup_common(candidates, c, m) : 0;
+            /* A conflict says more than an affinity. */
+            if (common > most && candidates->verdicts[c * candidates->count + m].reason <= LWP_REGROUP_ORDER)
+                common += 1;
+            if (common > most) {
+                most = common;
+                closest = m;
+            }
+        }
+        if (closest == LWP_REGROUP_ARRAYS_MAX || (most > 1 ? most - 1 : most) < shown_share)
+            continue;
+        regroup->rejected[regroup->rejected_count++] =
+            (struct lwp_regroup_rejected){.object = candidates->arrays[c].object,
+                                          .name = candidates->arrays[c].name,
+                                          .with = candidates->arrays[closest].name,
+                                          .verdict = regroup_why(candidates, c, closest)};
+        told[c] = true;
+    }
+}
+
+void lwp_regroup_apart(struct lwp_profile *profile, struct lwp_regroups *regroups, const bool *told)
+{
+    regroups->apart = lwp_arena_alloc(profile->arena, LWP_REGROUP_REJECTED_MAX, sizeof *regroups->apart);
+    const struct lwp_regroup_candidates *candidates = &regroups->candidates;
+    for (size_t i = 0; i < candidates->count; i++)
+        for (size_t j = 0; j < i; j++) {
+            struct lwp_regroup_verdict verdict = regroup_why(candidates, i, j);
+            double least = verdict.reason == LWP_REGROUP_AFFINITY ? shown_share : 0.5;
+            if (told[i] || told[j] || regroup_shared(candidates, i, j) < shown_share ||
+                regroups->apart_count == LWP_REGROUP_REJECTED_MAX || verdict.reason > LWP_REGROUP_AFFINITY ||
+                regroup_common(candidates, i, j) < least || regroup_common(candidates, j, i) < least)
+                continue;
+            regroups->apart[regroups->apart_count++] =
+                (struct lwp_regroup_rejected){.object = candidates->arrays[i].object,
+                                              .name = candidates->arrays[i].name,
+                                              .with = candidates->arrays[j].name,
+                                              .verdict = verdict};
+        }
+}

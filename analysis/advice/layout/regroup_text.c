@@ -1,0 +1,180 @@
+/* Names of arrays as members of a structure, and the declaration of the joined array.
+ * Limits: without debug info types are guessed from the size and said to be so. */
+#include "analysis/advice/layout/regroup.h"
+
+#include "analysis/profile/objects.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool text_is_identifier(const char *name)
+{
+    if (!name || !*name || isdigit((unsigned char)*name))
+        return false;
+    for (const char *c = name; *c; c++)
+        if (!isalnum((unsigned char)*c) && *c != '_')
+            return false;
+    return strlen(name) < 64;
+}
+
+/* The last name in "grid->cells", "ctx.x": what a person would call the member. */
+static const char *text_member(const char *variable)
+{
+    const char *last = variable;
+    for (const char *c = variable; c && *c; c++)
+        if (*c == '.' || *c == '>' || *c == ':')
+            last = c + 1;
+    return last;
+}
+
+void lwp_regroup_names(struct lwp_profile *profile, struct lwp_regroup_candidates *candidates)
+{
+    for (size_t i = 0; i < candidates->count; i++) {
+        const struct lwp_object *object = &profile->objects[candidates->arrays[i].object];
+        const char *name = text_member(object->variable);
+        if (!text_is_identifier(name))
+            name = lwp_arena_printf(profile->arena, "array%zu", i + 1);
+        for (size_t k = 0; k < i; k++)
+            if (strcmp(candidates->arrays[k].name, name) == 0) {
+                name = lwp_arena_printf(profile->arena, "%s_%zu", name, i + 1);
+                break;
+            }
+        candidates->arrays[i].name = name;
+    }
+}
+
+const char *lwp_regroup_list(struct lwp_profile *profile, const struct lwp_regroup_candidates *candidates,
+                             const struct lwp_regroup *regroup)
+{
+    const char *text = "";
+    for (size_t i = 0; i < regroup->count && i < 6; i++)
+        text = lwp_arena_printf(profile->arena, "%s%s%s", text,
+                                i == 0                    ? ""
+                                : i + 1 == regroup->count ? " and "
+                                                          : ", ",
+                                candidates->arrays[regroup->members[i]].name);
+    return regroup->count > 6 ? lwp_arena_printf(profile->arena, "%s and %zu more", text, regroup->count - 6) : text;
+}
+
+/* "J_c_dN" or "abcd"; of many only the first: "dbl_group". */
+static const char *text_tag(struct lwp_profile *profile, const struct lwp_regroup_candidates *candidates,
+                            const struct lwp_regroup *regroup)
+{
+    size_t length = 0, longest = 0;
+    for (size_t i = 0; i < regroup->count; i++) {
+        size_t letters = strlen(candidates->arrays[regroup->members[i]].name);
+        length += letters + 1;
+        longest = letters > longest ? letters : longest;
+    }
+    if (length > 28)
+        return lwp_arena_printf(profile->arena, "%s_group", candidates->arrays[regroup->members[0]].name);
+    const char *tag = "";
+    for (size_t i = 0; i < regroup->count; i++)
+        tag = lwp_arena_printf(profile->arena, "%s%s%s", tag, i && longest > 1 ? "_" : "",
+                               candidates->arrays[regroup->members[i]].name);
+    return regroup->count > 1 && longest == 1 ? tag : lwp_arena_printf(profile->arena, "%s_group", tag);
+}
+
+static const char *text_type(struct lwp_profile *profile, const struct lwp_regroup_array *array, bool fortran)
+{
+    if (array->type && array->type->name && array->type->bytes == array->element_bytes)
+        return array->type->name;
+    if (array->type && array->type->name && array->type->bytes && array->element_bytes % array->type->bytes == 0)
+        return array->type->name;
+    if (fortran)
+        return "integer(1)";
+    switch (array->element_bytes) {
+    case 1:
+    case 2:
+    case 4:
+    case 8:
+        return lwp_arena_printf(profile->arena, "/* unknown type */ uint%u_t", (unsigned)array->element_bytes * 8);
+    default:
+        return "/* unknown type */ unsigned char";
+    }
+}
+
+/* Elements of several of the type (rows), or of bytes. */
+static uint64_t text_times(const struct lwp_regroup_array *array)
+{
+    if (array->type && array->type->name && array->type->bytes)
+        return array->element_bytes % array->type->bytes == 0 ? array->element_bytes / array->type->bytes : 1;
+    return array->element_bytes == 1 || array->element_bytes == 2 || array->element_bytes == 4 ||
+                   array->element_bytes == 8
+               ? 1
+               : array->element_bytes;
+}
+
+static void text_members(FILE *out, struct lwp_profile *profile, const struct lwp_regroup_candidates *candidates,
+                         const struct lwp_regroup *regroup, enum lwp_language language, const char *before,
+                         const char *after)
+{
+    for (size_t i = 0; i < regroup->count; i++) {
+        const struct lwp_regroup_array *array = &candidates->arrays[regroup->members[i]];
+        const char *type = text_type(profile, array, language == LWP_LANGUAGE_FORTRAN);
+        unsigned long long times = text_times(array);
+        fputs(before, out);
+        if (language == LWP_LANGUAGE_RUST) {
+            if (times > 1)
+                fprintf(out, "%s: [%s; %llu]", array->name, type, times);
+            else
+                fprintf(out, "%s: %s", array->name, type);
+        } else if (language == LWP_LANGUAGE_FORTRAN) {
+            fprintf(out, times > 1 ? "%s :: %s(%llu)" : "%s :: %s", type, array->name, times);
+        } else {
+            bool pointer = type[strlen(type) - 1] == '*';
+            fprintf(out, "%s%s%s", type, pointer ? "" : " ", array->name);
+            if (times > 1)
+                fprintf(out, "[%llu]", times);
+        }
+        fputs(after, out);
+    }
+}
+
+const char *lwp_regroup_declaration(struct lwp_profile *profile, const struct lwp_regroup_candidates *candidates,
+                                    const struct lwp_regroup *regroup)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (!out)
+        return "";
+    const struct lwp_regroup_array *first = &candidates->arrays[regroup->members[0]];
+    const struct lwp_object *object = &profile->objects[first->object];
+    enum lwp_language language = first->type ? first->type->language : LWP_LANGUAGE_C;
+    const char *tag = text_tag(profile, candidates, regroup);
+    unsigned long long elements = first->elements;
+    bool is_static = object->kind == LWP_OBJECT_STATIC;
+    if (language == LWP_LANGUAGE_FORTRAN) {
+        fprintf(out, "type :: %s\n", tag);
+        text_members(out, profile, candidates, regroup, language, "    ", "\n");
+        fprintf(out, "end type %s\n", tag);
+        if (is_static)
+            fprintf(out, "type(%s) :: group(%llu)\n", tag, elements);
+        else
+            fprintf(out, "type(%s), allocatable :: group(:)\n", tag);
+    } else if (language == LWP_LANGUAGE_RUST) {
+        fprintf(out, "struct %s {\n", tag);
+        text_members(out, profile, candidates, regroup, language, "    ", ",\n");
+        fprintf(out, "}\nlet mut group: Vec<%s>;\n", tag);
+    } else {
+        size_t length = strlen(tag) + 12;
+        for (size_t i = 0; i < regroup->count; i++)
+            length += strlen(candidates->arrays[regroup->members[i]].name) +
+                      strlen(text_type(profile, &candidates->arrays[regroup->members[i]], false)) + 3;
+        bool one_line = length <= 78;
+        fprintf(out, "struct %s {%s", tag, one_line ? "" : "\n");
+        text_members(out, profile, candidates, regroup, language, one_line ? " " : "    ", one_line ? ";" : ";\n");
+        fprintf(out, "%s};\n", one_line ? " " : "");
+        if (is_static)
+            fprintf(out, "struct %s group[%llu];\n", tag, elements);
+        else
+            fprintf(out, "struct %s *group; /* %llu elements */\n", tag, elements);
+    }
+    fclose(out);
+    const char *kept = lwp_arena_strdup(profile->arena, text ? text : "");
+    free(text);
+    return kept;
+}

@@ -1,0 +1,352 @@
+/* Decides which structures are worth splitting.
+ *
+ * Objects of one type are judged together, so that two pieces of advice never contradict each other. A structure is
+ * split when its fields fall into several groups, it is too large for the caches, it was sampled often enough, and even
+ * the low end of the expected speed-up is a gain; not when threads would then write to one line. Where splitting does
+ * not pay another order of the fields may (reorder.c). Otherwise nothing is said. */
+#include "analysis/advice/layout/split.h"
+
+#include "analysis/advice/layout/affinity.h"
+#include "analysis/advice/layout/element_pointers.h"
+#include "analysis/advice/layout/element_writers.h"
+#include "analysis/advice/layout/reorder.h"
+#include "analysis/profile/objects.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SAMPLES_NEEDED = 40, SAMPLES_GOOD = 150, SAMPLES_MANY = 500 };
+
+static const double together = 0.5, cold_share = 0.01, gain_needed = 1.02, share_worth = 0.02;
+static const uint64_t usual_l2 = 1 << 20, usual_line = 64, malloc_alignment = 16;
+
+static bool split_same_type(const struct lwp_object *a, const struct lwp_object *b)
+{
+    return a->type && b->type && a->element_bytes == b->element_bytes && a->type->bytes == b->type->bytes &&
+           strcmp(a->type->name, b->type->name) == 0 && a->type->line == b->type->line;
+}
+
+static uint64_t split_footprint(const struct lwp_profile *profile, const struct lwp_layout *layout)
+{
+    uint64_t bytes = 0;
+    for (size_t k = 0; k < layout->object_count; k++)
+        bytes += profile->objects[layout->objects[k]].bytes;
+    return bytes;
+}
+
+static const char *split_confidence(const struct lwp_profile *profile, const struct lwp_layout *layout)
+{
+    bool exact = layout->type && profile->objects[layout->objects[0]].type_exact;
+    if (layout->weight.samples >= SAMPLES_MANY && (exact || layout->type) && layout->probability > 0.99)
+        return "high";
+    if (layout->weight.samples >= SAMPLES_GOOD && layout->probability > 0.95)
+        return "medium";
+    return "low";
+}
+
+/* The weight of the loops that go over whole elements (set-up, copy). */
+static double split_whole(const struct lwp_layout *layout)
+{
+    double whole = 0;
+    for (size_t i = 0; i < layout->loop_count; i++)
+        if (layout->loops[i].used == layout->field_count)
+            whole += layout->loops[i].weight.weight;
+    return whole;
+}
+
+/* The loops that tell fields apart. */
+static size_t split_loops(const struct lwp_layout *layout, bool leave_out, struct lwp_affinity_loop *loops)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < layout->loop_count; i++)
+        if (!leave_out || layout->loops[i].used < layout->field_count)
+            loops[count++] = (struct lwp_affinity_loop){layout->loops[i].weight.weight, layout->loops[i].uses};
+    return count;
+}
+
+struct split_fields {
+    double *affinity; /* field_count * field_count */
+    int *group;
+    size_t groups;
+    bool cold;
+};
+
+static void split_cluster(struct lwp_profile *profile, const struct lwp_layout *layout, bool leave_out,
+                          struct split_fields *found)
+{
+    size_t fields = layout->field_count;
+    struct lwp_affinity_loop *loops = lwp_arena_alloc(profile->arena, layout->loop_count + 1, sizeof *loops);
+    double *weights = lwp_arena_alloc(profile->arena, fields, sizeof *weights);
+    found->affinity = lwp_arena_alloc(profile->arena, fields * fields, sizeof *found->affinity);
+    found->group = lwp_arena_alloc(profile->arena, fields, sizeof *found->group);
+    size_t loop_count = split_loops(layout, leave_out, loops);
+    for (size_t i = 0; i < loop_count; i++) {
+        size_t used = 0;
+        for (size_t f = 0; f < fields; f++)
+            used += loops[i].uses[f];
+        for (size_t f = 0; f < fields && used; f++)
+            weights[f] += loops[i].uses[f] ? loops[i].weight / (double)used : 0;
+    }
+    lwp_affinity_compute(loops, loop_count, fields, found->affinity);
+    found->groups = lwp_affinity_cluster(found->affinity, weights, fields, together, cold_share, found->group);
+    for (size_t f = 0; f < fields; f++)
+        found->cold |= found->group[f] < 0;
+}
+
+/* Elements that belong to threads in turn: in parts smaller than a cache line, neighbours' written fields would share
+ * one, and each write would take the line from the other threads. */
+static bool split_shares_falsely(struct lwp_profile *profile, const struct lwp_split *split)
+{
+    const struct lwp_layout *layout = split->layout;
+    uint64_t line = profile->machine.line_bytes ? profile->machine.line_bytes : usual_line;
+    bool stored[LWP_FIELDS_MAX], shares = false;
+    unsigned turns = layout->element_bytes >= line / 2 ? lwp_element_writers_turns(profile, layout) : 0;
+    if (!turns)
+        return false;
+    lwp_element_writers_fields(profile, layout, stored);
+    for (int g = split->cold ? -1 : 0; g < (int)split->groups && !shares; g++) {
+        struct lwp_split_part part;
+        lwp_split_part(split, g, &part);
+        for (size_t i = 0; i < part.count; i++)
+            shares |= stored[part.fields[i]] && part.bytes < line && part.bytes < layout->element_bytes;
+    }
+    if (shares)
+        lwp_profile_note(
+            profile,
+            "%s is not advised to be split although its loops use only parts of it: threads own its elements "
+            "in turn (element modulo %u), and smaller parts would put fields that different threads write on "
+            "one cache line.",
+            layout->type ? layout->type->name : lwp_objects_name(profile, layout->objects[0]), turns);
+    return shares;
+}
+
+/* Elements that fill whole lines for nothing but to keep threads apart: without the padding they would share lines. */
+static bool split_padded(struct lwp_profile *profile, const struct lwp_layout *layout, const int *group)
+{
+    uint64_t line = profile->machine.line_bytes ? profile->machine.line_bytes : usual_line;
+    const struct lwp_type *type = layout->type;
+    bool padded = type && type->aligned && type->alignment >= line;
+    for (size_t f = 0; f < layout->field_count && type; f++)
+        padded |= group[f] < 0 && layout->fields[f].alignment == 1 && strstr(layout->fields[f].name, "pad") != NULL;
+    if (!padded || layout->element_bytes % line || !lwp_element_writers_mingle(profile, layout))
+        return false;
+    lwp_profile_note(profile,
+                     "%s is not advised to be changed: its elements are padded to whole cache lines, and threads write "
+                     "elements that lie among those of others; without the padding they would share lines.",
+                     type->name);
+    return true;
+}
+
+static const char *split_caution(struct lwp_profile *profile, const struct lwp_layout *layout)
+{
+    if (!layout->type || layout->type->owner != LWP_TYPE_OF_SYSTEM)
+        return NULL;
+    return lwp_arena_printf(
+        profile->arena,
+        "%s is declared in %s, which is not part of the program: its layout is shared with the system "
+        "or a library and not yours to change. Copy the fields your loops use into arrays of your own.",
+        layout->type->name, layout->type->file ? layout->type->file : "a header of the system");
+}
+
+/* Whether the gain is enough and rests on enough. */
+static bool split_worth(struct lwp_profile *profile, const struct lwp_layout *layout, const struct lwp_gain *gain)
+{
+    if (gain->high < gain_needed)
+        return false;
+    if (layout->weight.samples < SAMPLES_NEEDED)
+        lwp_profile_note(profile,
+                         "Too few samples (%llu) on %s to advise on its layout; let the program run longer or sample "
+                         "faster (-F).",
+                         (unsigned long long)layout->weight.samples, lwp_objects_name(profile, layout->objects[0]));
+    return layout->weight.samples >= SAMPLES_NEEDED && gain->low >= gain_needed;
+}
+
+/* As arrays with a common index, for nodes that are now allocated one by one. */
+static void split_pool(struct lwp_profile *profile, struct lwp_split *split)
+{
+    const struct lwp_layout *layout = split->layout;
+    uint64_t offsets[LWP_FIELDS_MAX] = {0}, bytes[LWP_FIELDS_MAX], spacing[LWP_FIELDS_MAX + 1];
+    uint64_t start[LWP_FIELDS_MAX + 1];
+    int group[LWP_FIELDS_MAX];
+    struct lwp_gain_placement after = {.field_count = layout->field_count,
+                                       .offsets = offsets,
+                                       .bytes = bytes,
+                                       .group = group,
+                                       .groups = split->groups + split->cold,
+                                       .spacing = spacing,
+                                       .start = start};
+    split->pooled = true;
+    for (size_t g = 0; g < after.groups; g++) {
+        struct lwp_split_part part;
+        lwp_split_part(split, g < split->groups ? (int)g : -1, &part);
+        for (size_t i = 0; i < part.count; i++) {
+            offsets[part.fields[i]] = part.offsets[i];
+            bytes[part.fields[i]] = layout->fields[part.fields[i]].bytes;
+            group[part.fields[i]] = (int)g;
+        }
+        spacing[g] = part.bytes;
+        start[g] = malloc_alignment;
+    }
+    lwp_gain_of_placement(profile, layout, &after, &split->gain);
+}
+
+static bool split_parts(struct lwp_profile *profile, struct lwp_layout *layout, const struct split_fields *found,
+                        struct lwp_split *split)
+{
+    if (found->groups + found->cold < 2)
+        return false;
+    *split = (struct lwp_split){.layout = layout,
+                                .affinity = found->affinity,
+                                .group = found->group,
+                                .groups = found->groups,
+                                .cold = found->cold};
+    if (!layout->single && !layout->pointed) {
+        layout->pointed = lwp_element_pointers_by(profile, layout);
+        layout->linked = layout->pointed && lwp_element_pointers_scattered(profile, layout);
+    }
+    lwp_gain_estimate(profile, layout, found->group, found->groups, &split->gain);
+    bool worth = split_worth(profile, layout, &split->gain);
+    if (!worth && layout->single) {
+        split_pool(profile, split);
+        worth = split_worth(profile, layout, &split->gain);
+    }
+    return worth && !split_shares_falsely(profile, split);
+}
+
+/* Vectors as wide as elements hide which fields are used: loops that seem to use everything may not. */
+static bool split_is_vague(const struct lwp_layout *layout)
+{
+    return layout->vague >= 0.3 * layout->weight.weight;
+}
+
+static bool split_try(struct lwp_profile *profile, struct lwp_layout *layout, struct lwp_split *split)
+{
+    uint64_t l2 = profile->machine.l2_bytes ? profile->machine.l2_bytes : usual_l2;
+    struct lwp_share share = lwp_share_of(&layout->weight, &profile->total);
+    struct split_fields found = {0};
+    if (share.value < share_worth || split_footprint(profile, layout) <= l2 / 2)
+        return false;
+    if (!layout->type && layout->probability < 0.95)
+        return false;
+    /* Loops over whole elements tell nothing, and would tie the fields nobody else uses to the next best ones. Where
+     * they are most of the weight they count first; but even then it may pay to split for the others. */
+    double whole = split_whole(layout);
+    bool leave_out = whole < 0.5 * layout->weight.weight;
+    split_cluster(profile, layout, leave_out, &found);
+    if (found.groups == 0 || split_padded(profile, layout, found.group))
+        return false;
+    bool advised = split_parts(profile, layout, &found, split);
+    bool others_worth = layout->weight.weight - whole >= share_worth * profile->total.weight;
+    if (!advised && !leave_out && others_worth && !split_is_vague(layout)) {
+        struct split_fields others = {0};
+        split_cluster(profile, layout, true, &others);
+        advised = others.groups > 0 && split_parts(profile, layout, &others, split);
+    }
+    if (!advised && (!lwp_reorder_try(profile, layout, found.affinity, found.group, split) ||
+                     !split_worth(profile, layout, &split->gain)))
+        return false;
+    split->caution = split_caution(profile, layout);
+    split->confidence = split_confidence(profile, layout);
+    split->declaration = lwp_declaration_write(profile, split);
+    return true;
+}
+
+/* Silence that has a reason people can do something about. */
+static void split_vague(struct lwp_profile *profile, const struct lwp_layout *layout)
+{
+    struct lwp_share share = lwp_share_of(&layout->weight, &profile->total);
+    if (share.value < 0.05 || !split_is_vague(layout))
+        return;
+    lwp_profile_note(
+        profile,
+        "The loops over %s load several fields at once with vector instructions, so it cannot be told which "
+        "they need. Profile a build with -fno-tree-vectorize to see whether it should be split.",
+        layout->type ? layout->type->name : lwp_objects_name(profile, layout->objects[0]));
+}
+
+static int split_compare(const void *a, const void *b)
+{
+    const struct lwp_split *x = a, *y = b;
+    double p = x->gain.low + x->gain.high, q = y->gain.low + y->gain.high;
+    return (p < q) - (p > q);
+}
+
+/* Objects by weight, heaviest first. */
+static const struct lwp_profile *split_sorted;
+
+static int split_object_compare(const void *a, const void *b)
+{
+    const struct lwp_object *x = &split_sorted->objects[*(const uint32_t *)a];
+    const struct lwp_object *y = &split_sorted->objects[*(const uint32_t *)b];
+    if (x->weight.weight != y->weight.weight)
+        return x->weight.weight < y->weight.weight ? 1 : -1;
+    return (x->key > y->key) - (x->key < y->key);
+}
+
+/* Objects of one type, the heaviest first. */
+struct split_kin {
+    uint32_t *objects;
+    size_t count, room;
+};
+
+static size_t split_kin_of(const struct lwp_profile *profile, struct split_kin *kin, size_t count, uint32_t index)
+{
+    for (size_t i = 0; i < count; i++)
+        if (split_same_type(&profile->objects[kin[i].objects[0]], &profile->objects[index]))
+            return i;
+    return count;
+}
+
+/* Whether there is advice for the type already, for objects of another element size. */
+static bool split_said(const struct lwp_splits *splits, const struct lwp_layout *layout)
+{
+    for (size_t i = 0; i < splits->count; i++) {
+        const struct lwp_type *type = splits->splits[i].layout->type;
+        if (type && layout->type && strcmp(type->name, layout->type->name) == 0 && type->line == layout->type->line)
+            return true;
+    }
+    return false;
+}
+
+void lwp_split_advise(struct lwp_profile *profile, struct lwp_splits *splits)
+{
+    uint32_t *order = lwp_arena_alloc(profile->arena, profile->object_count + 1, sizeof *order);
+    size_t count = 0, families = 0;
+    splits->of_object = lwp_arena_alloc(profile->arena, profile->object_count + 1, sizeof(struct lwp_layout *));
+    splits->count = 0;
+    for (size_t i = 0; i < profile->object_count; i++) {
+        const struct lwp_object *object = &profile->objects[i];
+        if (object->element_bytes >= 2 && (object->kind != LWP_OBJECT_STACK || object->type))
+            order[count++] = (uint32_t)i;
+    }
+    split_sorted = profile;
+    qsort(order, count, sizeof *order, split_object_compare);
+    struct split_kin *kin = calloc(count + 1, sizeof *kin);
+    if (!kin)
+        abort();
+    for (size_t i = 0; i < count; i++) {
+        uint32_t *kept = lwp_arena_alloc(profile->arena, 1, sizeof *kept);
+        *kept = order[i];
+        splits->of_object[order[i]] = lwp_layout_make(profile, kept, 1);
+        if (!splits->of_object[order[i]] || profile->objects[order[i]].kind == LWP_OBJECT_STACK)
+            continue;
+        size_t family = split_kin_of(profile, kin, families, order[i]);
+        families += family == families;
+        LWP_GROW(&kin[family].objects, kin[family].count, &kin[family].room);
+        kin[family].objects[kin[family].count++] = order[i];
+    }
+    splits->splits = lwp_arena_alloc(profile->arena, families + 1, sizeof *splits->splits);
+    for (size_t i = 0; i < families; i++) {
+        uint32_t *objects = lwp_arena_alloc(profile->arena, kin[i].count, sizeof *objects);
+        memcpy(objects, kin[i].objects, kin[i].count * sizeof *objects);
+        struct lwp_layout *layout =
+            kin[i].count > 1 ? lwp_layout_make(profile, objects, kin[i].count) : splits->of_object[objects[0]];
+        if (layout && !split_said(splits, layout) && split_try(profile, layout, &splits->splits[splits->count]))
+            splits->count++;
+        else if (layout)
+            split_vague(profile, layout);
+        free(kin[i].objects);
+    }
+    free(kin);
+    qsort(splits->splits, splits->count, sizeof *splits->splits, split_compare);
+}

@@ -1,0 +1,52 @@
+/* Structure splitting: which structures to split, and how. */
+#ifndef LWP_ANALYSIS_ADVICE_LAYOUT_SPLIT_H
+#define LWP_ANALYSIS_ADVICE_LAYOUT_SPLIT_H
+
+#include "analysis/advice/gain/gain.h"
+#include "analysis/advice/gain/layout.h"
+
+enum lwp_split_kind {
+    LWP_SPLIT_PARTS,   /* into several structures */
+    LWP_SPLIT_REORDER, /* the same structure with its fields in another order */
+};
+
+struct lwp_split {
+    enum lwp_split_kind kind;
+    const struct lwp_layout *layout;
+    const double *affinity; /* field_count * field_count */
+    const int *group;       /* of each field; -1: cold */
+    size_t groups;          /* without the cold one */
+    bool cold;
+    bool pooled;            /* single blocks: it pays when they come from arrays, not from malloc one by one */
+    const size_t *order;    /* of the fields in their parts; NULL: as they were */
+    uint64_t align;         /* the new structure is to begin on multiples of it; 0: as its fields need */
+    const char *caution;    /* a sentence on what stands against it (whose type it is); NULL: nothing known */
+    const char *confidence; /* "high", "medium", "low" */
+    struct lwp_gain gain;
+    const char *declaration;
+};
+
+struct lwp_splits {
+    struct lwp_layout **of_object; /* by object, NULL: no structure */
+    struct lwp_split *splits;      /* largest expected gain first */
+    size_t count;
+};
+
+/* Makes the layouts of all objects and the splits worth advising; says in the notes when samples are too few. */
+void lwp_split_advise(struct lwp_profile *profile, struct lwp_splits *splits);
+
+/* A new structure: its fields in their new order, where each begins, and its size. */
+struct lwp_split_part {
+    size_t count, fields[LWP_FIELDS_MAX];
+    uint64_t offsets[LWP_FIELDS_MAX];
+    uint64_t bytes, alignment;
+    size_t links; /* pointers to the other parts, at the end but for a flexible array */
+};
+
+/* `which` is a group, or -1: the cold part. */
+void lwp_split_part(const struct lwp_split *split, int which, struct lwp_split_part *part);
+
+/* The new declarations, in the language of the type. */
+const char *lwp_declaration_write(struct lwp_profile *profile, const struct lwp_split *split);
+
+#endif

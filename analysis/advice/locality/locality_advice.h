@@ -1,0 +1,28 @@
+/* What to change in loops, for what a trace shows of their locality. */
+#ifndef LWP_ANALYSIS_ADVICE_LOCALITY_LOCALITY_ADVICE_H
+#define LWP_ANALYSIS_ADVICE_LOCALITY_LOCALITY_ADVICE_H
+
+#include "analysis/advice/gain/gain_model.h"
+#include "analysis/advice/locality/locality.h"
+
+struct lwp_locality_tip {
+    const char *kind;  /* "interchange", "fission", "padding", "fusion", "blocking", "pages", "touch" */
+    size_t row;        /* of the locality's rows, that it is about */
+    double share;      /* of all weight, of the loop's data */
+    struct lwp_gain_range gain; /* of the whole program's speed */
+    const char *title, *next_step;
+};
+
+struct lwp_locality_tips {
+    struct lwp_locality_tip *tips;
+    size_t count;
+};
+
+/* In profile->arena. `regrouped`: by object, whether regrouping is advised; NULL: not looked at. */
+void lwp_locality_advise(struct lwp_profile *profile, const struct lwp_locality *locality, const bool *regrouped,
+                         struct lwp_locality_tips *tips);
+
+/* Whether one of them changes loops that go over the object. */
+bool lwp_locality_tips_change(const struct lwp_locality *locality, const struct lwp_locality_tips *tips, uint32_t object);
+
+#endif

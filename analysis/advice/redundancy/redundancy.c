@@ -1,0 +1,331 @@
+/* From decided watches to shares. With D = waste / (waste + use) (Witch, eq. 4.1) over all pairs, each weighted by what
+ * it stands for (watchpoints.c); what a context was sampled for after its last decision is dealt out like the rest of that
+ * context. Contexts of which nothing was ever decided are not guessed: their part is `undecided`.
+ *
+ * This is a stratified estimate: p = sum of W_c p_c over contexts c, the share W_c of the sampled weight that was on c
+ * from all n candidates, p_c from the m_c of them that were decided. The 95 % interval adds up both sources of error,
+ *     Var p = (sum W_c p_c^2 - p^2) / n + sum W_c^2 p_c (1 - p_c) / m_c
+ * (double sampling for stratification: Cochran, Sampling Techniques, chapter 12), n and m_c being numbers of equally
+ * weighted observations (Kish), and p_c moved by half an observation, since few decisions that agree do not make sure.
+ * How far it reaches is Student's, with the degrees of freedom of a sum of such parts (Satterthwaite).
+ * Of exact counts the same sums are taken, with no interval.
+ * A pair is the same sum over the contexts it was seen in that differ in nothing people tell apart (part_context).
+ */
+#include "analysis/advice/redundancy/redundancy.h"
+
+#include "analysis/profile/contexts.h"
+#include "analysis/profile/objects.h"
+#include "analysis/profile/thread_roots.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { PAIRS_LISTED = 200 };
+
+static const double share_listed = 0.002, spatial_listed = 0.2; /* RedSpy's threshold */
+
+const char *lwp_redundancy_kind(enum lwp_watchpoint_kind kind)
+{
+    static const char *const names[LWP_WATCHPOINT_KINDS] = {"dead_store",  "silent_store", "silent_load",
+                                                          "computation", "register",     "spatial"};
+    return names[kind];
+}
+
+static int redundancy_compare(const void *a, const void *b)
+{
+    const struct lwp_redundancy *x = a, *y = b;
+    if (x->amount != y->amount)
+        return x->amount < y->amount ? 1 : -1;
+    return (x->pair > y->pair) - (x->pair < y->pair); /* settled order */
+}
+
+/* All that is known of one first context. */
+struct stratum {
+    const struct lwp_watchpoint_origin *origin;
+    const struct lwp_watchpoint_pair *pairs;
+    size_t pair_count;
+    double weight;            /* of its candidates that ended with a verdict, or would have */
+    double use, waste, close; /* as decided: only their proportions count */
+    double observations;      /* so many equally weighted decisions would tell as much */
+};
+
+/* Whether a store that is dead for its own thread may be of use to another. */
+static bool redundancy_is_unknown(const struct lwp_watchpoints *watched, const struct lwp_watchpoint_pair *pair)
+{
+    return pair->kind == LWP_WATCHPOINT_DEAD_STORE && lwp_watchpoint_is_read_elsewhere(watched, pair->object);
+}
+
+/* Origins and pairs are in the same order: *pair goes along with the origin. */
+static struct stratum redundancy_stratum(const struct lwp_watchpoints *watched, size_t origin, size_t *pair)
+{
+    const struct lwp_watchpoint_origin *from = &watched->origins[origin];
+    struct stratum stratum = {.origin = from};
+    size_t at = *pair;
+    double squares = 0, unknown = 0;
+    while (at < watched->pair_count && watched->pairs[at].kind == from->kind && watched->pairs[at].first < from->first)
+        at++;
+    stratum.pairs = watched->pairs + at;
+    for (; at < watched->pair_count && watched->pairs[at].kind == from->kind && watched->pairs[at].first == from->first;
+         at++) {
+        stratum.pair_count++;
+        if (redundancy_is_unknown(watched, &watched->pairs[at])) {
+            unknown += (double)watched->pairs[at].use.weight + (double)watched->pairs[at].waste.weight;
+            continue;
+        }
+        stratum.use += (double)watched->pairs[at].use.weight;
+        stratum.waste += (double)watched->pairs[at].waste.weight;
+        stratum.close += (double)watched->pairs[at].close.weight;
+        squares += (double)watched->pairs[at].use.squares + (double)watched->pairs[at].waste.squares +
+                   (double)watched->pairs[at].close.squares;
+    }
+    double decided = stratum.use + stratum.waste + stratum.close;
+    if (squares > 0)
+        stratum.observations = decided * decided / squares;
+    *pair = at;
+    uint64_t told = from->decided_weight + from->dropped_weight;
+    if (told && decided > 0)
+        stratum.weight = (double)from->sampled.weight * (double)from->decided_weight / (double)told *
+                         (decided / (decided + unknown));
+    return stratum;
+}
+
+/* A sum over strata. */
+struct estimate {
+    double value;   /* sum of W p */
+    double squares; /* sum of W p^2 */
+    double within;  /* variance of all p, and... */
+    double doubt;   /* ...the sum of its parts' squares, each by what it rests on */
+};
+
+static void estimate_add(struct estimate *estimate, double part, double p, double m)
+{
+    double smooth = (p * m + 0.5) / (m + 1), variance = part * part * smooth * (1 - smooth) / m;
+    estimate->value += part * p;
+    estimate->squares += part * p * p;
+    estimate->within += variance;
+    estimate->doubt += variance * variance / m;
+}
+
+/* `n`: what the sum was sampled from; infinite where all was counted. */
+static struct lwp_share estimate_share(const struct estimate *estimate, double n)
+{
+    if (isinf(n))
+        return (struct lwp_share){estimate->value, estimate->value, estimate->value};
+    const double z = 1.959964;
+    double between = fmax(0, estimate->squares - estimate->value * estimate->value) / n;
+    double variance = between + estimate->within;
+    double freedom = variance * variance / (estimate->doubt + between * between / n);
+    double half = z * (1 + (z * z + 1) / (4 * freedom)) * sqrt(variance);
+    return (struct lwp_share){estimate->value, fmax(0, estimate->value - half), fmin(1, estimate->value + half)};
+}
+
+/* What one pair of contexts has of all waste of its kind. */
+struct part {
+    uint32_t first, second; /* as part_context() has them */
+    uint64_t object;        /* the same for blocks allocated on the same path */
+    const struct lwp_watchpoint_pair *pair;
+    const struct stratum *stratum;
+    double waste;
+};
+
+/* What makes contexts alike. */
+struct places {
+    struct lwp_thread_roots roots;
+    struct lwp_table
+        lines; /* source line in a function -> the first of its instructions met, from the function's start */
+};
+
+/* One address for all instructions of a function that come from one line, inlined by the same callers. */
+static uint64_t part_line(struct lwp_profile *profile, struct places *places, const struct lwp_context_node *node)
+{
+    const struct lwp_symbolized *place = lwp_code_symbolize(profile->code, node->module, node->address);
+    uint64_t key = lwp_hash_mix(node->module, place->function_low);
+    if (place->function_low >= place->function_high || node->address - place->function_low >= LWP_TABLE_NONE)
+        return node->address;
+    for (uint32_t i = 0; i < place->frame_count; i++) {
+        const struct lwp_frame *frame = &place->frames[i];
+        if (!frame->file || !frame->line)
+            return node->address;
+        key = lwp_hash_mix(lwp_hash_mix(key, lwp_hash_text(frame->file)), frame->line);
+    }
+    uint32_t *first = lwp_table_at(&places->lines, key);
+    if (*first == LWP_TABLE_NONE)
+        *first = (uint32_t)(node->address - place->function_low);
+    return place->function_low + *first;
+}
+
+/* What people tell contexts apart by: not by how their threads began, nor by which instruction of a line or of a
+ * function of the C library it is. */
+static uint32_t part_context(struct lwp_profile *profile, struct places *places, uint32_t context)
+{
+    const struct lwp_context_node node = profile->contexts[context];
+    bool library = node.parent && lwp_objects_library_code(profile, node.module);
+    if (context && node.module != LWP_NONE)
+        context = lwp_contexts_child(profile, node.parent, node.module,
+                                     library ? lwp_contexts_function(profile, node.module, node.address)
+                                             : part_line(profile, places, &node),
+                                     library);
+    return lwp_thread_roots_cut(profile, &places->roots, context);
+}
+
+static int part_compare_alike(const struct part *x, const struct part *y)
+{
+    if (x->first != y->first)
+        return x->first < y->first ? -1 : 1;
+    if (x->second != y->second)
+        return x->second < y->second ? -1 : 1;
+    return (x->object > y->object) - (x->object < y->object);
+}
+
+static double part_amount(const struct part *part)
+{
+    double decided = part->stratum->use + part->stratum->waste + part->stratum->close;
+    return part->stratum->weight * part->waste / decided;
+}
+
+static int part_compare(const void *a, const void *b)
+{
+    const struct part *x = a, *y = b;
+    int alike = part_compare_alike(x, y);
+    if (alike)
+        return alike;
+    double p = part_amount(x), q = part_amount(y);
+    return p != q ? (p < q) - (p > q) : (x->pair > y->pair) - (x->pair < y->pair);
+}
+
+/* One item of parts that are alike, the largest first; `weight`: of all strata, `n`: candidates in them. */
+static struct lwp_redundancy redundancy_item(struct lwp_profile *profile, const struct part *parts, size_t count,
+                                             double weight, double n)
+{
+    struct lwp_redundancy_path *paths = lwp_arena_alloc(profile->arena, count, sizeof *paths);
+    struct lwp_redundancy item = {.kind = parts->pair->kind,
+                                  .pair = parts->pair,
+                                  .others = paths + 1,
+                                  .other_count = count - 1,
+                                  .first = parts->first,
+                                  .second = parts->second};
+    struct estimate share = {0};
+    double waste = 0, close = 0, decided = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct lwp_watchpoint_pair *pair = parts[i].pair;
+        double all = parts[i].stratum->weight / weight, amount = part_amount(&parts[i]), r = amount / weight / all;
+        paths[i] = (struct lwp_redundancy_path){
+            pair, amount / weight, pair->times ? pair->times : pair->waste.samples + pair->close.samples};
+        item.amount += amount;
+        item.samples += paths[i].samples;
+        item.again += pair->again;
+        item.moved += pair->moved;
+        estimate_add(&share, all, r, parts[i].stratum->observations);
+        waste += parts[i].waste;
+        decided += parts[i].waste + (double)pair->use.weight;
+        close += (double)pair->close.weight;
+    }
+    item.share = estimate_share(&share, n);
+    item.close = close / waste;
+    item.own = waste / decided;
+    return item;
+}
+
+static size_t redundancy_parts(struct lwp_profile *profile, struct places *places, const struct stratum *stratum,
+                               struct part *parts)
+{
+    size_t count = 0;
+    for (size_t k = 0; k < stratum->pair_count; k++) {
+        const struct lwp_watchpoint_pair *pair = &stratum->pairs[k];
+        double waste = (double)pair->waste.weight + (double)pair->close.weight;
+        if (waste > 0 && !redundancy_is_unknown(&profile->watched, pair))
+            parts[count++] = (struct part){.first = part_context(profile, places, pair->first),
+                                           .second = part_context(profile, places, pair->second),
+                                           .object = lwp_thread_roots_object(profile, &places->roots, pair->object),
+                                           .pair = pair,
+                                           .stratum = stratum,
+                                           .waste = waste};
+    }
+    return count;
+}
+
+/* The strata of a kind, in `strata`; counts what they hold, and what is unknown. */
+static size_t redundancy_strata(const struct lwp_watchpoints *watched, enum lwp_watchpoint_kind kind, struct stratum *strata,
+                                struct lwp_redundancy_total *total, struct lwp_tally *all)
+{
+    struct lwp_sum sampled = {0};
+    size_t count = 0, pair = 0;
+    double unknown = 0;
+    while (pair < watched->pair_count && watched->pairs[pair].kind != kind)
+        pair++;
+    for (size_t i = 0; i < watched->origin_count; i++) {
+        const struct lwp_watchpoint_origin *origin = &watched->origins[i];
+        if (origin->kind != kind)
+            continue;
+        lwp_sum_merge(&sampled, &origin->sampled);
+        total->candidates += origin->sampled.samples;
+        total->decided += origin->decided;
+        strata[count] = redundancy_stratum(watched, i, &pair);
+        if (watched->exact)
+            unknown += (double)origin->dropped_weight;
+        else if (strata[count].weight <= 0)
+            unknown += (double)origin->sampled.weight;
+        count += strata[count].weight > 0;
+    }
+    *all = lwp_sum_tally(&sampled);
+    total->total = all->weight;
+    total->undecided = all->weight > 0 ? unknown / all->weight : 0;
+    return count;
+}
+
+static void redundancy_kind(struct lwp_profile *profile, struct places *places, enum lwp_watchpoint_kind kind,
+                            struct lwp_redundancies *found)
+{
+    const struct lwp_watchpoints *watched = &profile->watched;
+    struct lwp_redundancy_total *total = &found->totals[kind];
+    struct stratum *strata = lwp_arena_alloc(profile->arena, watched->origin_count + 1, sizeof *strata);
+    struct part *parts = lwp_arena_alloc(profile->arena, watched->pair_count + 1, sizeof *parts);
+    struct lwp_tally all;
+    size_t count = redundancy_strata(watched, kind, strata, total, &all), part_count = 0, first = found->count;
+    double weight = 0;
+    for (size_t i = 0; i < count; i++)
+        weight += strata[i].weight;
+    if (weight <= 0)
+        return;
+    total->measured = true;
+    /* a sample's weight may be dealt out to several contexts, and only the one chosen counts */
+    double n = watched->exact ? INFINITY
+                              : fmin(all.weight * all.weight / all.squares, (double)total->candidates);
+    struct estimate share = {0};
+    for (size_t i = 0; i < count; i++) {
+        const struct stratum *stratum = &strata[i];
+        double decided = stratum->use + stratum->waste + stratum->close, part = stratum->weight / weight;
+        double q = (stratum->waste + stratum->close) / decided;
+        estimate_add(&share, part, q, stratum->observations);
+        total->close += stratum->close / decided * stratum->weight;
+        part_count += redundancy_parts(profile, places, stratum, parts + part_count);
+    }
+    total->share = estimate_share(&share, n);
+    total->wasted = share.value * weight;
+    qsort(parts, part_count, sizeof *parts, part_compare);
+    for (size_t i = 0, end; i < part_count; i = end) {
+        for (end = i + 1; end < part_count && part_compare_alike(&parts[i], &parts[end]) == 0; end++)
+            ;
+        found->items[found->count] = redundancy_item(profile, parts + i, end - i, weight, n);
+        found->count += kind != LWP_WATCHPOINT_SPATIAL || found->items[found->count].own >= spatial_listed;
+    }
+    qsort(found->items + first, found->count - first, sizeof *found->items, redundancy_compare);
+    size_t kept = first;
+    while (kept < found->count && kept - first < PAIRS_LISTED && found->items[kept].share.value >= share_listed)
+        kept++;
+    found->count = kept;
+}
+
+void lwp_redundancy_find(struct lwp_profile *profile, struct lwp_redundancies *found)
+{
+    struct places places = {0};
+    *found = (struct lwp_redundancies){0};
+    found->items = lwp_arena_alloc(profile->arena, profile->watched.pair_count + 1, sizeof *found->items);
+    lwp_thread_roots_find(profile, &places.roots);
+    for (unsigned kind = 0; kind < LWP_WATCHPOINT_KINDS; kind++)
+        redundancy_kind(profile, &places, (enum lwp_watchpoint_kind)kind, found);
+    lwp_thread_roots_free(&places.roots);
+    lwp_table_free(&places.lines);
+    for (size_t i = 0; i < found->count; i++)
+        lwp_redundancy_explain(profile, &found->items[i]);
+}

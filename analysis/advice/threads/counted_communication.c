@@ -1,0 +1,321 @@
+/* A flow counts for the program, for its function and for each loop around it; what the C library and threading libraries
+ * do for themselves (locks, barriers, allocating) only for a region of that name. A loop's distances are those between two
+ * reads in it; what lies between was measured among all that its function read of one writer. Regions with little communication are left out; of many
+ * threads those that communicate most have rows of their own. */
+#include "analysis/advice/threads/counted_communication.h"
+
+#include "analysis/advice/threads/top_threads.h"
+#include "analysis/profile/regions.h"
+#include "base/arena.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { REGIONS_MOST = 24, REGIONS_LEAST = 4, CELLS_MOST = 120000, DEPTH = 32 };
+
+static const double region_share_least = 0.002; /* of all communication */
+
+/* ---- threads ---- */
+
+static int party_compare(const void *a, const void *b)
+{
+    const struct lwp_communication_flow_party *x = a, *y = b;
+    if (x->process != y->process)
+        return x->process < y->process ? -1 : 1;
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+/* Index of a party, -1: there is none. */
+static int party_find(const struct lwp_communication_counts *flows, uint32_t process, uint32_t number)
+{
+    const struct lwp_communication_flow_party key = {.process = process, .number = number};
+    const struct lwp_communication_flow_party *found =
+        flows->party_count ? bsearch(&key, flows->parties, flows->party_count, sizeof key, party_compare) : NULL;
+    return found ? (int)(found - flows->parties) : -1;
+}
+
+/* The row of each party: of too many, the last is that of all that communicate less. */
+static int *exchange_rows(struct lwp_profile *profile, struct lwp_counted_communication *found)
+{
+    struct lwp_communication_counts *flows = &profile->flows;
+    if (flows->party_count)
+        qsort(flows->parties, flows->party_count, sizeof *flows->parties, party_compare);
+    double *amounts = lwp_arena_alloc(profile->arena, flows->party_count + 1, sizeof *amounts);
+    int *rows = lwp_arena_alloc(profile->arena, flows->party_count + 1, sizeof *rows);
+    for (size_t i = 0; i < flows->flow_count; i++) {
+        const struct lwp_communication_flow *flow = &flows->flows[i];
+        int from = party_find(flows, flow->process, flow->writer), to = party_find(flows, flow->process, flow->reader);
+        if (from >= 0 && to >= 0 && !flow->place.runtime) {
+            amounts[from] += (double)(flow->first + flow->again);
+            amounts[to] += (double)(flow->first + flow->again);
+        }
+    }
+    struct lwp_top_threads busiest = lwp_top_threads(profile->arena, amounts, flows->party_count, LWP_COMMUNICATION_THREADS, rows);
+    found->count = busiest.rows;
+    found->others = busiest.others;
+    found->threads = lwp_arena_alloc(profile->arena, found->count + 1, sizeof *found->threads);
+    for (size_t i = 0; i < flows->party_count; i++)
+        if (!busiest.others || rows[i] < (int)busiest.rows - 1)
+            found->threads[rows[i]] = &flows->parties[i];
+    return rows;
+}
+
+/* ---- regions ---- */
+
+struct exchange_making {
+    struct lwp_profile *profile;
+    struct lwp_counted_communication *found;
+    struct lwp_map *index; /* key -> region */
+    size_t room;
+};
+
+static const char *function_name(const struct lwp_profile *profile, uint32_t module, uint64_t address)
+{
+    const struct lwp_symbolized *place = lwp_code_symbolize(profile->code, module, address);
+    const char *name = place && place->frame_count ? place->frames[place->frame_count - 1].function : NULL;
+    return name ? name : "unknown function";
+}
+
+static size_t making_region(struct exchange_making *making, uint64_t key, const struct lwp_communication_region *made)
+{
+    struct lwp_counted_communication *found = making->found;
+    uint32_t *at = lwp_map_at(making->index, key);
+    if (*at != LWP_MAP_NONE)
+        return *at;
+    *at = (uint32_t)found->region_count;
+    LWP_GROW(&found->regions, found->region_count, &making->room);
+    struct lwp_communication_region *region = &found->regions[found->region_count];
+    *region = *made;
+    region->first = calloc(found->count * found->count + 1, sizeof *region->first);
+    region->again = calloc(found->count * found->count + 1, sizeof *region->again);
+    if (!region->first || !region->again)
+        abort();
+    return found->region_count++;
+}
+
+static size_t making_function(struct exchange_making *making, const struct lwp_communication_flow_place *place)
+{
+    uint64_t key = lwp_hash_mix(lwp_hash_mix(0x66756e63u, place->module), place->function);
+    uint32_t known = lwp_map_get(making->index, key);
+    if (known != LWP_MAP_NONE)
+        return known;
+    bool is_loop;
+    const char *name = function_name(making->profile, place->module, place->function);
+    bool parallel = strstr(name, "._omp_fn.") || strstr(name, ".omp_outlined");
+    return making_region(making, key,
+                         &(struct lwp_communication_region){.kind = parallel ? LWP_COMMUNICATION_PARALLEL : LWP_COMMUNICATION_FUNCTION,
+                                                       .name = name,
+                                                       .region = lwp_regions_at(making->profile, place->module, place->function, &is_loop)});
+}
+
+static size_t making_loop(struct exchange_making *making, uint32_t loop)
+{
+    const struct lwp_region *region = &making->profile->regions[loop];
+    const char *lines = lwp_regions_lines(making->profile, region);
+    return making_region(making, lwp_hash_mix(0x6c6f6f70u, loop),
+                         &(struct lwp_communication_region){.kind = LWP_COMMUNICATION_LOOP,
+                                                       .name = lwp_arena_printf(making->profile->arena, "loop at %s in %s", lines ? lines : "?",
+                                                                                region->function ? region->function : "?"),
+                                                       .region = loop});
+}
+
+/* All regions that a place is in. */
+static size_t making_regions(struct exchange_making *making, const struct lwp_communication_flow_place *place, size_t in[DEPTH])
+{
+    struct lwp_profile *profile = making->profile;
+    size_t count = 0;
+    in[count++] = making_region(making, place->runtime ? 2 : 1,
+                                &(struct lwp_communication_region){
+                                    .kind = place->runtime ? LWP_COMMUNICATION_RUNTIME : LWP_COMMUNICATION_PROGRAM,
+                                    .name = place->runtime ? "C library and threading runtime" : "whole program",
+                                    .region = LWP_NONE});
+    if (place->runtime || place->module == LWP_NONE)
+        return count;
+    in[count++] = making_function(making, place);
+    for (uint32_t loop = lwp_regions_final(profile, place->region); loop != LWP_NONE && count < DEPTH;
+         loop = lwp_regions_final(profile, profile->regions[loop].parent))
+        if (!profile->regions[loop].is_function)
+            in[count++] = making_loop(making, loop);
+    return count;
+}
+
+static void making_flow(struct exchange_making *making, const int *rows, const struct lwp_communication_flow *flow)
+{
+    struct lwp_counted_communication *found = making->found;
+    const struct lwp_communication_counts *flows = &making->profile->flows;
+    int from = party_find(flows, flow->process, flow->writer), to = party_find(flows, flow->process, flow->reader);
+    size_t in[DEPTH], count = from < 0 || to < 0 ? 0 : making_regions(making, &flow->place, in);
+    for (size_t i = 0; i < count; i++) {
+        struct lwp_communication_region *region = &found->regions[in[i]];
+        size_t cell = (size_t)rows[from] * found->count + (size_t)rows[to];
+        region->first[cell] += flow->first;
+        region->again[cell] += flow->again;
+        region->firsts += flow->first;
+        region->agains += flow->again;
+        region->element_bytes += (double)flow->bytes * (double)(flow->first + flow->again);
+    }
+}
+
+/* Both reads are in the loop. */
+static bool loop_holds(const struct lwp_profile *profile, uint32_t loop, const struct lwp_communication_flow_place *place)
+{
+    uint32_t inner = lwp_regions_final(profile, place->region);
+    while (inner != LWP_NONE && inner != loop)
+        inner = lwp_regions_final(profile, profile->regions[inner].parent);
+    return inner == loop;
+}
+
+static void distances_add(struct lwp_communication_distances *distances, const struct lwp_communication_flow_reuse *reuse)
+{
+    LWP_GROW(&distances->buckets, distances->count, &distances->room);
+    distances->buckets[distances->count++] = (struct lwp_distance_bucket){reuse->up_to, reuse->count};
+}
+
+static void making_reuse(struct exchange_making *making, const struct lwp_communication_flow_reuse *reuse)
+{
+    size_t in[DEPTH], count = making_regions(making, &reuse->place, in);
+    for (size_t i = 0; i < count; i++) {
+        struct lwp_communication_region *region = &making->found->regions[in[i]];
+        distances_add(&region->returns, reuse);
+        if (region->kind != LWP_COMMUNICATION_LOOP || loop_holds(making->profile, region->region, &reuse->before))
+            distances_add(&region->distances, reuse);
+    }
+}
+
+/* Majority votes of two add up where they agree; else the weaker one only takes from the stronger. */
+static void making_pieces(struct exchange_making *making, const struct lwp_communication_flow_pieces *pieces)
+{
+    size_t in[DEPTH], count = making_regions(making, &pieces->place, in);
+    for (size_t i = 0; i < count; i++) {
+        struct lwp_communication_pieces *sum = &making->found->regions[in[i]].pieces;
+        sum->count += pieces->count;
+        sum->lines += pieces->lines;
+        sum->bytes += pieces->bytes;
+        if (sum->step == pieces->step) {
+            sum->even += pieces->even;
+        } else if (sum->even < pieces->even) {
+            sum->step = pieces->step;
+            sum->even = pieces->even - sum->even;
+        } else {
+            sum->even -= pieces->even;
+        }
+    }
+}
+
+/* ---- what is listed ---- */
+
+static int region_compare(const void *a, const void *b)
+{
+    const struct lwp_communication_region *x = a, *y = b;
+    uint64_t more = x->firsts + x->agains, less = y->firsts + y->agains;
+    if ((x->kind == LWP_COMMUNICATION_PROGRAM) != (y->kind == LWP_COMMUNICATION_PROGRAM))
+        return x->kind == LWP_COMMUNICATION_PROGRAM ? -1 : 1;
+    if (more != less)
+        return more < less ? 1 : -1;
+    if (x->kind != y->kind)
+        return x->kind < y->kind ? -1 : 1;
+    return strcmp(x->name, y->name);
+}
+
+/* The last cache, all of which a thread may have: what the paper calls the total size. */
+static double cache_bytes(const struct lwp_caches *caches)
+{
+    return (double)(caches->l3_bytes ? caches->l3_bytes : caches->l2_bytes ? caches->l2_bytes : caches->l1_bytes);
+}
+
+static void region_describe(struct lwp_profile *profile, const struct lwp_counted_communication *found, struct lwp_communication_region *region)
+{
+    double events = (double)(region->firsts + region->agains), cache = cache_bytes(&profile->machine);
+    double alone = (double)profile->flows.how.alone_bytes;
+    region->ratios = lwp_arena_alloc(profile->arena, found->count * found->count + 1, sizeof *region->ratios);
+    lwp_reuse_ratios(region->first, region->again, found->count, region->ratios);
+    region->homogeneity = lwp_reuse_homogeneity(region->ratios, found->count);
+    region->balance = lwp_reuse_balance(region->ratios, found->count);
+    region->element_bytes = events > 0 ? region->element_bytes / events : 0;
+    if (region->element_bytes > 0) {
+        region->max_cutoff = cache / region->element_bytes;
+        region->min_cutoff = cache > alone ? (cache - alone) / region->element_bytes : 0;
+    }
+}
+
+/* Sorted, into the arena. */
+static void distances_keep(struct lwp_profile *profile, struct lwp_communication_distances *distances)
+{
+    struct lwp_distance_bucket *made = distances->buckets;
+    distances->count = lwp_distances_sort(made, distances->count);
+    distances->buckets = lwp_arena_alloc(profile->arena, distances->count + 1, sizeof *made);
+    if (distances->count)
+        memcpy(distances->buckets, made, distances->count * sizeof *made);
+    free(made);
+}
+
+/* Into the arena, as many as are to be told. */
+static void exchange_keep(struct lwp_profile *profile, struct lwp_counted_communication *found)
+{
+    struct lwp_communication_region *all = found->regions;
+    size_t cells = found->count * found->count, count = found->region_count;
+    size_t most = cells ? CELLS_MOST / (3 * cells) : REGIONS_MOST;
+    most = most > REGIONS_MOST ? REGIONS_MOST : most < REGIONS_LEAST ? REGIONS_LEAST : most;
+    qsort(all, count, sizeof *all, region_compare);
+    double least = count ? region_share_least * (double)(all[0].firsts + all[0].agains) : 0;
+    found->regions = lwp_arena_alloc(profile->arena, most + 1, sizeof *found->regions);
+    found->region_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct lwp_communication_region region = all[i];
+        if (found->region_count < most && (!i || (double)(region.firsts + region.agains) >= least)) {
+            region.first = memcpy(lwp_arena_alloc(profile->arena, cells + 1, sizeof *region.first), all[i].first, cells * sizeof *region.first);
+            region.again = memcpy(lwp_arena_alloc(profile->arena, cells + 1, sizeof *region.again), all[i].again, cells * sizeof *region.again);
+            distances_keep(profile, &region.distances);
+            distances_keep(profile, &region.returns);
+            region_describe(profile, found, &region);
+            found->regions[found->region_count++] = region;
+        } else {
+            free(all[i].distances.buckets);
+            free(all[i].returns.buckets);
+        }
+        free(all[i].first);
+        free(all[i].again);
+    }
+    free(all);
+}
+
+static void exchange_notes(struct lwp_profile *profile, const struct lwp_counted_communication *found)
+{
+    const struct lwps_flows *how = &profile->flows.how;
+    if (how->thinned)
+        lwp_profile_note(profile,
+                         "The program used so much memory that communication was followed on some of its cache lines only, in the end on "
+                         "one of %llu: counts are estimates.", 1ull << (how->thinned & 63));
+    if (how->distances_thinned)
+        lwp_profile_note(profile,
+                         "Distances of communication were measured on some of the elements only, in the end on one of %llu: they are estimates.",
+                         1ull << (how->distances_thinned & 63));
+    if (found->others)
+        lwp_profile_note(profile, "The %zu threads that communicate least are told together as \"others\".", found->others);
+    lwp_profile_note(profile,
+                     "Communication was counted while one thread ran at a time: which thread comes first, and how often one looks in "
+                     "vain, is that of this run.");
+}
+
+void lwp_counted_communication_find(struct lwp_profile *profile, struct lwp_counted_communication *found)
+{
+    const struct lwp_communication_counts *flows = &profile->flows;
+    *found = (struct lwp_counted_communication){.measured = flows->measured};
+    if (!found->measured)
+        return;
+    struct exchange_making making = {.profile = profile, .found = found, .index = lwp_map_new()};
+    static const struct lwp_communication_flow_place anywhere = {.module = LWP_NONE};
+    size_t in[DEPTH];
+    const int *rows = exchange_rows(profile, found);
+    making_regions(&making, &anywhere, in);
+    for (size_t i = 0; i < flows->flow_count; i++)
+        making_flow(&making, rows, &flows->flows[i]);
+    for (size_t i = 0; i < flows->reuse_count; i++)
+        making_reuse(&making, &flows->reuses[i]);
+    for (size_t i = 0; i < flows->piece_count; i++)
+        making_pieces(&making, &flows->pieces[i]);
+    lwp_map_free(making.index);
+    exchange_keep(profile, found);
+    exchange_notes(profile, found);
+}

@@ -1,0 +1,154 @@
+/* lwp check: for continuous integration. */
+#include "analysis/check/check.h"
+#include "analysis/output/formats.h"
+#include "analysis/output/redact.h"
+#include "analysis/output/report.h"
+#include "analysis/review/analysis_file.h"
+#include "base/command.h"
+#include "base/log.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { STATUS_FAILED = 1, STATUS_CANNOT_TELL = 2 };
+
+static const struct lwp_option check_options[] = {
+    {.name = "budget", .letter = 'b', .kind = LWP_OPT_TEXT, .argument = "FILE", .help = "limits, as JSON: docs/ci.md"},
+    {.name = "max-gain",
+     .kind = LWP_OPT_NUMBER,
+     .argument = "FACTOR",
+     .min = 1,
+     .max = 1000,
+     .help = "allow findings that surely bring no more than this speed-up (without any budget: 1.05)"},
+    {.name = "max-share",
+     .kind = LWP_OPT_NUMBER,
+     .argument = "PERCENT",
+     .min = 0,
+     .max = 100,
+     .help = "where no gain is predicted: allow findings that surely concern no more of the program (25)"},
+    {.name = "min-samples",
+     .kind = LWP_OPT_NUMBER,
+     .argument = "N",
+     .min = 0,
+     .max = 1e12,
+     .help = "call it unknown when fewer samples have an address (100)"},
+    {.name = "baseline", .kind = LWP_OPT_TEXT, .argument = "FILE", .help = "findings that are known: only new and worse ones fail"},
+    {.name = "write-baseline", .kind = LWP_OPT_FLAG, .help = "make the baseline say what this run found, and pass"},
+    {.name = "format",
+     .kind = LWP_OPT_CHOICE,
+     .choices = "text|markdown|sarif|junit",
+     .argument = "FORMAT",
+     .initial = "text",
+     .help = "for a log, a comment, code scanning, or test results"},
+    LWP_REVIEW_OPTIONS,
+    {0},
+};
+
+static int check_budget(const struct lwp_options *options, struct lwp_budget *budget, struct lwp_error *err)
+{
+    const char *file = lwp_options_text(options, "budget");
+    *budget = lwp_budget_usual();
+    int status = file ? lwp_budget_read(budget, file, err) : LWP_OK;
+    if (lwp_options_given(options, "max-gain"))
+        budget->all.gain = lwp_options_number(options, "max-gain");
+    if (lwp_options_given(options, "max-share"))
+        budget->all.share = lwp_options_number(options, "max-share") / 100;
+    if (lwp_options_given(options, "min-samples"))
+        budget->samples = lwp_options_number(options, "min-samples");
+    return status;
+}
+
+static int check_write(const struct lwp_review *review, const struct lwp_judgement *judgement, const struct lwp_options *options, struct lwp_error *err)
+{
+    if (strcmp(lwp_options_text(options, "format"), "text") != 0)
+        return lwp_write_format(stdout, review, judgement, options, err);
+    lwp_check_print(stdout, review, judgement, lwp_report_colour());
+    return LWP_OK;
+}
+
+/* Judges, prints, and writes the baseline anew where that is asked for; *verdict is what to leave with. */
+static int check_review(const struct lwp_review *review, const struct lwp_options *options, const struct lwp_budget *budget,
+                        enum lwp_check_verdict *verdict, struct lwp_error *err)
+{
+    const char *file = lwp_options_text(options, "baseline");
+    bool write = lwp_options_flag(options, "write-baseline");
+    struct lwp_baseline baseline = {0};
+    struct lwp_judgement judgement;
+    int status = file && !(write && access(file, F_OK)) ? lwp_baseline_read(&baseline, file, review->arena, err) : LWP_OK;
+    if (!status) {
+        *verdict = lwp_check_judge(review, budget, file ? &baseline : NULL, &judgement);
+        status = check_write(review, &judgement, options, err);
+    }
+    if (!status && write) {
+        status = lwp_baseline_write(&baseline, review, file, err);
+        if (*verdict == LWP_CHECK_FAILS)
+            *verdict = LWP_CHECK_PASSES;
+        if (!status)
+            lwp_log(LWP_LOG_NOTE, "wrote %s; commit it", file);
+    }
+    lwp_baseline_fini(&baseline);
+    return status;
+}
+
+static int check_result(const char *dir, const struct lwp_options *options, const struct lwp_budget *budget, enum lwp_check_verdict *verdict,
+                        struct lwp_error *err)
+{
+    json_t *root = lwp_analysis_load(dir, err);
+    if (root && lwp_options_flag(options, "redact"))
+        lwp_redact(root, root, lwp_options_text(options, "root"));
+    struct lwp_review *review = root ? lwp_review_new(root, lwp_options_text(options, "root"), err) : NULL;
+    int status = review ? check_review(review, options, budget, verdict, err) : err->status;
+    lwp_review_free(review);
+    json_decref(root);
+    return status;
+}
+
+static int check_run(int argc, char **argv, const struct lwp_command *self)
+{
+    static const int statuses[] = {0, STATUS_FAILED, STATUS_CANNOT_TELL};
+    struct lwp_options options;
+    struct lwp_error err = {0};
+    struct lwp_budget budget;
+    enum lwp_check_verdict verdict = LWP_CHECK_CANNOT_TELL;
+    int status = 0;
+    if (!lwp_command_begin(&options, self, argc, argv, STATUS_CANNOT_TELL, &status))
+        return status;
+    if (argc - options.operands != 1) {
+        lwp_log(LWP_LOG_ERROR, "check: name the one folder that 'lwp collect' has written: lwp check DIR");
+        return STATUS_CANNOT_TELL;
+    }
+    if (lwp_options_flag(&options, "write-baseline") && !lwp_options_text(&options, "baseline")) {
+        lwp_log(LWP_LOG_ERROR, "check: --write-baseline needs to know which: --baseline FILE");
+        return STATUS_CANNOT_TELL;
+    }
+    status = check_budget(&options, &budget, &err);
+    if (!status)
+        status = check_result(argv[options.operands], &options, &budget, &verdict, &err);
+    if (status) {
+        lwp_log(LWP_LOG_ERROR, "%s", err.text);
+        return STATUS_CANNOT_TELL;
+    }
+    if (fflush(stdout) || ferror(stdout)) {
+        lwp_log(LWP_LOG_ERROR, "cannot write to standard output");
+        return STATUS_CANNOT_TELL;
+    }
+    return statuses[verdict];
+}
+
+const struct lwp_command lwp_cmd_check = {
+    .name = "check",
+    .usage = "[options] DIR",
+    .summary = "hold a run against budgets and a baseline, for continuous integration",
+    .details =
+        "Only what is sure fails: the low end of a finding's expected gain (or, where none is predicted, of the part of\n"
+        "the program that it concerns) must be above the budget. A finding of low confidence never fails. So a check\n"
+        "says the same of the same program, run after run; the exact engine measures the same on every machine.\n\n"
+        "With a baseline, findings are new, known or gone. A new one is held against the budget; a known one fails\n"
+        "when it has surely become worse than was accepted. Findings are told apart by the names of types, variables\n"
+        "and functions, so lines may move. The baseline is a small file made to be committed; an analysis.json does, too.\n\n"
+        "Exit status: 0 within the budgets, 1 not, 2 cannot tell: DIR or a file could not be read, too little was\n"
+        "measured, or wrong usage.",
+    .options = check_options,
+    .run = check_run,
+};

@@ -1,0 +1,394 @@
+/* A comparison as text. In: what lwp_diff_build makes, nothing else. */
+#include "analysis/diff/diff.h"
+#include "analysis/json/json_value.h"
+
+#include "analysis/diff/diff_text_scaling.h"
+#include "analysis/output/report.h"
+#include "base/path.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { LOOPS_SHOWN = 6, PARTS_SHOWN = 8 };
+
+static const double share_shown = 0.01;
+
+struct text {
+    FILE *out;
+    bool colour;
+};
+
+static double text_at(const json_t *pair, size_t index)
+{
+    return json_number_value(json_array_get(pair, index));
+}
+
+static void text_style(const struct text *text, const char *code)
+{
+    if (text->colour)
+        fprintf(text->out, "\033[%sm", code);
+}
+
+static void text_heading(const struct text *text, const char *heading)
+{
+    text_style(text, "1");
+    fprintf(text->out, "\n%s\n", heading);
+    text_style(text, "0");
+}
+
+static void text_run(const struct text *text, const char *heading, const json_t *run)
+{
+    char command[64];
+    size_t i, used = 0;
+    json_t *word;
+    command[0] = '\0';
+    json_array_foreach(json_object_get(run, "command"), i, word)
+    {
+        int wrote = snprintf(command + used, sizeof command - used, "%s%s", i ? " " : "",
+                             json_string_value(word) ? json_string_value(word) : "?");
+        if (wrote < 0 || (size_t)wrote >= sizeof command - used)
+            break;
+        used += (size_t)wrote;
+    }
+    fprintf(text->out, "%-9s %s\n", heading, *command ? command : lwp_json_string_or(run, "result", "?"));
+    fprintf(text->out, "          %.2f s of CPU time, %.2f s on the clock; %s engine, %.0f samples",
+            lwp_json_number(run, "cpu_s"), lwp_json_number(run, "wall_s"), lwp_json_string_or(run, "engine", "unknown"),
+            lwp_json_number(run, "samples"));
+    if (lwp_json_number(run, "runs") > 1)
+        fprintf(text->out, "; mean of %.0f runs", lwp_json_number(run, "runs"));
+    fprintf(text->out, "\n");
+}
+
+static void text_ratio(const struct text *text, const json_t *program, const char *key, const char *of)
+{
+    char interval[32];
+    double ratio = lwp_json_number(program, key);
+    snprintf(interval, sizeof interval, "%s_ci", key);
+    const json_t *pair = json_object_get(program, interval);
+    if (ratio < 0)
+        return;
+    fprintf(text->out, "%s %.2fx", of, ratio);
+    if (json_is_array(pair))
+        fprintf(text->out, " (95 %%: %.2f-%.2f)", text_at(pair, 0), text_at(pair, 1));
+}
+
+static void text_program(const struct text *text, const json_t *diff)
+{
+    const json_t *program = json_object_get(diff, "program"), *control = json_object_get(program, "control"), *doubt;
+    size_t i;
+    if (lwp_json_number(program, "cpu_ratio") >= 0) {
+        fprintf(text->out, "Speed-up ");
+        text_ratio(text, program, "cpu_ratio", "");
+        fprintf(text->out, " in CPU time,");
+        text_ratio(text, program, "wall_ratio", "");
+        fprintf(text->out, " on the clock%s\n",
+                json_is_array(json_object_get(program, "cpu_ratio_ci")) ? "" : " (one measurement)");
+    }
+    text_style(text, "1");
+    fprintf(text->out, "Verdict   ");
+    lwp_report_wrap(text->out, 10, lwp_json_string_or(program, "sentence", "?"));
+    text_style(text, "0");
+    if (json_is_object(control))
+        fprintf(text->out, "Control   code that the change does not touch: %.2f s before, %.2f s after\n",
+                lwp_json_number(control, "before_s"), lwp_json_number(control, "after_s"));
+    json_array_foreach(json_object_get(diff, "doubts"), i, doubt)
+    {
+        fprintf(text->out, "%-9s ", json_is_true(json_object_get(doubt, "serious")) ? "Doubt" : "Note");
+        lwp_report_wrap(text->out, 10, lwp_json_string_or(doubt, "text", "?"));
+    }
+}
+
+static void text_share(const struct text *text, const json_t *side)
+{
+    const json_t *interval = json_object_get(side, "share_ci");
+    if (!json_is_object(side)) {
+        fprintf(text->out, "-");
+        return;
+    }
+    fprintf(text->out, "%.1f %% (%.1f-%.1f)", 100 * lwp_json_number(side, "share"), 100 * text_at(interval, 0),
+            100 * text_at(interval, 1));
+}
+
+/* "before -> after"; '-' for what is not known. */
+static void text_change(const struct text *text, double before, double after, const char *format, const char *unit)
+{
+    if (before >= 0)
+        fprintf(text->out, format, before);
+    else
+        fprintf(text->out, "-");
+    fprintf(text->out, " -> ");
+    if (after >= 0)
+        fprintf(text->out, format, after);
+    else
+        fprintf(text->out, "-");
+    fprintf(text->out, "%s", unit);
+}
+
+static void text_part(const struct text *text, const char *heading, const json_t *part)
+{
+    char line[600];
+    const char *type = json_string_value(json_object_get(part, "type"));
+    const json_t *group = json_object_get(part, "group");
+    size_t i, used;
+    json_t *field;
+    fprintf(text->out, "   %-10s", heading);
+    used = (size_t)snprintf(line, sizeof line, "%.80s%s%.80s%s", type ? type : lwp_json_string_or(part, "name", "?"),
+                            type ? " (" : "", type ? lwp_json_string_or(part, "name", "?") : "", type ? ")" : "");
+    if (lwp_json_number(part, "element_bytes") > 1)
+        used += (size_t)snprintf(line + used, sizeof line - used, ", %.0f bytes", lwp_json_number(part, "element_bytes"));
+    json_array_foreach(json_object_get(part, "fields"), i, field)
+    {
+        int wrote = snprintf(line + used, sizeof line - used, "%s%.40s", i ? ", " : ": ", json_string_value(field));
+        if (wrote < 0 || used + (size_t)wrote + 40 >= sizeof line)
+            break;
+        used += (size_t)wrote;
+    }
+    if (json_is_integer(group))
+        snprintf(line + used, sizeof line - used, " (advised group %d)", (int)json_integer_value(group) + 1);
+    else if (json_is_string(group))
+        snprintf(line + used, sizeof line - used, " (advised cold)");
+    lwp_report_wrap(text->out, 13, line);
+}
+
+static void text_parts(const struct text *text, const char *heading, const json_t *parts)
+{
+    size_t i;
+    json_t *part;
+    json_array_foreach(parts, i, part)
+    {
+        if (i == PARTS_SHOWN) {
+            fprintf(text->out, "             and %zu more\n", json_array_size(parts) - i);
+            break;
+        }
+        text_part(text, i ? "" : heading, part);
+    }
+}
+
+static void text_place(const json_t *side, char *place, size_t size)
+{
+    const char *file = lwp_path_last(lwp_json_string_or(side, "file", "?"));
+    double first = lwp_json_number(side, "first_line"), last = lwp_json_number(side, "last_line");
+    if (!json_is_object(side))
+        snprintf(place, size, "not found");
+    else if (first < 0)
+        snprintf(place, size, "%.30s", file);
+    else if (last > first)
+        snprintf(place, size, "%.30s:%.0f-%.0f", file, first, last);
+    else
+        snprintf(place, size, "%.30s:%.0f", file, first);
+}
+
+static void text_loops(const struct text *text, const json_t *structure)
+{
+    size_t i, shown = 0;
+    json_t *loop;
+    json_array_foreach(json_object_get(structure, "loops"), i, loop)
+    {
+        const json_t *before = json_object_get(loop, "before"), *after = json_object_get(loop, "after");
+        char from[96], to[96], lines[64] = "";
+        if ((lwp_json_number(before, "waiting_share") < share_shown / 2 &&
+             lwp_json_number(after, "waiting_share") < share_shown / 2) ||
+            shown++ == LOOPS_SHOWN)
+            break;
+        text_place(before, from, sizeof from);
+        text_place(after, to, sizeof to);
+        double x = lwp_json_number(before, "lines_per_element"), y = lwp_json_number(after, "lines_per_element");
+        if (x >= 0 && y >= 0)
+            snprintf(lines, sizeof lines, ", %.2f -> %.2f lines", x, y);
+        fprintf(text->out, "   loop      %s, %s -> %s\n             ", lwp_json_string_or(loop, "function", "(no name)"), from,
+                to);
+        if (lwp_json_number(before, "seconds") >= 0)
+            text_change(text, lwp_json_number(before, "seconds"), lwp_json_number(after, "seconds"), "%.2f", " s");
+        else
+            text_change(text, 100 * lwp_json_number(before, "share"), 100 * lwp_json_number(after, "share"), "%.1f", " %");
+        fprintf(text->out, "%s\n", lines);
+    }
+}
+
+static void text_structure(const struct text *text, const json_t *structure)
+{
+    const json_t *before = json_object_get(structure, "before"), *after = json_object_get(structure, "after");
+    const char *status = lwp_json_string_or(structure, "status", "?"),
+               *type = json_string_value(json_object_get(structure, "type"));
+    const char *name = lwp_json_string_or(structure, "name", "?");
+    bool plain = strcmp(status, "same") == 0 || strcmp(status, "gone") == 0 || strcmp(status, "new") == 0;
+    char more[40] = "";
+    size_t others = json_array_size(json_object_get(structure, "whole"));
+    if (others > 1)
+        snprintf(more, sizeof more, " and %zu more", others - 1);
+    text_style(text, "1");
+    fprintf(text->out, "\n%s%s%s%s%s: %s\n", type ? type : name, type ? " (" : "", type ? name : "", type ? ")" : "",
+            more, strcmp(status, "same") == 0 ? "layout as before" : status);
+    text_style(text, "0");
+    fprintf(text->out, "   share     ");
+    text_share(text, before);
+    fprintf(text->out, " -> ");
+    text_share(text, after);
+    fprintf(text->out, "\n");
+    if (lwp_json_number(before, "waiting_s") >= 0 || lwp_json_number(after, "waiting_s") >= 0) {
+        fprintf(text->out, "   waiting   ");
+        text_change(text, lwp_json_number(before, "waiting_s"), lwp_json_number(after, "waiting_s"), "%.2f",
+                    " s; with its loops ");
+        text_change(text, lwp_json_number(before, "loops_s"), lwp_json_number(after, "loops_s"), "%.2f", " s\n");
+    }
+    if (lwp_json_number(before, "lines_per_element") >= 0 && lwp_json_number(after, "lines_per_element") >= 0) {
+        fprintf(text->out, "   lines     ");
+        text_change(text, lwp_json_number(before, "lines_per_element"), lwp_json_number(after, "lines_per_element"), "%.2f",
+                    " cache lines for each element visited\n");
+    }
+    if (!plain) {
+        text_parts(text, "was", json_object_get(structure, "whole"));
+        text_parts(text, "is", json_object_get(structure, "parts"));
+    }
+    text_loops(text, structure);
+    if (json_is_string(json_object_get(structure, "sentence"))) {
+        fprintf(text->out, "   promise   ");
+        lwp_report_wrap(text->out, 13, lwp_json_string_or(structure, "sentence", "?"));
+        const char *verdict = lwp_json_string_or(structure, "verdict", "");
+        if (lwp_json_number(structure, "arrived") >= 0 && strcmp(verdict, "not_followed") != 0 &&
+            strcmp(verdict, "cannot_tell") != 0)
+            fprintf(text->out, "             (for the whole program, from the time its loops lost)\n");
+    }
+}
+
+static void text_redundant_side(const struct text *text, const json_t *side)
+{
+    const json_t *interval = json_object_get(side, "share_ci");
+    if (!json_is_object(side))
+        fprintf(text->out, "unknown");
+    else
+        fprintf(text->out, "%.1f %% (%.1f-%.1f)", 100 * lwp_json_number(side, "share"), 100 * text_at(interval, 0),
+                100 * text_at(interval, 1));
+}
+
+static void text_redundancies(const struct text *text, const json_t *redundancies)
+{
+    static const char *const kinds[][2] = {
+        {"dead_store", "dead stores"}, {"silent_store", "silent stores"}, {"silent_load", "silent loads"}};
+    static const char *const verdicts[][2] = {{"less", "less for certain"},
+                                              {"more", "more for certain"},
+                                              {"within", "no sure difference"}};
+    if (!json_is_object(redundancies))
+        return;
+    text_heading(text, "Redundant accesses (of all sampled stores or loads, 95 %)");
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        const json_t *kind = json_object_get(redundancies, kinds[i][0]);
+        fprintf(text->out, "   %-13s ", kinds[i][1]);
+        text_redundant_side(text, json_object_get(kind, "before"));
+        fprintf(text->out, " -> ");
+        text_redundant_side(text, json_object_get(kind, "after"));
+        for (size_t k = 0; k < sizeof verdicts / sizeof *verdicts; k++)
+            if (strcmp(lwp_json_string_or(kind, "verdict", ""), verdicts[k][0]) == 0)
+                fprintf(text->out, ": %s", verdicts[k][1]);
+        fprintf(text->out, "\n");
+    }
+}
+
+static void text_agreement(const struct text *text, const json_t *agreement)
+{
+    static const char *const advice[][2] = {{"same", "; the same advice"},
+                                            {"other", "; other advice"},
+                                            {"only_sampled", "; advice by sampling only"},
+                                            {"only_exact", "; advice by the exact engine only"}};
+    size_t i;
+    json_t *row;
+    if (!json_is_object(agreement))
+        return;
+    text_heading(text, "Agreement of sampling with the exact engine");
+    json_array_foreach(json_object_get(agreement, "structures"), i, row)
+    {
+        double sampled = lwp_json_number(row, "sampled"), exact = lwp_json_number(row, "exact");
+        const json_t *interval = json_object_get(row, "sampled_ci");
+        fprintf(text->out, "   %-32.60s ", lwp_json_string_or(row, "type", lwp_json_string_or(row, "name", "?")));
+        if (sampled < 0)
+            fprintf(text->out, "not seen by sampling, exact %.1f %%", 100 * exact);
+        else if (exact < 0)
+            fprintf(text->out, "%.1f %% sampled, not seen by the exact engine", 100 * sampled);
+        else
+            fprintf(text->out, "%.1f %% (%.1f-%.1f) sampled, %.1f %% exact", 100 * sampled, 100 * text_at(interval, 0),
+                    100 * text_at(interval, 1), 100 * exact);
+        for (size_t k = 0; k < sizeof advice / sizeof *advice; k++)
+            if (strcmp(lwp_json_string_or(row, "advice", ""), advice[k][0]) == 0)
+                fprintf(text->out, "%s", advice[k][1]);
+        fprintf(text->out, "\n");
+    }
+    fprintf(text->out, "   %.1f %% of the weight is on other structures\n", 100 * lwp_json_number(agreement, "weight_apart"));
+    json_array_foreach(json_object_get(agreement, "redundancies"), i, row)
+    {
+        double sampled = lwp_json_number(row, "sampled"), exact = lwp_json_number(row, "exact");
+        const json_t *interval = json_object_get(row, "sampled_ci");
+        fprintf(text->out, "   %s %s, %s: ", lwp_json_string_or(row, "kind", "?"), lwp_json_string_or(row, "first", "?"), lwp_json_string_or(row, "second", "?"));
+        if (sampled < 0)
+            fprintf(text->out, "not sampled, ");
+        else if (json_is_array(interval))
+            fprintf(text->out, "%.1f %% (%.1f-%.1f) sampled, ", 100 * sampled, 100 * text_at(interval, 0),
+                    100 * text_at(interval, 1));
+        else
+            fprintf(text->out, "%.1f %% sampled, ", 100 * sampled);
+        if (exact < 0)
+            fprintf(text->out, "not in the exact engine's list");
+        else
+            fprintf(text->out, "%.1f %% exact", 100 * exact);
+        fprintf(text->out, "%s\n", json_is_true(json_object_get(row, "confirmed")) ? ": confirmed by both" : "");
+    }
+}
+
+/* `agree`: the two sides are two engines' views of one program. */
+static void text_findings(const struct text *text, const json_t *findings, const json_t *agree)
+{
+    static const char *const keys[] = {"gone", "new", "unchanged"};
+    bool engines = json_is_object(agree), exact_first = strcmp(lwp_json_string_or(agree, "exact", ""), "before") == 0;
+    const char *const said[] = {!engines ? "gone" : exact_first ? "exact" : "sampled",
+                                !engines ? "new" : exact_first ? "sampled" : "exact", engines ? "both" : "unchanged"};
+    size_t i;
+    json_t *finding;
+    text_heading(text, engines ? "Findings (both: confirmed by both engines)" : "Findings");
+    bool any = false;
+    for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
+        json_array_foreach(json_object_get(findings, keys[k]), i, finding)
+        {
+            any = true;
+            fprintf(text->out, "   %-9s ", said[k]);
+            lwp_report_wrap(text->out, 13, lwp_json_string_or(finding, "title", lwp_json_string_or(finding, "id", "?")));
+        }
+    if (!any)
+        fprintf(text->out, "   none on either side\n");
+}
+
+void lwp_diff_print(FILE *out, json_t *diff, bool all, bool colour)
+{
+    struct text text = {out, colour};
+    size_t i, hidden = 0;
+    json_t *structure, *note;
+    lwp_review_clean(diff);
+    text_run(&text, "Before", json_object_get(diff, "before"));
+    text_run(&text, "After", json_object_get(diff, "after"));
+    text_program(&text, diff);
+    json_array_foreach(json_object_get(diff, "structures"), i, structure)
+    {
+        double x = lwp_json_number(json_object_get(structure, "before"), "share");
+        double y = lwp_json_number(json_object_get(structure, "after"), "share");
+        if (all || x >= share_shown || y >= share_shown || json_is_string(json_object_get(structure, "finding")))
+            text_structure(&text, structure);
+        else
+            hidden++;
+    }
+    if (hidden)
+        fprintf(out, "\n%zu more below 1 %%: --all shows them\n", hidden);
+    text_redundancies(&text, json_object_get(diff, "redundancies"));
+    if (json_array_size(json_object_get(diff, "communication")))
+        text_heading(&text, "Communication between threads");
+    lwp_diff_print_communication(out, json_object_get(diff, "communication"));
+    if (json_array_size(json_object_get(diff, "locality")))
+        text_heading(&text, "Other lines between two uses of one (median)");
+    lwp_diff_print_locality(out, json_object_get(diff, "locality"));
+    text_agreement(&text, json_object_get(diff, "agreement"));
+    text_findings(&text, json_object_get(diff, "findings"), json_object_get(diff, "agreement"));
+    if (json_array_size(json_object_get(diff, "notes")))
+        text_heading(&text, "Notes");
+    json_array_foreach(json_object_get(diff, "notes"), i, note)
+    {
+        fprintf(out, "   ");
+        lwp_report_wrap(out, 3, json_string_value(note) ? json_string_value(note) : "?");
+    }
+}

@@ -1,0 +1,141 @@
+/* Candidates for the type of an object's elements. Pointers at its accesses count by how often they were used, the
+ * allocation and the declaration as much as all accesses together or more. */
+#include "analysis/elements/element_votes.h"
+
+#include "analysis/elements/element_place.h"
+#include "analysis/elements/element_table.h"
+#include "analysis/profile/objects.h"
+
+#include <string.h>
+
+enum { STREAMS_ASKED = 48, SITES_ROOM = 16, ELEMENT_MAX = 1 << 16 };
+
+static bool element_same_type(const struct lwp_type *a, const struct lwp_type *b)
+{
+    return a == b ||
+           (a->bytes == b->bytes && a->kind == b->kind && a->name && b->name && strcmp(a->name, b->name) == 0);
+}
+
+static void element_vote(struct lwp_element_votes *votes, const struct lwp_type *type, const char *variable,
+                         double score, bool exact)
+{
+    if (!type || type->bytes == 0 || type->bytes > ELEMENT_MAX)
+        return;
+    struct lwp_element_candidate *candidate = NULL;
+    for (size_t i = 0; i < votes->count && !candidate; i++)
+        if (element_same_type(votes->candidates[i].type, type))
+            candidate = &votes->candidates[i];
+    if (!candidate) {
+        if (votes->count == LWP_ELEMENT_CANDIDATES_MAX)
+            return;
+        candidate = &votes->candidates[votes->count++];
+        *candidate = (struct lwp_element_candidate){.type = type};
+    }
+    candidate->score += score;
+    candidate->exact |= exact;
+    if (variable && score > candidate->variable_score) {
+        candidate->variable = variable;
+        candidate->variable_score = score;
+    }
+}
+
+static void element_count_exact(struct lwp_element_votes *votes, const struct lwp_type *type, double accesses)
+{
+    votes->exact += accesses;
+    for (size_t i = 0; i < votes->count; i++)
+        if (element_same_type(votes->candidates[i].type, type))
+            votes->candidates[i].accessed += accesses;
+}
+
+/* A table's block must have the size of one; what is behind its elements says nothing about them. */
+static bool element_is_table(const struct lwp_object *object, const struct lwp_candidate *candidate,
+                             struct lwp_element_votes *votes)
+{
+    uint64_t block = object->pool_size ? object->pool_size : object->largest, bytes = candidate->type->bytes;
+    if (lwp_element_table(block, bytes, &votes->table_start, &votes->table_end))
+        return true;
+    votes->table_start = votes->table_end = 0;
+    return false;
+}
+
+/* From the allocator outwards, as long as each function hands the block to its caller. */
+static void element_collect_block(struct lwp_profile *profile, const struct lwp_object *object,
+                                  struct lwp_element_votes *votes, double all)
+{
+    enum { CALLERS_ASKED = 16 };
+    struct lwp_candidate candidate;
+    bool is_result = true;
+    uint32_t node = object->context;
+    for (int i = 0; i < CALLERS_ASKED && node; i++, node = profile->contexts[node].parent) {
+        const struct lwp_context_node *call = &profile->contexts[node];
+        if (call->is_function || call->module == LWP_NONE)
+            continue;
+        switch (lwp_types_of_block(profile->code, call->module, call->address, is_result, &candidate)) {
+        case LWP_BLOCK_KNOWN:
+            if (candidate.table && !element_is_table(object, &candidate, votes))
+                return;
+            /* A buffer of bytes may become anything. */
+            element_vote(votes, candidate.type, candidate.variable,
+                         all * (candidate.type->bytes <= 1 ? 0.1
+                                : candidate.exact          ? 6
+                                                           : 2),
+                         candidate.exact);
+            for (size_t k = 0; k < votes->count; k++)
+                if (element_same_type(votes->candidates[k].type, candidate.type)) {
+                    *(candidate.exact ? &votes->candidates[k].made : &votes->candidates[k].told) = true;
+                    votes->candidates[k].table = candidate.table;
+                }
+            return;
+        case LWP_BLOCK_UNKNOWN:
+            return;
+        case LWP_BLOCK_INSIDE:
+            is_result = false;
+            break;
+        case LWP_BLOCK_RETURNED:
+            break;
+        }
+    }
+}
+
+void lwp_element_votes_collect(struct lwp_profile *profile, uint32_t index, struct lwp_element_votes *votes)
+{
+    struct lwp_object *object = &profile->objects[index];
+    struct lwp_candidate candidates[SITES_ROOM];
+    double all = (double)object->accesses + 1;
+    if (object->kind == LWP_OBJECT_STATIC && object->variable) {
+        uint64_t elements = 0;
+        const struct lwp_type *type = lwp_types_of_static(profile->code, object->module, object->start, &elements);
+        element_vote(votes, type, object->variable, 100 * all, true);
+        return;
+    }
+    if (object->kind == LWP_OBJECT_STACK) {
+        element_vote(votes, object->type, object->variable, 100 * all, true);
+        return;
+    }
+    element_collect_block(profile, object, votes, all);
+    int asked = 0;
+    for (uint32_t i = profile->object_streams[index]; i != LWP_NONE && asked < STREAMS_ASKED;
+         i = profile->streams[i].next_of_object) {
+        const struct lwp_stream *stream = &profile->streams[i];
+        if (stream->module == LWP_NONE || lwp_objects_library_code(profile, stream->module) ||
+            (double)stream->accesses < all / 200 || lwp_element_beyond(stream, votes->table_end))
+            continue;
+        size_t count = lwp_types_at_access(profile->code, stream->module, stream->address, candidates, SITES_ROOM);
+        for (size_t k = 0; k < count && k < SITES_ROOM; k++)
+            element_vote(votes, candidates[k].type, candidates[k].variable,
+                         (double)stream->accesses * (candidates[k].exact ? 4 : 1.0 / (double)(k + 1)),
+                         candidates[k].exact);
+        if (count && candidates[0].exact)
+            element_count_exact(votes, candidates[0].type, (double)stream->accesses);
+        asked++;
+    }
+    struct lwp_frame frame;
+    uint32_t node;
+    if (object->context && lwp_objects_site(profile, object->context, &frame, &node)) {
+        size_t count = lwp_types_at_call(profile->code, profile->contexts[node].module, profile->contexts[node].address,
+                                         candidates, SITES_ROOM);
+        for (size_t k = 0; k < count && k < SITES_ROOM; k++)
+            if (!candidates[k].exact)
+                element_vote(votes, candidates[k].type, candidates[k].variable, all * 0.75 / (double)(k + 1), false);
+    }
+}

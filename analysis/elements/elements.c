@@ -1,0 +1,334 @@
+/* Element size and type of each object (LWPTool eq. 5 and beyond).
+ *
+ * In: streams with sampled offsets; types that DWARF offers at the accesses, the allocation, the variable. A type is
+ * believed only when the offsets fit it: every stream must keep to one place of the element, inside a field. Without
+ * a type the size is what the strides say (element_size.c), or unknown.
+ * Limits: copies by the C library say nothing about sizes. */
+#include "analysis/elements/elements.h"
+
+#include "analysis/elements/element_fit.h"
+#include "analysis/elements/element_place.h"
+#include "analysis/elements/element_size.h"
+#include "analysis/elements/element_votes.h"
+#include "analysis/profile/objects.h"
+#include "analysis/profile/streams.h"
+#include "base/parallel.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { CANDIDATES_TRIED = 16 };
+
+static const double fit_needed = 0.9, fit_agreed = 0.7, exact_rules = 0.3, mixed_limit = 0.15;
+
+/* Ends in an array without a length: each block is one struct and as many elements as were asked for. */
+static bool element_is_flexible(const struct lwp_type *type)
+{
+    return type->kind == LWP_TYPE_STRUCT && type->field_count && type->fields[type->field_count - 1].bytes == 0;
+}
+
+/* Blocks of one element after the other that end where the last one does tell how large a header is, up to elements. */
+static uint64_t element_remainder(const struct lwp_object *object, uint64_t size)
+{
+    enum { ROUNDED = 64 }; /* sizes are also rounded up, to cache lines or pages */
+    bool whole = object->kind == LWP_OBJECT_HEAP && object->allocations == 1 && object->bytes == object->largest;
+    return whole && object->bytes % ROUNDED ? object->bytes % size : 0;
+}
+
+/* A structure that ends in an array of this type: its elements begin after a header. */
+static const struct lwp_element_candidate *element_holder(const struct lwp_element_votes *votes,
+                                                          const struct lwp_type *type)
+{
+    const struct lwp_element_candidate *holder = NULL;
+    for (size_t i = 0; i < votes->count && type->name; i++) {
+        const struct lwp_type *outer = votes->candidates[i].type;
+        const struct lwp_field *last = outer->field_count ? &outer->fields[outer->field_count - 1] : NULL;
+        if (outer != type && last && last->type && last->offset && last->offset + last->bytes <= outer->bytes &&
+            (last->bytes == 0 || last->bytes == type->bytes) && strchr(last->type, '[') &&
+            strncmp(last->type, type->name, strlen(type->name)) == 0 && (!holder || votes->candidates[i].exact))
+            holder = &votes->candidates[i];
+    }
+    return holder;
+}
+
+static const struct lwp_field *element_last(const struct lwp_element_candidate *holder)
+{
+    return &holder->type->fields[holder->type->field_count - 1];
+}
+
+static bool element_accept(const struct lwp_profile *profile, uint32_t index, const struct lwp_element_votes *votes,
+                           const struct lwp_element_candidate *candidate, const struct lwp_element_evidence *evidence,
+                           bool single, uint64_t *start)
+{
+    const struct lwp_object *object = &profile->objects[index];
+    uint64_t bytes = candidate->type->bytes, block = object->pool_size ? object->pool_size : object->largest;
+    bool flexible = element_is_flexible(candidate->type);
+    if ((block && bytes > block) || (flexible && !object->pool_size))
+        return false;
+    if (object->pool_size && !candidate->exact && bytes != object->pool_size)
+        return false;
+    if (object->pool_size && object->pool_size % bytes && !single && !flexible)
+        return false;
+    /* A block that is larger than what was pointed to is of a class derived from it, perhaps. */
+    if (single && bytes < object->pool_size && candidate->type->kind == LWP_TYPE_STRUCT && !flexible &&
+        candidate->type->language != LWP_LANGUAGE_C)
+        return false;
+    if (!single && (bytes == 1 || !candidate->exact) && !lwp_element_evidence_allows(evidence, bytes))
+        return false;
+    for (size_t i = 0; i < votes->count && evidence->several && !candidate->table; i++) /* several arrays: perhaps of several types */
+        if (!candidate->exact || (votes->candidates[i].exact && votes->candidates[i].type->bytes != bytes))
+            return false;
+    uint64_t element = single ? object->pool_size : bytes;
+    /* The allocation and the pointers used agree, or most pointers: a stray address or two among few do not count. */
+    bool agreed = ((candidate->made || candidate->table) && candidate->accessed > 0) || candidate->accessed > 0.7 * (double)object->accesses;
+    const struct lwp_element_candidate *holder = single ? NULL : element_holder(votes, candidate->type);
+    uint64_t starts[] = {candidate->table ? votes->table_start : holder ? element_last(holder)->offset : 0, 0, element_remainder(object, element)};
+    for (size_t i = 0; i < (single || candidate->table ? 1 : sizeof starts / sizeof *starts); i++) {
+        *start = starts[i];
+        double fit = lwp_element_fit(profile, index, element, candidate->type, candidate->exact, *start,
+                                     candidate->table ? votes->table_end : 0);
+        if (fit >= (agreed ? fit_agreed : fit_needed) || (fit < 0 && candidate->made && bytes == object->pool_size))
+            return true;
+    }
+    return false;
+}
+
+/* A member of the type, or a base: a pointer to it may lead into one. */
+static bool element_is_part(const struct lwp_type *outer, const struct lwp_type *inner)
+{
+    uint32_t at = 0, matched = 0;
+    for (uint32_t i = 0; i < outer->field_count; i++) {
+        if (strstr(outer->fields[i].type, inner->name))
+            return true;
+        for (at = 0; at < inner->field_count; at++)
+            matched += strcmp(outer->fields[i].name, inner->fields[at].name) == 0;
+    }
+    return inner->field_count && matched >= inner->field_count;
+}
+
+/* Memory that serves as several unrelated structs (an allocator's own, a buffer) is of none of them. */
+static bool element_is_mixed(const struct lwp_element_votes *votes, const struct lwp_element_candidate *candidate)
+{
+    double others = 0;
+    for (size_t i = 0; i < votes->count; i++) {
+        const struct lwp_element_candidate *other = &votes->candidates[i];
+        if (other != candidate && other->accessed > 0 && other->type->kind == LWP_TYPE_STRUCT &&
+            !element_is_part(candidate->type, other->type) && !element_is_part(other->type, candidate->type))
+            others += other->accessed;
+    }
+    return others > mixed_limit * votes->exact;
+}
+
+/* What was only in scope is believed when it alone has the size seen and no pointer with a type was followed. */
+static bool element_alone(const struct lwp_profile *profile, uint32_t index, const struct lwp_element_votes *votes,
+                          const struct lwp_element_candidate *candidate, const struct lwp_element_evidence *evidence)
+{
+    const struct lwp_object *object = &profile->objects[index];
+    uint64_t seen = object->single ? object->pool_size : evidence->stride, bytes = candidate->type->bytes, start;
+    bool open = !object->single && seen && evidence->bytes == 0; /* several elements to the stride, perhaps */
+    if ((bytes != seen && !open) || (!candidate->told && votes->exact > exact_rules * (double)object->accesses))
+        return false;
+    for (size_t i = 0; i < votes->count; i++) /* pointers were to something else, unless to a part of it */
+        if (candidate->told && votes->candidates[i].accessed > 0 && votes->candidates[i].type->bytes >= seen)
+            return false;
+    for (size_t i = 0; i < votes->count && i < CANDIDATES_TRIED; i++)
+        if (!candidate->told && &votes->candidates[i] != candidate &&
+            (open || votes->candidates[i].type->bytes == seen) &&
+            element_accept(profile, index, votes, &votes->candidates[i], evidence, object->single, &start))
+            return false;
+    return true;
+}
+
+/* Without a type: where no access spans two elements. */
+static uint64_t element_start_by_offsets(const struct lwp_profile *profile, uint32_t index, uint64_t size)
+{
+    uint64_t starts[] = {element_remainder(&profile->objects[index], size), 0};
+    for (int i = 0; i < 2; i++) {
+        double crosses = 0, all = 0;
+        for (uint32_t s = profile->object_streams[index]; s != LWP_NONE; s = profile->streams[s].next_of_object) {
+            const struct lwp_stream *stream = &profile->streams[s];
+            uint64_t residue;
+            if (stream->vector || stream->bytes == 0 || lwp_objects_library_code(profile, stream->module) ||
+                lwp_element_residue(stream, size, &residue) < LWP_ELEMENT_KEEPS_TO)
+                continue;
+            all += (double)stream->accesses;
+            if ((residue + size - starts[i]) % size + stream->bytes > size)
+                crosses += (double)stream->accesses;
+        }
+        if (crosses <= (1 - fit_needed) * all)
+            return starts[i];
+    }
+    return 0;
+}
+
+/* A small block is one element, unless accesses step through most of it: then it is a little array. */
+static bool element_is_single(const struct lwp_profile *profile, uint32_t index, uint64_t stride)
+{
+    uint64_t size = profile->objects[index].pool_size;
+    double stepping = 0, all = 0;
+    if (!size)
+        return false;
+    for (uint32_t i = profile->object_streams[index]; i != LWP_NONE; i = profile->streams[i].next_of_object) {
+        const struct lwp_stream *stream = &profile->streams[i];
+        uint64_t offsets[LWP_RESERVOIR], low = UINT64_MAX, high = 0;
+        size_t count = lwp_streams_offsets(stream, offsets, LWP_RESERVOIR);
+        if (lwp_objects_library_code(profile, stream->module))
+            continue;
+        for (size_t k = 0; k < count; k++) {
+            low = offsets[k] < low ? offsets[k] : low;
+            high = offsets[k] > high ? offsets[k] : high;
+        }
+        all += (double)stream->accesses;
+        if (count && (high - low) * 2 >= size)
+            stepping += (double)stream->accesses;
+    }
+    return stride == 0 || size / stride < 3 || stepping * 2 < all;
+}
+
+/* The best candidate that everything agrees with. A pointer to a member of a structure is a pointer to a number, too:
+ * what is known to be a structure comes first. */
+static const struct lwp_element_candidate *element_choose(const struct lwp_profile *profile, uint32_t index,
+                                                          const struct lwp_element_votes *votes,
+                                                          const struct lwp_element_evidence *evidence, bool *single,
+                                                          uint64_t *start)
+{
+    const struct lwp_object *object = &profile->objects[index];
+    for (int structs = 1; structs >= 0; structs--)
+        for (size_t i = 0; i < votes->count && i < CANDIDATES_TRIED; i++) {
+            const struct lwp_element_candidate *candidate = &votes->candidates[i];
+            uint64_t bytes = candidate->type->bytes;
+            if (structs && !(candidate->exact && candidate->type->kind == LWP_TYPE_STRUCT))
+                continue;
+            const struct lwp_element_candidate *holder = element_holder(votes, candidate->type);
+            bool row = candidate->made && object->pool_size > bytes && object->pool_size % bytes == 0;
+            *single = (object->single && !row) || (object->pool_size && element_is_flexible(candidate->type));
+            if (element_accept(profile, index, votes, candidate, evidence, *single, start) &&
+                !element_is_mixed(votes, candidate) &&
+                (candidate->exact || (holder && holder->exact && *start == element_last(holder)->offset) ||
+                 element_alone(profile, index, votes, candidate, evidence)))
+                return candidate;
+        }
+    return NULL;
+}
+
+static int element_by_score(const void *a, const void *b)
+{
+    double x = ((const struct lwp_element_candidate *)a)->score, y = ((const struct lwp_element_candidate *)b)->score;
+    return (x < y) - (x > y);
+}
+
+static void element_decide(struct lwp_profile *profile, uint32_t index, const struct lwp_element_evidence *evidence)
+{
+    struct lwp_object *object = &profile->objects[index];
+    struct lwp_element_votes votes = {.count = 0};
+    uint64_t start = 0;
+    bool single;
+    object->single = element_is_single(profile, index, evidence->stride);
+    lwp_element_votes_collect(profile, index, &votes);
+    for (size_t i = 0; i < votes.count; i++)
+        if (votes.candidates[i].type->bytes == (object->single ? object->pool_size : evidence->stride))
+            votes.candidates[i].score *= 3; /* the size seen */
+    qsort(votes.candidates, votes.count, sizeof *votes.candidates, element_by_score);
+    const struct lwp_element_candidate *candidate = element_choose(profile, index, &votes, evidence, &single, &start);
+    if (candidate) {
+        object->single = single;
+        object->type = candidate->type;
+        const struct lwp_element_candidate *holder = start && !candidate->table ? element_holder(&votes, candidate->type) : NULL;
+        if (holder && !holder->exact)
+            holder = NULL;
+        object->type_exact = candidate->exact || holder;
+        object->element_bytes = object->single ? object->pool_size : candidate->type->bytes;
+        object->element_start = start;
+        object->element_end = candidate->table ? votes.table_end : 0;
+        object->element_probability = object->single || candidate->exact ? 1 : evidence->probability;
+        if (holder && !candidate->exact && holder->variable && !object->variable)
+            object->variable = lwp_arena_printf(profile->arena, "%s->%s", holder->variable, element_last(holder)->name);
+        else if (candidate->variable && !object->variable)
+            object->variable = candidate->variable;
+        return;
+    }
+    if (object->kind == LWP_OBJECT_STACK)
+        object->type = NULL;
+    object->several = evidence->several;
+    if (object->single) {
+        object->element_bytes = object->pool_size;
+        object->element_probability = 1; /* malloc was told */
+    } else if (evidence->bytes) {
+        object->element_bytes = evidence->bytes;
+        object->element_probability = evidence->probability;
+        object->element_start = element_start_by_offsets(profile, index, evidence->bytes);
+    }
+}
+
+enum { OBJECTS_AT_ONCE = 64 };
+
+/* What addresses say is found side by side, what it means is decided one after the other. */
+struct element_round {
+    struct lwp_profile *profile;
+    uint32_t objects[OBJECTS_AT_ONCE];
+    struct lwp_element_evidence evidence[OBJECTS_AT_ONCE];
+    size_t count;
+};
+
+static void element_evidence(void *of, size_t first, size_t last)
+{
+    struct element_round *round = of;
+    for (; first < last; first++)
+        lwp_element_evidence_find(round->profile, round->objects[first], &round->evidence[first]);
+}
+
+static void element_round(struct element_round *round)
+{
+    lwp_parallel(round->profile->jobs, round->count, 1, element_evidence, round);
+    for (size_t i = 0; i < round->count; i++) {
+        element_decide(round->profile, round->objects[i], &round->evidence[i]);
+        lwp_element_evidence_free(&round->evidence[i]);
+    }
+    round->count = 0;
+}
+
+static void element_strides(void *of, size_t first, size_t last)
+{
+    struct lwp_profile *profile = of;
+    uint64_t offsets[LWP_RESERVOIR];
+    for (; first < last; first++) {
+        size_t count = lwp_streams_offsets(&profile->streams[first], offsets, LWP_RESERVOIR);
+        profile->streams[first].stride = lwp_stride_estimate(offsets, count);
+    }
+}
+
+void lwp_elements_find(struct lwp_profile *profile)
+{
+    enum { STREAMS_AT_ONCE = 256 };
+    uint64_t accesses = 0;
+    lwp_parallel(profile->jobs, profile->stream_count, STREAMS_AT_ONCE, element_strides, profile);
+    for (size_t i = 0; i < profile->object_count; i++)
+        accesses += profile->objects[i].accesses;
+    struct element_round round = {.profile = profile};
+    for (size_t i = 0; i < profile->object_count; i++) {
+        const struct lwp_object *object = &profile->objects[i];
+        if (object->kind == LWP_OBJECT_UNKNOWN || !object->accessed)
+            continue;
+        if (object->weight.weight < lwp_object_worth * profile->total.weight &&
+            (double)object->accesses < lwp_object_worth * (double)accesses)
+            continue;
+        round.objects[round.count++] = (uint32_t)i;
+        if (round.count == OBJECTS_AT_ONCE)
+            element_round(&round);
+    }
+    element_round(&round);
+}
+
+void lwp_elements_notes(struct lwp_profile *profile)
+{
+    static const double share_worth_saying = 0.05;
+    for (size_t i = 0; i < profile->object_count; i++) {
+        const struct lwp_object *object = &profile->objects[i];
+        if (object->several && !object->element_bytes &&
+            object->weight.weight >= share_worth_saying * profile->total.weight)
+            lwp_profile_note(profile,
+                             "%s: its parts are walked with different strides, so it holds several arrays; what their "
+                             "elements are is not known.",
+                             lwp_objects_name(profile, (uint32_t)i));
+    }
+}

@@ -1,0 +1,13 @@
+/* What an object is made of: element size, type, variable name. */
+#ifndef LWP_ANALYSIS_ELEMENTS_ELEMENTS_H
+#define LWP_ANALYSIS_ELEMENTS_ELEMENTS_H
+
+#include "analysis/profile/profile.h"
+
+/* Fills stride of each stream and type, variable, element_bytes, single of each object worth the work. */
+void lwp_elements_find(struct lwp_profile *profile);
+
+/* Says why the size of heavy objects' elements is not known. After the objects have names. */
+void lwp_elements_notes(struct lwp_profile *profile);
+
+#endif

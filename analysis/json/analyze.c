@@ -1,0 +1,388 @@
+/* Runs the questions one after the other, and knows when their answer on disk is still good.
+ * analysis.json is written aside and renamed, so that no reader ever sees half of it. */
+#include "analysis/json/analyze.h"
+
+#include "analysis/advice/gain/gain_model.h"
+#include "analysis/advice/layout/layout_replay.h"
+#include "analysis/advice/layout/regroup.h"
+#include "analysis/advice/layout/split.h"
+#include "analysis/advice/locality/locality_advice.h"
+#include "analysis/advice/redundancy/redundancy.h"
+#include "analysis/elements/elements.h"
+#include "analysis/findings/findings.h"
+#include "analysis/findings/module_notes.h"
+#include "analysis/json/json.h"
+#include "analysis/load/access_widths.h"
+#include "analysis/load/load.h"
+#include "analysis/profile/objects.h"
+#include "analysis/profile/regions.h"
+#include "analysis/profile/streams.h"
+#include "analysis/ranks/ranks.h"
+#include "base/json_file.h"
+#include "base/log.h"
+#include "config.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void analyze_notes(struct lwp_profile *profile)
+{
+    double cpu = (double)(profile->user_ns + profile->system_ns);
+    if (profile->samples == 0 && !profile->flows.measured)
+        lwp_profile_note(profile,
+                         "No samples were taken: the program ran too briefly or hardly used the processor. Let "
+                         "it run for a few seconds of CPU time, or sample faster (lwp collect -F).");
+    else if (profile->samples && profile->samples < 300)
+        lwp_profile_note(profile,
+                         "Only %llu samples were taken: shares are rough. Let the program run longer or sample "
+                         "faster (lwp collect -F).",
+                         (unsigned long long)profile->samples);
+    if (cpu > 0 && (double)profile->system_ns > 0.15 * cpu && profile->engine == 1)
+        lwp_profile_note(
+            profile,
+            "%.0f %% of the CPU time was spent in the kernel (page faults, system calls); it counts for the "
+            "code that was running around it.",
+            100 * (double)profile->system_ns / cpu);
+    if (profile->watched.beyond)
+        lwp_profile_note(profile, "There were too many different pairs of accesses: of those that came last nothing is told.");
+    if (profile->engine == LWPS_ENGINE_EXACT)
+        lwp_profile_note(profile, "The program ran under Valgrind, one thread at a time and many times slower: times are those of that run.");
+    if (profile->engine == LWPS_ENGINE_EXACT && profile->samples)
+        lwp_profile_note(profile,
+                         "Weights are cycles of a model of this machine's caches, fed with the accesses of the windows traced "
+                         "(lwp collect --window); they do not depend on how busy the machine was.");
+    if (!lwp_gain_known(profile))
+        lwp_profile_note(profile,
+                         "Events were counted, not time: which data they fell on is known, what another layout would save "
+                         "is not, so none is advised.");
+    if (profile->weight_unit == LWPS_WEIGHT_CYCLES)
+        lwp_profile_note(profile,
+                         "Weights are latencies: shares and expected speed-ups are of the time that accesses took. How much "
+                         "of the run that is, this engine does not measure.");
+    if (profile->unknown_weight > 0.1 * profile->total.weight)
+        lwp_profile_note(profile, "For %.0f %% of the weight it could not be told which instruction it belongs to.",
+                         100 * profile->unknown_weight / profile->total.weight);
+    double lost = 0;
+    for (size_t i = 0; i < profile->object_count; i++)
+        if (profile->objects[i].kind == LWP_OBJECT_UNKNOWN)
+            lost += profile->objects[i].weight.weight;
+    if (lost > 0.1 * profile->total.weight)
+        lwp_profile_note(profile,
+                         "%.0f %% of the weight is on accesses whose address or owner could not be told; other "
+                         "objects may be hotter than they look.",
+                         100 * lost / profile->total.weight);
+    if (!profile->machine.line_bytes || !profile->machine.l2_bytes)
+        lwp_profile_note(profile,
+                         "The machine's caches are not known: 64-byte lines, 1 MiB of L2 and 16 MiB of L3 were "
+                         "assumed.");
+    lwp_module_notes(profile);
+}
+
+static int analyze_write(json_t *root, const char *path, struct lwp_error *err)
+{
+    char aside[4096];
+    if (snprintf(aside, sizeof aside, "%s.new.%ld", path, (long)getpid()) >= (int)sizeof aside)
+        return lwp_error_set(err, LWP_ERR_USAGE, "the path '%s' is too long", path);
+    FILE *file = fopen(aside, "we");
+    if (!file)
+        return lwp_error_errno(err, "cannot write '%s'", aside);
+    bool written = json_dumpf(root, file, JSON_INDENT(1) | JSON_REAL_PRECISION(9)) == 0 && fputc('\n', file) != EOF;
+    written = fclose(file) == 0 && written;
+    if (!written || rename(aside, path)) {
+        int status = lwp_error_errno(err, "cannot write '%s'", path);
+        unlink(aside);
+        return status;
+    }
+    return LWP_OK;
+}
+
+/* run.json of a merged result: the first's, with what all took, and where they are. */
+static int analyze_write_run(const struct lwp_profile *profile, const char *const *dirs, size_t count,
+                             const char *out_dir, struct lwp_error *err)
+{
+    json_t *run = json_deep_copy(profile->run), *merged = json_array();
+    char path[4096];
+    for (size_t i = 0; i < count; i++) {
+        char *absolute = realpath(dirs[i], NULL);
+        if (!absolute || json_array_append_new(merged, json_string(absolute)))
+            lwp_log(LWP_LOG_WARNING, "the name '%s' cannot be kept: %s will not be made anew when it changes", dirs[i],
+                    out_dir);
+        free(absolute);
+    }
+    json_object_set_new(run, "merged", merged);
+    json_object_set_new(run, "written_s", json_integer(time(NULL)));
+    json_object_del(run, "source_roots"); /* each of the merged has its own */
+    json_object_del(run, "folders");
+    json_object_del(run, "rank");
+    int status = snprintf(path, sizeof path, "%s/run.json", out_dir) < (int)sizeof path
+                     ? analyze_write(run, path, err)
+                     : lwp_error_set(err, LWP_ERR_USAGE, "the path '%s' is too long", out_dir);
+    json_decref(run);
+    return status;
+}
+
+/* `made`: it was not there. */
+static int analyze_folder(const char *path, bool *made, struct lwp_error *err)
+{
+    *made = mkdir(path, 0777) == 0;
+    return *made || errno == EEXIST ? LWP_OK : lwp_error_errno(err, "cannot make the folder '%s'", path);
+}
+
+/* Ctrl-C waits until files are whole. */
+static int analyze_write_all(const struct lwp_profile *profile, json_t *root, const char *const *dirs, size_t count,
+                             const char *out_path, const char *out_dir, struct lwp_error *err)
+{
+    sigset_t ends, before;
+    sigemptyset(&ends);
+    sigaddset(&ends, SIGINT);
+    sigaddset(&ends, SIGTERM);
+    sigaddset(&ends, SIGHUP);
+    pthread_sigmask(SIG_BLOCK, &ends, &before);
+    bool made;
+    int status = out_dir ? analyze_folder(out_dir, &made, err) : LWP_OK;
+    if (!status && out_dir)
+        status = analyze_write_run(profile, dirs, count, out_dir, err);
+    if (!status)
+        status = analyze_write(root, out_path, err);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return status;
+}
+
+static unsigned analyze_jobs;
+static struct lwp_hierarchy_plan analyze_elsewhere;
+
+void lwp_analyze_machine(const struct lwp_hierarchy_plan *plan)
+{
+    analyze_elsewhere = plan ? *plan : (struct lwp_hierarchy_plan){.cores = 0};
+}
+
+void lwp_analyze_jobs(unsigned jobs)
+{
+    analyze_jobs = jobs;
+}
+
+/* `out_dir`: NULL, or the folder whose run.json is to name `dirs`. */
+static int analyze_all(const char *const *dirs, size_t count, const char *out_path, const char *out_dir,
+                       struct lwp_error *err)
+{
+    struct lwp_profile profile;
+    struct lwp_splits splits;
+    struct lwp_regroups regroups;
+    struct lwp_redundancies redundancies;
+    struct lwp_thread_findings together;
+    struct lwp_locality locality;
+    struct lwp_locality_tips tips;
+    struct lwp_findings findings;
+    char path[4096];
+    if (!out_path) {
+        if (snprintf(path, sizeof path, "%s/analysis.json", dirs[0]) >= (int)sizeof path)
+            return lwp_error_set(err, LWP_ERR_USAGE, "the path '%s' is too long", dirs[0]);
+        out_path = path;
+    }
+    lwp_profile_init(&profile);
+    profile.jobs = analyze_jobs;
+    profile.machines[LWP_MACHINE_ELSEWHERE] = analyze_elsewhere;
+    int status = lwp_load(&profile, dirs, count, err);
+    if (status || !lwp_ranks_first())
+        goto out;
+    lwp_log_progress("analysing");
+    lwp_communication_counts_place(&profile);
+    lwp_regions_merge(&profile);
+    double adopted = lwp_streams_adopt(&profile, lwp_objects_unowned(&profile));
+    if (adopted > 0.02 * profile.total.weight)
+        lwp_profile_note(
+            &profile,
+            "%.0f %% of the weight is on small blocks that were not recorded one by one; it was given to the "
+            "pool which the same instructions use otherwise.",
+            100 * adopted / profile.total.weight);
+    lwp_regions_deal_out(&profile);
+    lwp_streams_link(&profile);
+    lwp_access_widths_decode(&profile);
+    lwp_elements_find(&profile);
+    lwp_elements_notes(&profile);
+    lwp_split_advise(&profile, &splits);
+    lwp_regroup_advise(&profile, &splits, &regroups);
+    lwp_layout_replay(&profile, &splits, &regroups);
+    lwp_redundancy_find(&profile, &redundancies);
+    lwp_counted_communication_find(&profile, &together.exchange);
+    lwp_communication_advise(&profile, &together.exchange, &together.tips);
+    lwp_sampled_communication_find(&profile, &together.communication);
+    lwp_sharing_find(&profile, &together.sharings);
+    lwp_locality_find(&profile, &locality);
+    lwp_locality_notes(&profile);
+    lwp_locality_advise(&profile, &locality, lwp_regroup_members(&profile, &regroups), &tips);
+    lwp_findings_rank(&profile, &splits, &regroups, &redundancies, &together, &locality, &tips, &findings);
+    analyze_notes(&profile);
+    json_t *root = lwp_json_build(&profile, &splits, &regroups, &redundancies, &together, &locality, &findings);
+    lwp_regroup_free(&regroups);
+    lwp_log_progress(NULL);
+    status = analyze_write_all(&profile, root, dirs, count, out_path, out_dir, err);
+    json_decref(root);
+out:
+    lwp_profile_fini(&profile);
+    return lwp_ranks_status(status, err);
+}
+
+int lwp_analyze(const char *const *dirs, size_t count, const char *out_path, struct lwp_error *err)
+{
+    return analyze_all(dirs, count, out_path, NULL, err);
+}
+
+/* ---- merged results ---- */
+
+/* What a merged result was made of: an array of paths, owned by the caller. NULL: DIR is no merged result. */
+static json_t *analyze_merged_of(const char *dir)
+{
+    char path[4096];
+    if (snprintf(path, sizeof path, "%s/run.json", dir) >= (int)sizeof path)
+        return NULL;
+    json_t *run = lwp_json_read(path, 0, NULL), *merged = json_object_get(run, "merged");
+    bool sound = json_is_array(merged) && json_array_size(merged) > 0;
+    for (size_t i = 0; sound && i < json_array_size(merged); i++)
+        sound = json_is_string(json_array_get(merged, i));
+    merged = sound ? json_incref(merged) : NULL;
+    json_decref(run);
+    return merged;
+}
+
+/* Replaces merged results among `dirs` by their parts. The texts live as long as *parts. */
+static const char **analyze_parts(const char *const *dirs, size_t *count, json_t **parts)
+{
+    const char **all = NULL;
+    size_t made = 0, room = 0, given = *count;
+    *parts = json_array();
+    for (size_t i = 0; i < given; i++) {
+        json_t *merged = analyze_merged_of(dirs[i]), *one;
+        size_t k;
+        json_array_foreach(merged, k, one)
+        {
+            LWP_GROW(&all, made, &room);
+            all[made++] = json_string_value(one);
+        }
+        if (!merged) {
+            LWP_GROW(&all, made, &room);
+            all[made++] = dirs[i];
+        }
+        json_array_append_new(*parts, merged ? merged : json_null());
+    }
+    *count = made;
+    return all;
+}
+
+static bool analyze_holds_samples(const char *dir)
+{
+    DIR *folder = opendir(dir);
+    struct dirent *entry;
+    bool holds = false;
+    while (folder && !holds && (entry = readdir(folder)))
+        holds =
+            (entry->d_name[0] == 'p' || entry->d_name[0] == 'r') && entry->d_name[1] >= '0' && entry->d_name[1] <= '9';
+    if (folder)
+        closedir(folder);
+    return holds;
+}
+
+int lwp_analyze_merge(const char *const *dirs, size_t count, const char *out_dir, struct lwp_error *err)
+{
+    char path[4096];
+    json_t *parts;
+    if (snprintf(path, sizeof path, "%s/analysis.json", out_dir) >= (int)sizeof path)
+        return lwp_error_set(err, LWP_ERR_USAGE, "the path '%s' is too long", out_dir);
+    if (analyze_holds_samples(out_dir))
+        return lwp_error_set(err, LWP_ERR_USAGE, "'%s' holds samples of its own; name another folder to merge into",
+                             out_dir);
+    const char **all = analyze_parts(dirs, &count, &parts);
+    bool made = false;
+    int status = lwp_ranks_first() ? analyze_folder(out_dir, &made, err) : LWP_OK; /* better known now than after all the work */
+    if (!status && made)
+        rmdir(out_dir);
+    status = lwp_ranks_status(status, err);
+    if (!status)
+        status = analyze_all(all, count, path, out_dir, err);
+    if (status && made)
+        rmdir(out_dir); /* stays when something is in it */
+    free(all);
+    json_decref(parts);
+    return status;
+}
+
+/* ---- is the answer on disk still good? ---- */
+
+static bool analyze_newer(const struct stat *a, const struct stat *b)
+{
+    return a->st_mtim.tv_sec != b->st_mtim.tv_sec ? a->st_mtim.tv_sec > b->st_mtim.tv_sec
+                                                  : a->st_mtim.tv_nsec >= b->st_mtim.tv_nsec;
+}
+
+/* Whether something that ends in .lwps in `dir`, or run.json, is newer than the answer. */
+static bool analyze_input_newer(const char *dir, const struct stat *answer, int depth)
+{
+    DIR *folder = opendir(dir);
+    struct dirent *entry;
+    bool newer = false;
+    while (folder && !newer && (entry = readdir(folder))) {
+        char path[4096];
+        struct stat info;
+        size_t length = strlen(entry->d_name);
+        if (entry->d_name[0] == '.' || length < 2 ||
+            snprintf(path, sizeof path, "%s/%s", dir, entry->d_name) >= (int)sizeof path || stat(path, &info))
+            continue;
+        if (S_ISDIR(info.st_mode))
+            newer = depth < 2 && (entry->d_name[0] == 'p' || entry->d_name[0] == 'r') &&
+                    analyze_input_newer(path, answer, depth + 1);
+        else if ((length > 5 && strncmp(entry->d_name, "run.", 4) == 0 &&
+                  strcmp(entry->d_name + length - 5, ".json") == 0) ||
+                 (length > 5 && strcmp(entry->d_name + length - 5, ".lwps") == 0))
+            newer = analyze_newer(&info, answer);
+    }
+    if (folder)
+        closedir(folder);
+    return newer;
+}
+
+static bool analyze_is_good(const char *dir, const char *path)
+{
+    struct stat answer, self;
+    if (stat(path, &answer) || analyze_input_newer(dir, &answer, 0))
+        return false;
+    if (stat("/proc/self/exe", &self) == 0 && analyze_newer(&self, &answer)) /* another build of lwp */
+        return false;
+    json_t *root = lwp_json_read(path, 0, NULL);
+    const char *version = json_string_value(json_object_get(root, "lwp_version"));
+    bool good = version && strcmp(version, LWP_VERSION) == 0 && json_is_array(json_object_get(root, "findings"));
+    json_decref(root);
+    return good;
+}
+
+int lwp_analyze_directory(const char *dir, bool force, bool *made, struct lwp_error *err)
+{
+    char path[4096];
+    if (snprintf(path, sizeof path, "%s/analysis.json", dir) >= (int)sizeof path)
+        return lwp_error_set(err, LWP_ERR_USAGE, "the path '%s' is too long", dir);
+    json_t *merged = analyze_merged_of(dir), *one;
+    bool good = !force && lwp_ranks_first() && analyze_is_good(dir, path), gone = false;
+    struct stat answer, part;
+    size_t i;
+    int status = LWP_OK;
+    json_array_foreach(merged, i, one)
+    {
+        gone |= stat(json_string_value(one), &part) != 0;
+        good = good && (gone || stat(path, &answer) || !analyze_input_newer(json_string_value(one), &answer, 0));
+    }
+    if (merged && gone && !force && stat(path, &answer) == 0) /* all that is left */
+        good = true;
+    good = lwp_ranks_agree(good);
+    if (made)
+        *made = !good;
+    if (!good)
+        status = merged ? lwp_analyze_merge(&dir, 1, dir, err) : lwp_analyze(&dir, 1, path, err);
+    json_decref(merged);
+    return status;
+}

@@ -1,0 +1,280 @@
+/* "objects" of analysis.json: those worth showing and those that some advice is about, each with its fields and the
+ * loops that use it. */
+#include "analysis/json/json_parts.h"
+
+#include "analysis/elements/element_place.h"
+#include "analysis/profile/objects.h"
+#include "analysis/profile/streams.h"
+#include "format/record.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OBJECTS_LISTED = 300 };
+
+/* Accesses that lie in the bytes given of an element, judged by the offsets sampled. */
+static double json_accesses_in(const struct lwp_profile *profile, const struct lwp_layout *layout, uint64_t offset,
+                               uint64_t bytes)
+{
+    uint64_t offsets[LWP_RESERVOIR], place;
+    double accesses = 0;
+    for (size_t k = 0; k < layout->object_count; k++)
+        for (uint32_t i = profile->object_streams[layout->objects[k]]; i != LWP_NONE;
+             i = profile->streams[i].next_of_object) {
+            const struct lwp_stream *stream = &profile->streams[i];
+            size_t count = lwp_streams_offsets(stream, offsets, LWP_RESERVOIR), inside = 0;
+            for (size_t o = 0; o < count; o++)
+                inside += lwp_element_place(&profile->objects[layout->objects[k]], offsets[o], &place) &&
+                          place < offset + bytes && place + (stream->bytes ? stream->bytes : 1) > offset;
+            if (count)
+                accesses += (double)stream->accesses * (double)inside / (double)count;
+        }
+    return accesses;
+}
+
+/* The members of a member that is a struct, as far as they were seen used. */
+static json_t *json_parts(const struct lwp_profile *profile, const struct lwp_layout *layout,
+                          const struct lwp_layout_field *field)
+{
+    json_t *parts = json_array();
+    for (uint32_t i = 0; layout->type && layout->type->parts && i < layout->type->field_count; i++) {
+        const struct lwp_field *member = &layout->type->fields[i];
+        const struct lwp_parts *all = &layout->type->parts[i];
+        if (member->offset != field->offset || member->bytes != field->bytes)
+            continue;
+        for (uint32_t p = 0; p < all->count; p++) {
+            const struct lwp_field *part = &all->items[p];
+            double accesses = json_accesses_in(profile, layout, part->offset, part->bytes);
+            if (accesses >= 0.5)
+                json_array_append_new(parts,
+                                      json_pack("{s:o,s:o,s:o,s:o}", "offset", lwp_json_count(part->offset), "bytes",
+                                                lwp_json_count(part->bytes), "name", lwp_json_text(part->name),
+                                                "samples", lwp_json_count((uint64_t)(accesses + 0.5))));
+        }
+    }
+    return parts;
+}
+
+static json_t *json_fields(const struct lwp_profile *profile, const struct lwp_layout *layout)
+{
+    json_t *fields = json_array();
+    for (size_t f = 0; f < layout->field_count; f++) {
+        const struct lwp_layout_field *field = &layout->fields[f];
+        json_t *one = json_pack("{s:o,s:o,s:o,s:o,s:o,s:o}", "offset", lwp_json_count(field->offset), "bytes",
+                                lwp_json_count(field->bytes), "name", lwp_json_text(field->name), "share",
+                                lwp_json_share(field->observed / profile->total.weight), "loop_share",
+                                lwp_json_share(field->weight / profile->total.weight), "samples",
+                                lwp_json_count(field->accesses));
+        json_t *parts = json_parts(profile, layout, field);
+        if (json_array_size(parts))
+            json_object_set(one, "parts", parts);
+        json_decref(parts);
+        json_array_append_new(fields, one);
+    }
+    return fields;
+}
+
+static json_t *json_object_loops(struct lwp_json_tables *tables, const struct lwp_layout *layout)
+{
+    json_t *loops = json_array();
+    for (size_t i = 0; i < layout->loop_count; i++) {
+        const struct lwp_layout_loop *loop = &layout->loops[i];
+        if (loop->region == LWP_NONE)
+            continue;
+        json_t *offsets = json_array(), *names = json_array();
+        for (size_t f = 0; f < layout->field_count; f++)
+            if (loop->uses[f]) {
+                json_array_append_new(offsets, lwp_json_count(layout->fields[f].offset));
+                json_array_append_new(names, lwp_json_text(layout->fields[f].name));
+            }
+        json_array_append_new(loops,
+                              json_pack("{s:o,s:o,s:o,s:o,s:o,s:o}", "loop", lwp_json_loop(tables, loop->region),
+                                        "share", lwp_json_share(loop->weight.weight / tables->profile->total.weight),
+                                        "stride", lwp_json_known(loop->stride), "offsets", offsets, "fields", names,
+                                        "samples", lwp_json_count(loop->accesses)));
+    }
+    return loops;
+}
+
+/* Objects without a structure still say where they are used. */
+static json_t *json_plain_loops(struct lwp_json_tables *tables, uint32_t index)
+{
+    struct lwp_profile *profile = tables->profile;
+    struct {
+        uint32_t region;
+        double weight;
+        uint64_t accesses, stride, stride_accesses;
+    } rows[64];
+    size_t count = 0;
+    for (uint32_t i = profile->object_streams[index]; i != LWP_NONE; i = profile->streams[i].next_of_object) {
+        const struct lwp_stream *stream = &profile->streams[i];
+        size_t row = 0;
+        if (stream->region == LWP_NONE)
+            continue;
+        while (row < count && rows[row].region != stream->region)
+            row++;
+        if (row == count) {
+            if (count == sizeof rows / sizeof *rows)
+                continue;
+            memset(&rows[count], 0, sizeof rows[count]);
+            rows[count++].region = stream->region;
+        }
+        rows[row].weight += stream->weight.weight;
+        rows[row].accesses += stream->accesses;
+        if (stream->accesses > rows[row].stride_accesses) {
+            rows[row].stride_accesses = stream->accesses;
+            rows[row].stride = stream->stride.bytes;
+        }
+    }
+    json_t *loops = json_array();
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(loops,
+                              json_pack("{s:o,s:o,s:o,s:[],s:[],s:o}", "loop", lwp_json_loop(tables, rows[i].region),
+                                        "share", lwp_json_share(rows[i].weight / profile->total.weight), "stride",
+                                        lwp_json_known(rows[i].stride), "offsets", "fields", "samples",
+                                        lwp_json_count(rows[i].accesses)));
+    return loops;
+}
+
+/* Where people would look for the allocation: past libraries and allocation wrappers. */
+static json_t *json_site(struct lwp_profile *profile, const struct lwp_object *object)
+{
+    struct lwp_frame frame;
+    uint32_t node;
+    if (!object->context || !lwp_objects_site(profile, object->context, &frame, &node))
+        return json_null();
+    return lwp_json_frame(&frame, profile->contexts[node].module, profile->contexts[node].address);
+}
+
+/* Where the type is declared: what is to be changed. */
+static json_t *json_declared(const struct lwp_object *object)
+{
+    if (!object->type || !object->type->file || !object->type->line)
+        return json_null();
+    return json_pack("{s:o,s:i}", "file", lwp_json_text(object->type->file), "line", (int)object->type->line);
+}
+
+static json_t *json_one_object(struct lwp_json_tables *tables, const struct lwp_splits *splits, uint32_t index)
+{
+    static const char *const kinds[] = {"heap", "static", "stack", "mmap", "unknown"};
+    struct lwp_profile *profile = tables->profile;
+    const struct lwp_object *object = &profile->objects[index];
+    const struct lwp_layout *layout = splits->of_object[index];
+    struct lwp_share share = lwp_share_of(&object->weight, &profile->total);
+    struct lwp_share stall = lwp_share_of(&object->weight, &profile->stalled);
+    json_t *json = json_object();
+    json_object_set_new(json, "kind", json_string(kinds[object->kind]));
+    json_object_set_new(json, "name", lwp_json_text(lwp_objects_name(profile, index)));
+    json_object_set_new(json, "type", lwp_json_text(object->type ? object->type->name : NULL));
+    json_object_set_new(json, "declared", json_declared(object));
+    json_object_set_new(json, "bytes", lwp_json_known(object->bytes));
+    json_object_set_new(json, "element_bytes", lwp_json_known(object->element_bytes));
+    json_object_set_new(json, "element_probability",
+                        object->element_bytes ? lwp_json_share(object->element_probability) : json_null());
+    json_object_set_new(json, "element_start", lwp_json_count(object->element_start));
+    json_object_set_new(json, "elements",
+                        lwp_json_known(lwp_element_count(object)));
+    json_object_set_new(json, "allocations", lwp_json_known(object->allocations));
+    json_object_set_new(json, "context", lwp_json_context(tables, object->context));
+    json_object_set_new(json, "common_context", lwp_json_context(tables, object->common));
+    json_object_set_new(json, "site", json_site(profile, object));
+    json_object_set_new(json, "module", lwp_json_id(object->module));
+    json_object_set_new(json, "share", lwp_json_share(share.value));
+    json_object_set_new(json, "share_ci", json_pack("[o,o]", lwp_json_share(share.low), lwp_json_share(share.high)));
+    json_object_set_new(json, "stall_share", lwp_json_share(stall.value));
+    json_object_set_new(json, "time_share",
+                        lwp_json_share(fmin(1, object->time_weight / fmax(1, profile->total.weight))));
+    json_object_set_new(json, "samples", lwp_json_count(object->weight.samples));
+    json_object_set_new(json, "accesses", lwp_json_count(object->accesses));
+    json_object_set_new(json, "loads", lwp_json_count(object->loads));
+    json_object_set_new(json, "stores", lwp_json_count(object->stores));
+    json_object_set_new(json, "single", json_boolean(object->single));
+    json_object_set_new(json, "fields", layout ? json_fields(profile, layout) : json_array());
+    json_object_set_new(json, "loops", layout ? json_object_loops(tables, layout) : json_plain_loops(tables, index));
+    return json;
+}
+
+struct json_heat {
+    double weight;
+    uint64_t accesses, key;
+    uint32_t object;
+};
+
+static int json_heat_compare(const void *a, const void *b)
+{
+    const struct json_heat *x = a, *y = b;
+    if (x->weight != y->weight)
+        return x->weight < y->weight ? 1 : -1;
+    if (x->accesses != y->accesses)
+        return x->accesses < y->accesses ? 1 : -1;
+    return (x->key > y->key) - (x->key < y->key);
+}
+
+static struct json_heat json_heat(const struct lwp_profile *profile, size_t i)
+{
+    const struct lwp_object *object = &profile->objects[i];
+    return (struct json_heat){object->weight.weight, object->accesses, object->key, (uint32_t)i};
+}
+
+/* The last of the OBJECTS_LISTED hottest, or of all. There are too many to sort them: whenever twice as many are
+ * gathered, the cooler half goes. */
+static struct json_heat json_last_listed(const struct lwp_profile *profile)
+{
+    struct json_heat hottest[2 * OBJECTS_LISTED] = {{.weight = 0}};
+    size_t count = 0;
+    bool full = false;
+    for (size_t i = 0; i < profile->object_count; i++) {
+        const struct json_heat heat = json_heat(profile, i);
+        if (!profile->objects[i].accessed ||
+            (full && json_heat_compare(&heat, &hottest[OBJECTS_LISTED - 1]) > 0))
+            continue;
+        hottest[count++] = heat;
+        if (count < 2 * OBJECTS_LISTED)
+            continue;
+        qsort(hottest, count, sizeof *hottest, json_heat_compare);
+        count = OBJECTS_LISTED;
+        full = true;
+    }
+    qsort(hottest, count, sizeof *hottest, json_heat_compare);
+    if (count > OBJECTS_LISTED)
+        count = OBJECTS_LISTED;
+    return hottest[count ? count - 1 : 0];
+}
+
+json_t *lwp_json_objects(struct lwp_json_tables *tables, const struct lwp_splits *splits,
+                         const struct lwp_regroups *regroups)
+{
+    struct lwp_profile *profile = tables->profile;
+    json_t *objects = json_array();
+    const struct json_heat last = json_last_listed(profile);
+    struct json_heat *order = NULL;
+    size_t count = 0, room = 0;
+    bool *needed = lwp_arena_alloc(profile->arena, profile->object_count + 1, sizeof *needed);
+    for (size_t s = 0; s < splits->count; s++)
+        for (size_t k = 0; k < splits->splits[s].layout->object_count; k++)
+            needed[splits->splits[s].layout->objects[k]] = true;
+    for (size_t c = 0; regroups && c < regroups->candidates.count; c++)
+        needed[regroups->candidates.arrays[c].object] = true;
+    for (size_t i = 0; i < profile->object_count; i++) {
+        const struct json_heat heat = json_heat(profile, i);
+        if (profile->objects[i].accessed && (needed[i] || json_heat_compare(&heat, &last) <= 0)) {
+            LWP_GROW(&order, count, &room);
+            order[count++] = heat;
+        }
+    }
+    if (count)
+        qsort(order, count, sizeof *order, json_heat_compare);
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t index = order[i].object;
+        struct lwp_object *object = &profile->objects[index];
+        if (!needed[index] &&
+            (i >= OBJECTS_LISTED || object->weight.weight < lwp_json_share_listed * profile->total.weight) &&
+            (i >= OBJECTS_LISTED / 4 || object->element_bytes == 0))
+            continue;
+        object->reported = (uint32_t)json_array_size(objects);
+        json_array_append_new(objects, json_one_object(tables, splits, index));
+    }
+    free(order);
+    return objects;
+}

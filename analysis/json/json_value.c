@@ -1,0 +1,74 @@
+#include "analysis/json/json_value.h"
+
+#include "analysis/program/code.h"
+#include "base/utf8.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+json_t *lwp_json_text(const char *text)
+{
+    if (!text)
+        return json_null();
+    char *clean = lwp_utf8_clean(text);
+    json_t *value = clean ? json_string(clean) : json_null();
+    free(clean);
+    return value;
+}
+
+json_t *lwp_json_share(double value)
+{
+    return json_real(isfinite(value) ? round(value * 1e6) / 1e6 : 0);
+}
+
+json_t *lwp_json_real(double value)
+{
+    return isfinite(value) ? lwp_json_share(value) : json_null();
+}
+
+json_t *lwp_json_measured(double value)
+{
+    return value >= 0 ? lwp_json_real(value) : json_null();
+}
+
+json_t *lwp_json_range(double low, double high)
+{
+    return low >= 0 ? json_pack("[o,o]", lwp_json_real(low), lwp_json_real(high)) : json_null();
+}
+
+json_t *lwp_json_count(uint64_t value)
+{
+    return json_integer((json_int_t)(value > INT64_MAX ? INT64_MAX : value));
+}
+
+json_t *lwp_json_known(uint64_t value)
+{
+    return value ? lwp_json_count(value) : json_null();
+}
+
+json_t *lwp_json_id(uint32_t id)
+{
+    return id == LWP_NONE ? json_null() : json_integer(id);
+}
+
+json_t *lwp_json_interval(const struct lwp_share *share)
+{
+    return json_pack("[o,o]", lwp_json_share(share->low), lwp_json_share(share->high));
+}
+
+const char *lwp_json_string(const json_t *object, const char *key)
+{
+    return json_string_value(json_object_get(object, key));
+}
+
+const char *lwp_json_string_or(const json_t *object, const char *key, const char *otherwise)
+{
+    const char *text = lwp_json_string(object, key);
+    return text ? text : otherwise;
+}
+
+double lwp_json_number(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    return json_is_number(value) ? json_number_value(value) : -1;
+}

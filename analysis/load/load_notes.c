@@ -1,0 +1,66 @@
+#include "analysis/load/load_notes.h"
+
+#include "base/arena.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NOTE_TEXT = 600 }; /* bytes */
+
+void load_note(struct load_notes *notes, uint32_t number, uint32_t sequence, const char *format, ...)
+{
+    char text[NOTE_TEXT];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    char *copy = strdup(text);
+    if (!copy)
+        return;
+    pthread_mutex_lock(&notes->lock);
+    LWP_GROW(&notes->items, notes->count, &notes->room);
+    notes->items[notes->count++] = (struct load_note){number, sequence, copy};
+    pthread_mutex_unlock(&notes->lock);
+}
+
+void load_note_damage(struct load_notes *notes, uint32_t number, const char *path, const struct lwps_damage *damage)
+{
+    if (damage->unknown_blocks)
+        load_note(notes, number, LOAD_NOTES_KEPT + 1, "%s: %llu blocks of a newer lwp were skipped.", path,
+                  (unsigned long long)damage->unknown_blocks);
+    if (damage->bad_blocks)
+        load_note(notes, number, LOAD_NOTES_KEPT + 2, "%s: %llu damaged blocks were skipped; the rest was used.", path,
+                  (unsigned long long)damage->bad_blocks);
+    if (damage->torn_bytes)
+        load_note(notes, number, LOAD_NOTES_KEPT + 3, "%s: the last %llu bytes are no whole block and were left out.", path,
+                  (unsigned long long)damage->torn_bytes);
+    else if (damage->incomplete)
+        load_note(notes, number, LOAD_NOTES_KEPT + 4,
+                  "%s was not closed in order: the program was killed, or the file was cut.", path);
+}
+
+static int load_note_compare(const void *a, const void *b)
+{
+    const struct load_note *x = a, *y = b;
+    if (x->number != y->number)
+        return x->number < y->number ? -1 : 1;
+    return (x->sequence > y->sequence) - (x->sequence < y->sequence);
+}
+
+void load_notes_settle(struct load_notes *notes, struct lwp_profile *profile)
+{
+    if (notes->count)
+        qsort(notes->items, notes->count, sizeof *notes->items, load_note_compare);
+    for (size_t i = 0; i < notes->count; i++)
+        lwp_profile_note(profile, "%s", notes->items[i].text);
+}
+
+void load_notes_free(struct load_notes *notes)
+{
+    for (size_t i = 0; i < notes->count; i++)
+        free(notes->items[i].text);
+    free(notes->items);
+    pthread_mutex_destroy(&notes->lock);
+}

@@ -1,0 +1,141 @@
+/* One process: the modules, blocks and pools of its process.lwps, and what it says of itself. */
+#include "analysis/load/address_map_objects.h"
+#include "analysis/load/load_internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* What a visitor of process.lwps is given. */
+struct load_visit {
+    struct load *load;
+    struct load_process *process;
+    struct lwps_file file;
+    uint32_t notes;
+};
+
+static int load_process_file(void *to, const struct lwps_file *file)
+{
+    struct load_visit *visit = to;
+    visit->file = *file;
+    lwp_address_map_start(visit->process->space, file->start_ns);
+    return 0;
+}
+
+static int load_process_record(void *to, const struct lwps_process *record)
+{
+    struct load_visit *visit = to;
+    struct lwp_profile *profile = visit->load->profile;
+    size_t size = record->command_bytes;
+    pthread_mutex_lock(&profile->lock);
+    char *command = lwp_arena_alloc(profile->arena, size + 1, 1);
+    pthread_mutex_unlock(&profile->lock);
+    memcpy(command, record->command, size);
+    while (size && command[size - 1] == '\0')
+        size--;
+    for (size_t i = 0; i < size; i++)
+        if (command[i] == '\0')
+            command[i] = ' ';
+    visit->process->summary->command = command;
+    visit->process->summary->pid = record->pid;
+    return 0;
+}
+
+static int load_module(void *to, const struct lwps_module *record)
+{
+    lwp_address_map_module(((struct load_visit *)to)->process->space, record);
+    return 0;
+}
+
+static int load_module_end(void *to, const struct lwps_module_end *record)
+{
+    lwp_address_map_module_end(((struct load_visit *)to)->process->space, record);
+    return 0;
+}
+
+static int load_process_context(void *to, const struct lwps_context *record)
+{
+    lwp_address_map_context(((struct load_visit *)to)->process->space, record);
+    return 0;
+}
+
+static int load_pool(void *to, const struct lwps_pool *record)
+{
+    lwp_address_map_pool(((struct load_visit *)to)->process->space, record);
+    return 0;
+}
+
+static int load_pool_count(void *to, const struct lwps_pool_count *record)
+{
+    lwp_address_map_pool_count(((struct load_visit *)to)->process->space, record);
+    return 0;
+}
+
+static int load_block(void *to, const struct lwps_block *record)
+{
+    lwp_address_map_block(((struct load_visit *)to)->process->space, record);
+    return 0;
+}
+
+static int load_block_end(void *to, const struct lwps_block_end *record)
+{
+    lwp_address_map_block_end(((struct load_visit *)to)->process->space, record);
+    return 0;
+}
+
+static int load_totals(void *to, const struct lwps_totals *record)
+{
+    struct load_process *process = ((struct load_visit *)to)->process;
+    process->totals = *record;
+    process->has_totals = true;
+    return 0;
+}
+
+static int load_note_record(void *to, const struct lwps_note *record)
+{
+    struct load_visit *visit = to;
+    if (visit->notes < LOAD_NOTES_KEPT)
+        load_note(&visit->load->notes, visit->process->input->number, visit->notes++, "%s", record->text);
+    return 0;
+}
+
+static const struct lwps_visitor process_visitor = {.file = load_process_file,
+                                                    .process = load_process_record,
+                                                    .module = load_module,
+                                                    .module_end = load_module_end,
+                                                    .context = load_process_context,
+                                                    .pool = load_pool,
+                                                    .pool_count = load_pool_count,
+                                                    .block = load_block,
+                                                    .block_end = load_block_end,
+                                                    .totals = load_totals,
+                                                    .note = load_note_record};
+
+void load_open(struct load *load, size_t index, struct lwp_resolver *resolver)
+{
+    struct load_process *process = &load->processes[index];
+    struct load_visit visit = {.load = load, .process = process};
+    char path[4096], shown[LOAD_PATH_TEXT];
+    struct lwps_damage damage = {0};
+    struct lwp_error err = {0};
+    process->space = lwp_address_map_new(load->profile, (uint32_t)index);
+    snprintf(path, sizeof path, "%s/process.lwps", process->input->path);
+    snprintf(shown, sizeof shown, "%s/process.lwps", process->input->shown);
+    if (lwps_read(path, &process_visitor, &visit, &damage, &err))
+        load_note(&load->notes, process->input->number, LOAD_NOTES_KEPT, "Not used: %s", err.text);
+    load_note_damage(&load->notes, process->input->number, shown, &damage);
+    process->lost = visit.file.lost_records;
+    if (lwp_address_map_refused(process->space))
+        load_note(&load->notes, process->input->number, LOAD_NOTES_KEPT, "%s: %llu modules and heap blocks are too many and were left out.", shown,
+                  (unsigned long long)lwp_address_map_refused(process->space));
+
+    pthread_mutex_lock(&load->lock);
+    while (load->modules != index)
+        pthread_cond_wait(&load->changed, &load->lock);
+    pthread_mutex_unlock(&load->lock);
+    lwp_address_map_modules(process->space);
+    pthread_mutex_lock(&load->lock);
+    load->modules++;
+    pthread_cond_broadcast(&load->changed);
+    pthread_mutex_unlock(&load->lock);
+    lwp_address_map_objects(process->space, resolver);
+}

@@ -1,0 +1,219 @@
+/* The way of a sample: its instruction -> function and loop; each access's address -> object and offset; both -> a
+ * stream of this thread's shard, where it is counted and forgotten. Each step needs lines of memory that no cache
+ * holds, and waiting for many at once takes little longer than for one: so all accesses of a batch make one step, which
+ * asks for the lines of the next, before the first makes the next. */
+#include "analysis/load/sample_batch.h"
+
+void lwp_batch_begin(struct lwp_batch *batch, uint64_t seed)
+{
+    batch->seed = seed;
+    batch->counter = 0;
+    batch->code_reused = lwp_address_map_reuses_code(batch->owners->space);
+}
+
+/* ---- samples in ---- */
+
+/* Whose memory it went to, if that can be told without the search for its address. */
+static inline void batch_owner(struct lwp_batch *batch, struct lwp_batch_access *to, const struct lwps_access *access,
+                               uint64_t time)
+{
+    enum { PAGE_BITS = 12 };
+    if (!(access->flags & LWPS_ACCESS_KNOWN) || access->home != LWPS_HOME_ADDRESS) {
+        to->object = lwp_data_attribution_find(batch->owners, access, time, &to->offset);
+        return;
+    }
+    to->object = to->hint = LWP_NONE;
+    if (batch->address_count && access->address >> PAGE_BITS == batch->page)
+        return; /* in the same block, or it is searched for again */
+    batch->page = access->address >> PAGE_BITS;
+    to->hint = batch->address_count;
+    batch->addresses[batch->address_count++] = access->address;
+}
+
+static inline bool batch_is_fair(const struct lwps_access *access)
+{
+    return lwp_stream_is_fair(access->source, access->flags);
+}
+
+static inline void batch_sums(struct lwp_batch *batch, const struct lwps_sample *sample, uint32_t part, bool weighted,
+                              bool known)
+{
+    struct lwp_shard *shard = batch->shard;
+    lwp_sum_add(&shard->total, sample->weight);
+    lwp_interaction_sample(&shard->shared, sample->time, sample->weight);
+    if (weighted)
+        lwp_sum_add(&shard->stalled, sample->weight);
+    else if (sample->kind != LWPS_SAMPLE_COMPUTE)
+        shard->unknown_weight += sample->weight;
+    if (part != LWP_NONE)
+        lwp_shard_part(shard, part, sample->weight);
+    shard->samples++;
+    shard->samples_with_address += known;
+}
+
+void lwp_batch_add(struct lwp_batch *batch, const struct lwps_sample *sample)
+{
+    unsigned count = sample->access_count <= LWPS_ACCESSES_MAX ? sample->access_count : LWPS_ACCESSES_MAX;
+    if (batch->access_count + count > LWP_BATCH_ACCESSES || batch->sample_count == LWP_BATCH_SAMPLES)
+        lwp_batch_flush(batch);
+    struct lwp_file_locations *places = batch->places;
+    if (batch->code_reused)
+        places->round++;
+    const uint32_t first = batch->access_count;
+    const uint32_t function = lwp_file_locations_at(places, sample->context, sample->ip, sample->time)->spot->function_id;
+    struct lwp_batch_access *to = &batch->accesses[first];
+    uint32_t part = LWP_NONE, known = 0;
+    bool weighted = false, led = false;
+    for (unsigned i = 0; i < count; i++) {
+        const struct lwps_access *access = &sample->access[i];
+        bool is_known = access->flags & LWPS_ACCESS_KNOWN;
+        bool is_weighted = (access->flags & LWPS_ACCESS_WEIGHTED) && !weighted;
+        if (!is_weighted && !is_known)
+            continue;
+        struct lwp_file_location *place = lwp_file_locations_at(places, sample->context, access->ip, sample->time);
+        to->spot = place->spot;
+        if (place->spot->function_id == function) {
+            lwp_file_locations_below(places, place);
+            to->functions = place->functions;
+            to->part = place->part;
+        } else { /* the context is that of the interrupted function; what the walk met elsewhere has another one */
+            to->functions = lwp_file_locations_path(places, sample->context, LWP_PATH_FUNCTIONS);
+            to->part = place->spot->part;
+        }
+        batch_owner(batch, to, access, sample->time);
+        to->address = access->address;
+        to->rank = lwp_stream_rank(lwp_hash_mix(batch->seed, batch->counter++), batch_is_fair(access));
+        to->bytes = access->bytes;
+        to->flags = access->flags;
+        to->sample = (uint8_t)batch->sample_count;
+        to->back = is_known && led ? (uint8_t)(to - &batch->accesses[first]) : 0;
+        to->weighted = is_weighted;
+        to->close = i > 0 && batch_is_fair(access) && batch_is_fair(&access[-1]);
+        led |= i == 0;
+        known += is_known;
+        if (is_weighted) {
+            weighted = true;
+            part = to->part;
+        }
+        to++;
+    }
+    batch->access_count = (uint32_t)(to - batch->accesses);
+    batch->samples[batch->sample_count++] =
+        (struct lwp_batch_sample){.time = sample->time,
+                                  .since_start = lwp_address_map_time(batch->owners->space, sample->time),
+                                  .weight = sample->weight,
+                                  .first = first,
+                                  .count = batch->access_count - first,
+                                  .known = known};
+    if (!weighted)
+        part = lwp_file_locations_below(places, lwp_file_locations_at(places, sample->context, sample->ip, sample->time))->part;
+    batch_sums(batch, sample, part, weighted, known);
+}
+
+/* ---- and out ---- */
+
+static inline struct lwp_stream_key batch_key(const struct lwp_batch_access *access)
+{
+    return (struct lwp_stream_key){access->object, access->part, access->spot->id};
+}
+
+static void batch_objects(struct lwp_batch *batch, uint64_t *hashes)
+{
+    uint32_t hints[LWP_BATCH_ACCESSES];
+    lwp_address_map_hints(batch->owners->space, batch->addresses, batch->address_count, hints);
+    for (uint32_t i = 0; i < batch->access_count; i++) {
+        struct lwp_batch_access *access = &batch->accesses[i];
+        if (access->object == LWP_NONE)
+            access->object = lwp_data_attribution_of_address(batch->owners, access->address, batch->samples[access->sample].time,
+                                                   access->hint == LWP_NONE ? LWP_NONE : hints[access->hint],
+                                                   &access->offset);
+        struct lwp_stream_key key = batch_key(access);
+        hashes[i] = lwp_stream_hash(&key);
+        lwp_stream_table_soon(&batch->shard->streams, hashes[i]);
+    }
+}
+
+/* Distances are those within an object. */
+static inline bool batch_is_apart(const struct lwp_batch_access *access)
+{
+    return access->back && access->object == access[-access->back].object;
+}
+
+static void batch_streams(struct lwp_batch *batch, const uint64_t *hashes)
+{
+    const struct lwp_stream_table *streams = &batch->shard->streams;
+    for (uint32_t i = 0; i < batch->access_count; i++) {
+        struct lwp_batch_access *access = &batch->accesses[i];
+        access->stream = lwp_stream_table_next(streams, hashes[i], access->weighted);
+        uint32_t first = batch_is_apart(access) ? access[-access->back].stream : LWP_NONE;
+        if (first != LWP_NONE)
+            __builtin_prefetch(&streams->rests[first].distances);
+    }
+}
+
+static void batch_windows(struct lwp_batch *batch)
+{
+    struct lwp_sample_windows *windows = &batch->shard->windows;
+    for (uint32_t s = 0; s < batch->sample_count; s++) {
+        const struct lwp_batch_sample *sample = &batch->samples[s];
+        struct lwp_traversal_access walk[LWPS_ACCESSES_MAX];
+        int count = 0;
+        for (uint32_t i = 0; i < sample->count && lwp_sample_windows_wants(windows); i++) {
+            const struct lwp_batch_access *access = &batch->accesses[sample->first + i];
+            if (access->flags & LWPS_ACCESS_KNOWN)
+                walk[count++] = (struct lwp_traversal_access){.object = access->object,
+                                                         .region = access->part,
+                                                         .code = access->spot->address,
+                                                         .offset = access->offset,
+                                                         .close = access->close};
+        }
+        lwp_sample_windows_sample(windows, walk, (int)sample->known, sample->since_start);
+    }
+}
+
+static inline void batch_count(struct lwp_batch *batch, struct lwp_batch_access *access, uint64_t hash)
+{
+    struct lwp_stream_table *streams = &batch->shard->streams;
+    const struct lwp_batch_sample *sample = &batch->samples[access->sample];
+    struct lwp_stream_key key = batch_key(access);
+    if (access->stream == LWP_NONE || !lwp_stream_is(&streams->counts[access->stream], &key))
+        access->stream = lwp_stream_table_at(streams, &key, hash);
+    struct lwp_stream_count *count = &streams->counts[access->stream];
+    lwp_stream_table_count(streams, access->stream,
+                           &(struct lwp_stream_access){.offset = access->offset,
+                                                       .rank = access->rank,
+                                                       .bytes = access->bytes,
+                                                       .flags = access->flags});
+    if (count->common == LWP_NONE)
+        count->common = access->functions;
+    else if (count->common != access->functions && count->common)
+        count->common = lwp_file_locations_common(batch->places, count->common, access->functions);
+    if (sample->since_start < count->first_ns)
+        count->first_ns = sample->since_start;
+    if (sample->since_start > count->last_ns)
+        count->last_ns = sample->since_start;
+    if (access->weighted)
+        lwp_sum_add(&streams->stalls[access->stream], sample->weight);
+    if (batch_is_apart(access)) {
+        const struct lwp_batch_access *first = access - access->back;
+        lwp_stream_table_apart(streams, first->stream, access->address > first->address ? access->address - first->address
+                                                                                        : first->address - access->address);
+    }
+}
+
+void lwp_batch_flush(struct lwp_batch *batch)
+{
+    struct lwp_stream_table *streams = &batch->shard->streams;
+    uint64_t hashes[LWP_BATCH_ACCESSES];
+    batch_objects(batch, hashes);
+    batch_streams(batch, hashes);
+    batch_windows(batch);
+    for (uint32_t i = 0; i < batch->access_count; i++) {
+        const struct lwp_batch_access *access = &batch->accesses[i];
+        if (access->stream != LWP_NONE)
+            lwp_stream_table_expect(streams, access->stream, access->rank);
+    }
+    for (uint32_t i = 0; i < batch->access_count; i++)
+        batch_count(batch, &batch->accesses[i], hashes[i]);
+    batch->sample_count = batch->access_count = batch->address_count = 0;
+}

@@ -1,0 +1,191 @@
+/* Stretches of WINDOW_SAMPLES samples of a thread that follow each other. Each has a rank, a hash of where it was
+ * recorded, and the WINDOWS_MAX of the lowest ranks are kept: a uniform sample, the same in whatever order files are
+ * read and shards are merged, that costs next to nothing for the windows not kept. Runs of less than some hundred
+ * thousand samples are kept whole. */
+#include "analysis/load/sample_windows.h"
+
+#include "analysis/load/pack.h"
+#include "analysis/profile/objects.h"
+
+#include <stdlib.h>
+
+enum { WINDOW_SAMPLES = 16, WINDOW_ACCESSES = 8, WINDOWS_MAX = 1 << 13 };
+
+struct lwp_sample_window {
+    uint64_t rank;
+    uint32_t thread, number;
+    uint32_t samples, accesses;
+    uint64_t times[WINDOW_SAMPLES];
+    uint8_t counts[WINDOW_SAMPLES];
+    struct lwp_traversal_access access[];
+};
+
+void lwp_sample_windows_free(struct lwp_sample_windows *windows)
+{
+    for (size_t i = 0; i < windows->count; i++)
+        free(windows->items[i]);
+    free(windows->items);
+    free(windows->current);
+    *windows = (struct lwp_sample_windows){0};
+}
+
+static int window_rank_compare(const void *a, const void *b)
+{
+    const struct lwp_sample_window *x = *(struct lwp_sample_window *const *)a, *y = *(struct lwp_sample_window *const *)b;
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    if (x->thread != y->thread)
+        return x->thread < y->thread ? -1 : 1;
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+static int window_time_compare(const void *a, const void *b)
+{
+    const struct lwp_sample_window *x = *(struct lwp_sample_window *const *)a, *y = *(struct lwp_sample_window *const *)b;
+    if (x->thread != y->thread)
+        return x->thread < y->thread ? -1 : 1;
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+/* Down to the windows of the lowest ranks. */
+static void windows_prune(struct lwp_sample_windows *windows)
+{
+    if (windows->count <= WINDOWS_MAX)
+        return;
+    qsort(windows->items, windows->count, sizeof(*windows->items), window_rank_compare);
+    while (windows->count > WINDOWS_MAX)
+        free(windows->items[--windows->count]);
+    windows->limit = windows->items[WINDOWS_MAX - 1]->rank;
+}
+
+static void windows_close(struct lwp_sample_windows *windows)
+{
+    struct lwp_sample_window *current = windows->current;
+    if (!windows->chosen || !current->samples)
+        return;
+    struct lwp_sample_window *kept = malloc(sizeof *kept + current->accesses * sizeof *kept->access);
+    if (!kept)
+        return;
+    *kept = *current;
+    for (uint32_t i = 0; i < current->accesses; i++)
+        kept->access[i] = current->access[i];
+    LWP_GROW(&windows->items, windows->count, &windows->room);
+    windows->items[windows->count++] = kept;
+    if (windows->count >= 2 * WINDOWS_MAX)
+        windows_prune(windows);
+}
+
+static void windows_open(struct lwp_sample_windows *windows)
+{
+    uint64_t rank = lwp_hash_mix(windows->seed, windows->number) | 1;
+    windows->chosen = windows->limit == 0 || rank <= windows->limit;
+    windows->left = WINDOW_SAMPLES;
+    *windows->current = (struct lwp_sample_window){.rank = rank, .thread = windows->thread, .number = windows->number};
+    windows->number++;
+}
+
+void lwp_sample_windows_begin(struct lwp_sample_windows *windows, uint32_t thread, uint64_t seed)
+{
+    if (!windows->current)
+        windows->current =
+            malloc(sizeof *windows->current + WINDOW_SAMPLES * WINDOW_ACCESSES * sizeof *windows->current->access);
+    if (!windows->current)
+        abort();
+    windows->thread = thread;
+    windows->seed = seed;
+    windows->number = 0;
+    windows_open(windows);
+}
+
+void lwp_sample_windows_sample(struct lwp_sample_windows *windows, const struct lwp_traversal_access *accesses, int count, uint64_t time)
+{
+    if (count <= 0)
+        return;
+    if (windows->chosen) {
+        struct lwp_sample_window *current = windows->current;
+        if (count > WINDOW_ACCESSES)
+            count = WINDOW_ACCESSES;
+        current->times[current->samples] = time;
+        current->counts[current->samples++] = (uint8_t)count;
+        for (int i = 0; i < count; i++)
+            current->access[current->accesses++] = accesses[i];
+    }
+    if (--windows->left == 0) {
+        windows_close(windows);
+        windows_open(windows);
+    }
+}
+
+void lwp_sample_windows_end(struct lwp_sample_windows *windows)
+{
+    windows_close(windows);
+    windows->chosen = false;
+}
+
+void lwp_sample_windows_merge(struct lwp_sample_windows *into, struct lwp_sample_windows *from)
+{
+    for (size_t i = 0; i < from->count; i++) {
+        LWP_GROW(&into->items, into->count, &into->room);
+        into->items[into->count++] = from->items[i];
+    }
+    from->count = 0;
+    lwp_sample_windows_free(from);
+    windows_prune(into);
+}
+
+void lwp_sample_windows_replay(struct lwp_sample_windows *windows, struct lwp_profile *profile, const uint32_t *objects,
+                        const uint32_t *regions)
+{
+    const struct lwp_sample_window *before = NULL;
+    struct lwp_walker walker = {0};
+    windows_prune(windows);
+    if (windows->count)
+        qsort(windows->items, windows->count, sizeof(*windows->items), window_time_compare);
+    for (size_t i = 0; i < windows->count; i++) {
+        const struct lwp_sample_window *window = windows->items[i];
+        if (!before || before->thread != window->thread || before->number + 1 != window->number)
+            walker = (struct lwp_walker){.thread = window->thread};
+        before = window;
+        const struct lwp_traversal_access *access = window->access;
+        for (uint32_t k = 0; k < window->samples; access += window->counts[k], k++) {
+            struct lwp_traversal_access arrays[WINDOW_ACCESSES];
+            int count = 0;
+            for (uint32_t a = 0; a < window->counts[k]; a++) {
+                uint32_t region = access[a].region == LWP_NONE ? LWP_NONE : regions[access[a].region];
+                uint32_t object = objects[access[a].object];
+                if (region == LWP_NONE || !lwp_objects_is_array(profile, object))
+                    continue;
+                arrays[count] = access[a];
+                arrays[count].object = object;
+                arrays[count++].region = region;
+            }
+            lwp_traversals_sample(&profile->walks, &walker, arrays, count, window->times[k]);
+        }
+    }
+}
+
+void lwp_sample_windows_pack(struct lwp_sample_windows *windows, struct lwp_pack *parcel)
+{
+    struct lwp_sample_window head;
+    windows_prune(windows);
+    size_t count = windows->count;
+    LWP_PACK(parcel, count);
+    for (size_t i = 0; i < count && !parcel->bad; i++) {
+        if (!parcel->taking)
+            head = *windows->items[i];
+        LWP_PACK(parcel, head);
+        parcel->bad |= head.samples > WINDOW_SAMPLES || head.accesses > WINDOW_SAMPLES * WINDOW_ACCESSES;
+        struct lwp_sample_window *window = parcel->taking ? lwp_zeroed(1, sizeof *window + WINDOW_SAMPLES * WINDOW_ACCESSES * sizeof *window->access)
+                                                   : windows->items[i];
+        if (parcel->taking) {
+            *window = head;
+            LWP_GROW(&windows->items, windows->count, &windows->room);
+            windows->items[windows->count++] = window;
+        }
+        for (uint32_t k = 0; k < head.accesses && !parcel->bad; k++) {
+            LWP_PACK(parcel, window->access[k]);
+            lwp_pack_number(parcel, LWP_PACK_OBJECT, &window->access[k].object);
+            lwp_pack_number(parcel, LWP_PACK_PART, &window->access[k].region);
+        }
+    }
+}

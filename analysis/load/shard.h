@@ -1,0 +1,44 @@
+/* What one of several threads has gathered from the files it read. Shards are merged pairwise, and the last one becomes
+ * the profile, with the streams of all. Everything in it is a sum, a minimum, a maximum, a common ancestor or the
+ * lowest ranks of something, so that the result does not depend on who read which file when. */
+#ifndef LWP_ANALYSIS_LOAD_SHARD_H
+#define LWP_ANALYSIS_LOAD_SHARD_H
+
+#include "analysis/load/sample_windows.h"
+#include "analysis/profile/communication_counts.h"
+#include "analysis/profile/locality_counts.h"
+#include "analysis/profile/stream_table.h"
+#include "analysis/profile/thread_interaction.h"
+#include "analysis/profile/watchpoints.h"
+
+/* Start from zero. */
+struct lwp_shard {
+    struct lwp_stream_table streams; /* stays when shards are merged: merge_streams.c joins those of all */
+    struct lwp_sample_windows windows;
+    struct lwp_watchpoints watched;
+    struct lwp_thread_interaction shared;
+    struct lwp_locality_counts locality;
+    struct lwp_communication_counts flows;
+    struct lwp_sum *parts; /* of all samples by the code they fell on (locations.h) */
+    size_t part_count;
+    struct lwp_sum total, stalled;
+    uint64_t unknown_weight, samples, samples_with_address;
+};
+
+/* All but its streams. */
+void lwp_shard_free(struct lwp_shard *shard);
+
+/* Makes room for `count` parts. */
+void lwp_shard_parts(struct lwp_shard *shard, size_t count);
+
+static inline void lwp_shard_part(struct lwp_shard *shard, uint32_t part, uint64_t weight)
+{
+    if (part >= shard->part_count)
+        lwp_shard_parts(shard, (size_t)part + 1);
+    lwp_sum_add(&shard->parts[part], weight);
+}
+
+/* Adds `from` to `into` and frees it, all but its streams. */
+void lwp_shard_merge(struct lwp_shard *into, struct lwp_shard *from);
+
+#endif

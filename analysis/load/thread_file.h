@@ -1,0 +1,29 @@
+/* Samples of one thread's file in, a shard out: every access gets its object, loop and stream. */
+#ifndef LWP_ANALYSIS_LOAD_THREAD_FILE_H
+#define LWP_ANALYSIS_LOAD_THREAD_FILE_H
+
+#include "analysis/caches/hierarchy.h"
+#include "analysis/load/resolver.h"
+#include "analysis/load/shard.h"
+#include "format/reader.h"
+
+/* One reading thread's own state. */
+struct lwp_attribution;
+
+/* `machines`: what traces are replayed on (trace_replay.h). Files whose weights are in another unit are not read. */
+struct lwp_attribution *lwp_attribution_new(struct lwp_resolver *resolver, struct lwp_shard *shard, uint8_t weight_unit,
+                                            const struct lwp_hierarchy_plan *machines);
+void lwp_attribution_free(struct lwp_attribution *attribution);
+
+/* What one file held besides. */
+struct lwp_attributed {
+    uint64_t lost_records;
+    uint8_t other_unit; /* 0, or what its weights are in */
+};
+
+/* Reads t<TID>.lwps of the process in `space`. `number` is the file's among all, in an order that is always the same.
+ */
+int lwp_attribute(struct lwp_attribution *attribution, struct lwp_address_map *space, uint32_t number, const char *path,
+                  struct lwp_attributed *file, struct lwps_damage *damage, struct lwp_error *err);
+
+#endif

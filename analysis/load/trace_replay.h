@@ -1,0 +1,22 @@
+/* One process' trace of accesses: each finds its object and its loop and goes through the models (reuse distances,
+ * caches), which add up to counts. */
+#ifndef LWP_ANALYSIS_LOAD_TRACE_REPLAY_H
+#define LWP_ANALYSIS_LOAD_TRACE_REPLAY_H
+
+#include "analysis/caches/hierarchy.h"
+#include "analysis/load/data_attribution.h"
+#include "analysis/profile/locality_counts.h"
+#include "format/record.h"
+
+struct lwp_trace;
+
+/* `machines`: by enum lwp_machine_of; the first is the one whose distances and strides are counted. */
+struct lwp_trace *lwp_trace_new(const struct lwp_hierarchy_plan *machines, struct lwp_resolver *resolver, struct lwp_data_attribution *owners,
+                                struct lwp_locality_counts *counts);
+void lwp_trace_free(struct lwp_trace *trace);
+
+/* Another file, by its number among all, of so many bytes. */
+void lwp_trace_begin(struct lwp_trace *trace, uint32_t file, uint64_t bytes);
+void lwp_trace_chunk(struct lwp_trace *trace, const struct lwps_trace *record);
+
+#endif

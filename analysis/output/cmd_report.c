@@ -1,0 +1,103 @@
+/* lwp report: the findings as text. */
+#include "analysis/output/formats.h"
+#include "analysis/output/redact.h"
+#include "analysis/output/report.h"
+#include "analysis/review/analysis_file.h"
+#include "base/command.h"
+#include "base/log.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct lwp_option report_options[] = {
+    {.name = "format",
+     .kind = LWP_OPT_CHOICE,
+     .choices = "text|json|markdown|sarif|junit",
+     .argument = "FORMAT",
+     .initial = "text",
+     .help = "for a terminal, a program, a comment, code scanning, or test results"},
+    {.name = "json", .kind = LWP_OPT_FLAG, .help = "print analysis.json: --format json"},
+    {.name = "brief", .kind = LWP_OPT_FLAG, .help = "the findings in a few lines"},
+    LWP_REVIEW_OPTIONS,
+    {0},
+};
+
+static int report_copy(const char *dir, struct lwp_error *err)
+{
+    char path[4096], bytes[65536];
+    size_t count;
+    int status = lwp_analysis_path(dir, path, sizeof path, err);
+    FILE *file = status ? NULL : fopen(path, "re");
+    if (!file)
+        return status ? status : lwp_error_errno(err, "cannot read %s", path);
+    while ((count = fread(bytes, 1, sizeof bytes, file)) > 0)
+        if (fwrite(bytes, 1, count, stdout) != count)
+            break;
+    fclose(file);
+    return LWP_OK;
+}
+
+/* In any of the formats; only what is to be redacted is not analysis.json as it stands. */
+static int report_print(const char *dir, const struct lwp_options *options, const char *format, struct lwp_error *err)
+{
+    const char *folder = lwp_options_text(options, "root");
+    json_t *root = lwp_analysis_load(dir, err);
+    if (root && lwp_options_flag(options, "redact"))
+        lwp_redact(root, root, folder);
+    struct lwp_review *review = root ? lwp_review_new(root, folder, err) : NULL;
+    int status = review ? LWP_OK : err->status;
+    if (review && strcmp(format, "json") == 0)
+        status = json_dumpf(root, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9)) ? lwp_error_set(err, LWP_ERR_SYSTEM, "cannot write the report") : LWP_OK;
+    else if (review && strcmp(format, "text") == 0)
+        lwp_report_print(stdout, review, dir, lwp_options_flag(options, "brief"), lwp_report_colour());
+    else if (review)
+        status = lwp_write_format(stdout, review, NULL, options, err);
+    lwp_review_free(review);
+    json_decref(root);
+    return status;
+}
+
+static int report_run(int argc, char **argv, const struct lwp_command *self)
+{
+    struct lwp_options options;
+    struct lwp_error err = {0};
+    int status = 0;
+    if (!lwp_command_begin(&options, self, argc, argv, 2, &status))
+        return status;
+    if (argc - options.operands != 1) {
+        lwp_log(LWP_LOG_ERROR, "report: name the one folder that 'lwp collect' has written: lwp report DIR");
+        return 2;
+    }
+    const char *dir = argv[options.operands];
+    const char *format = lwp_options_flag(&options, "json") ? "json" : lwp_options_text(&options, "format");
+    if (strcmp(format, "json") == 0 && !lwp_options_flag(&options, "redact"))
+        status = report_copy(dir, &err);
+    else
+        status = report_print(dir, &options, format, &err);
+    if (status) {
+        lwp_log(LWP_LOG_ERROR, "%s", err.text);
+        return 1;
+    }
+    if (fflush(stdout) || ferror(stdout)) {
+        lwp_log(LWP_LOG_ERROR, "cannot write to standard output");
+        return 1;
+    }
+    return 0;
+}
+
+const struct lwp_command lwp_cmd_report = {
+    .name = "report",
+    .usage = "[options] DIR",
+    .summary = "print the findings of a run",
+    .details = "Analyses the run first when that has not been done yet. DIR may also be an analysis.json.\n\n"
+               "As text: how the run went; the findings, that is what to change, the one with the largest expected gain\n"
+               "first, each with its evidence and the declaration to paste; then which data and code is hot, how many of\n"
+               "the stores and loads were redundant and where (with the cause, or 'unknown'), and what threads do to each\n"
+               "other's memory. Coloured on a terminal, unless NO_COLOR is set.\n\n"
+               "The other formats hold the findings: markdown for a comment on a pull request or a job summary, sarif\n"
+               "(2.1.0) for code scanning, junit for what shows test results; json is all of analysis.json. Whether to\n"
+               "fail is for 'lwp check'.\n\n"
+               "Exit status: 0 done (with or without findings), 1 DIR could not be read, 2 wrong usage.",
+    .options = report_options,
+    .run = report_run,
+};

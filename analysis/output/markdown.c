@@ -1,0 +1,258 @@
+/* The page is made of pieces, each in memory first: a head, a line for each finding (or check), a section for each, a foot.
+ * Pieces go out while they fit below the limit; the foot says what did not. */
+#include "analysis/output/markdown.h"
+
+#include "analysis/review/review_parts.h"
+#include "base/path.h"
+#include "base/visible.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct markdown {
+    FILE *out; /* of the piece */
+    const struct lwp_review *review;
+    const struct lwp_judgement *judgement;
+    const char **rows, **sections;
+    size_t row_count, section_count;
+};
+
+static void markdown_fence(FILE *out, const char *code)
+{
+    size_t longest = 2, run = 0;
+    for (const char *c = code; *c; c++) {
+        run = *c == '`' ? run + 1 : 0;
+        longest = run > longest ? run : longest;
+    }
+    for (int end = 0; end < 2; end++) {
+        for (size_t i = 0; i <= longest; i++)
+            putc('`', out);
+        fputs(end ? "\n" : "c\n", out);
+        if (!end)
+            fprintf(out, "%s%s", code, *code && code[strlen(code) - 1] == '\n' ? "" : "\n");
+    }
+}
+
+/* "src/neuron.c:5", or where else to look. */
+static void markdown_place(const struct markdown *page, const struct lwp_review_item *item)
+{
+    if (item && item->place_count)
+        lwp_markdown_code(page->out, lwp_review_lines(page->review, &item->places[0]));
+}
+
+/* ---- a section ---- */
+
+static void markdown_facts(const struct markdown *page, const struct lwp_review_item *item)
+{
+    for (size_t i = 0; i < item->fact_count; i++) {
+        const struct lwp_review_fact *fact = &item->facts[i];
+        fprintf(page->out, *fact->label ? "- **%s** " : "  <br>%s", fact->label);
+        lwp_markdown_text(page->out, fact->text);
+        putc('\n', page->out);
+    }
+    if (item->row_count)
+        fprintf(page->out, "\n| share | loop | %s |\n|--:|---|---|\n", item->row_heading);
+    for (size_t i = 0; i < item->row_count; i++) {
+        fprintf(page->out, "| %.1f %% | ", 100 * item->rows[i].share);
+        lwp_markdown_code(page->out, item->rows[i].place);
+        fputs(" | ", page->out);
+        lwp_markdown_code(page->out, item->rows[i].text);
+        fputs(" |\n", page->out);
+    }
+}
+
+static void markdown_section(const struct markdown *page, size_t number, const struct lwp_review_item *item)
+{
+    FILE *out = page->out;
+    fprintf(out, "\n### %zu. ", number);
+    lwp_markdown_text(out, item->title);
+    fprintf(out, "\n\nExpected: **%s**%s%s, severity %s%s%s.", lwp_review_gain(page->review, item), item->low > 0 ? " for " : "",
+            item->low > 0 ? page->review->gain_of : "", item->severity, item->confidence ? ", confidence " : "", item->confidence ? item->confidence : "");
+    if (item->place_count) {
+        fprintf(out, " Look at ");
+        markdown_place(page, item);
+        putc('.', out);
+    }
+    fputs("\n\n", out);
+    lwp_markdown_text(out, item->next_step);
+    putc('\n', out);
+    if (item->declaration) {
+        putc('\n', out);
+        markdown_fence(out, item->declaration);
+    }
+    fputs("\n<details><summary>Evidence</summary>\n\n", out);
+    markdown_facts(page, item);
+    fputs("\n</details>\n", out);
+}
+
+/* ---- lines of the table ---- */
+
+static void markdown_row(const struct markdown *page, size_t number, const struct lwp_review_item *item)
+{
+    fprintf(page->out, "| %zu | %s | ", number, lwp_review_gain(page->review, item));
+    lwp_markdown_text(page->out, item->title);
+    fputs(" | ", page->out);
+    markdown_place(page, item);
+    fputs(" |\n", page->out);
+}
+
+static void markdown_judged(const struct markdown *page, const struct lwp_judged_line *line)
+{
+    static const char *const results[] = {"passes", "**fails**", "not judged"};
+    fprintf(page->out, "| %s | %s | ", results[line->result], line->state);
+    lwp_markdown_text(page->out, line->rule);
+    if (*line->subject) {
+        fputs(": ", page->out);
+        lwp_markdown_code(page->out, line->subject);
+    }
+    fputs(" | ", page->out);
+    lwp_markdown_text(page->out, line->why);
+    fputs(" | ", page->out);
+    markdown_place(page, line->item);
+    fputs(" |\n", page->out);
+}
+
+/* ---- head and foot ---- */
+
+static void markdown_head(const struct markdown *page)
+{
+    const json_t *run = json_object_get(page->review->root, "run");
+    const char *command = lwp_path_last(json_string_value(json_array_get(json_object_get(run, "command"), 0)));
+    char *program = lwp_visible(command ? command : "", false, 60);
+    if (page->judgement)
+        fprintf(page->out, "## lwp check: %s", page->judgement->sentence);
+    else if (page->review->count)
+        fprintf(page->out, "## lwp: %zu finding%s", page->review->count, page->review->count == 1 ? "" : "s");
+    else
+        fprintf(page->out, "## lwp: %s", lwp_review_none(page->review));
+    if (program && *program) {
+        fputs(", ", page->out);
+        lwp_markdown_code(page->out, program);
+    }
+    free(program);
+    fputs("\n\n", page->out);
+    if (page->judgement && page->judgement->count)
+        fputs("| result | | what | why | where |\n|---|---|---|---|---|\n", page->out);
+    else if (!page->judgement && page->review->count)
+        fputs("| | speed-up | what to change | where |\n|--:|---|---|---|\n", page->out);
+}
+
+static void markdown_foot(const struct markdown *page)
+{
+    const json_t *run = json_object_get(page->review->root, "run"), *overhead = json_object_get(run, "overhead_percent"), *note;
+    size_t i;
+    fprintf(page->out, "\n<sub>Measured by lwp's %s engine: %.0f samples, %.0f with an address, %.0f lost",
+            lwp_json_string_or(run, "engine", "unknown"), lwp_review_number(run, "samples"), lwp_review_number(run, "samples_with_address"),
+            lwp_review_number(run, "samples_lost"));
+    if (lwp_review_number(run, "cpu_s") > 0)
+        fprintf(page->out, "; %.2f s of CPU time", lwp_review_number(run, "cpu_s"));
+    if (json_is_number(overhead))
+        fprintf(page->out, ", of which lwp took %.1f %%", json_number_value(overhead));
+    fputs(".</sub>\n", page->out);
+    if (!json_array_size(json_object_get(run, "notes")))
+        return;
+    fputs("\n<details><summary>Notes</summary>\n\n", page->out);
+    json_array_foreach(json_object_get(run, "notes"), i, note)
+    {
+        enum { NOTES_SHOWN = 20 };
+        if (i == NOTES_SHOWN)
+            break;
+        fputs("- ", page->out);
+        lwp_markdown_text(page->out, json_string_value(note) ? json_string_value(note) : "?");
+        putc('\n', page->out);
+    }
+    fputs("\n</details>\n", page->out);
+}
+
+/* ---- all of it ---- */
+
+/* What `write` prints, in the review's arena. */
+static const char *markdown_piece(struct markdown *page, size_t index, void (*write)(const struct markdown *page, size_t index))
+{
+    char *text = NULL;
+    size_t length = 0;
+    if (!(page->out = open_memstream(&text, &length)))
+        return "";
+    write(page, index);
+    const char *piece = fclose(page->out) == 0 ? lwp_arena_strdup(page->review->arena, text) : "";
+    free(text);
+    return piece;
+}
+
+static void markdown_write_row(const struct markdown *page, size_t index)
+{
+    if (page->judgement)
+        markdown_judged(page, &page->judgement->lines[index]);
+    else
+        markdown_row(page, index + 1, &page->review->items[index]);
+}
+
+static void markdown_write_section(const struct markdown *page, size_t index)
+{
+    markdown_section(page, index + 1, &page->review->items[index]);
+}
+
+static void markdown_write_frame(const struct markdown *page, size_t foot)
+{
+    if (foot)
+        markdown_foot(page);
+    else
+        markdown_head(page);
+}
+
+/* Of a check, only what fails is told in full: the rest is known, or allowed. */
+static bool markdown_is_told(const struct markdown *page, const struct lwp_review_item *item)
+{
+    for (size_t i = 0; page->judgement && i < page->judgement->count; i++)
+        if (page->judgement->lines[i].item == item)
+            return page->judgement->lines[i].result == LWP_JUDGED_FAILS;
+    return !page->judgement;
+}
+
+static void markdown_collect(struct markdown *page)
+{
+    const struct lwp_review *review = page->review;
+    page->row_count = page->judgement ? page->judgement->count : review->count;
+    page->rows = lwp_arena_alloc(review->arena, page->row_count + 1, sizeof *page->rows);
+    page->sections = lwp_arena_alloc(review->arena, review->count + 1, sizeof *page->sections);
+    for (size_t i = 0; i < page->row_count; i++)
+        page->rows[i] = markdown_piece(page, i, markdown_write_row);
+    for (size_t i = 0; i < review->count; i++)
+        if (markdown_is_told(page, &review->items[i]))
+            page->sections[page->section_count++] = markdown_piece(page, i, markdown_write_section);
+}
+
+/* How many of the pieces fit into *room, the first ones; what they take is taken from it. */
+static size_t markdown_fit(const char **pieces, size_t count, size_t *room)
+{
+    size_t fit = 0;
+    while (fit < count && strlen(pieces[fit]) <= *room)
+        *room -= strlen(pieces[fit++]);
+    return fit;
+}
+
+int lwp_markdown_write(FILE *out, const struct lwp_review *review, const struct lwp_judgement *judgement, size_t limit, struct lwp_error *err)
+{
+    enum { LEFT_OUT = 200 }; /* bytes that say so */
+    struct markdown page = {.review = review, .judgement = judgement};
+    const char *head = markdown_piece(&page, 0, markdown_write_frame), *foot = markdown_piece(&page, 1, markdown_write_frame);
+    markdown_collect(&page);
+    size_t frame = strlen(head) + strlen(foot) + LEFT_OUT, room = limit > frame ? limit - frame : 0;
+    if (frame > limit) /* notes can be long */
+        foot = "";
+    size_t half = room / 2, rows = markdown_fit(page.rows, page.row_count, &half);
+    room = room - room / 2 + half;
+    size_t sections = markdown_fit(page.sections, page.section_count, &room);
+    fputs(head, out);
+    for (size_t i = 0; i < rows; i++)
+        fputs(page.rows[i], out);
+    if (rows < page.row_count)
+        fprintf(out, "\n%zu %s left out.\n", page.row_count - rows, judgement ? "checks" : "findings");
+    for (size_t i = 0; i < sections; i++)
+        fputs(page.sections[i], out);
+    if (sections < page.section_count)
+        fprintf(out, "\nThe details of %zu finding%s are left out: `lwp report` shows them.\n", page.section_count - sections,
+                page.section_count - sections == 1 ? "" : "s");
+    fputs(foot, out);
+    return ferror(out) ? lwp_error_set(err, LWP_ERR_SYSTEM, "cannot write the report") : LWP_OK;
+}

@@ -1,0 +1,148 @@
+/* What to change: first all of it at a glance, then each with what it brings, why, what to do, and the declaration. */
+#include "analysis/output/report_parts.h"
+
+#include "base/visible.h"
+
+#include <string.h>
+
+enum { LABEL = 12, SHARE = 10, PLACE = 40, GAIN = 16, BRIEF_SHOWN = 3 };
+
+static void finding_title(const struct lwp_report *report, size_t number, const struct lwp_review_item *item)
+{
+    const char *start = lwp_arena_printf(report->review->arena, "%zu. ", number);
+    lwp_report_style(report, "1");
+    lwp_report_say(report, "%s", start);
+    lwp_report_wrap(report->out, (int)strlen(start), item->title);
+    lwp_report_style(report, "0");
+}
+
+/* By how much it may bring: what is not sure looks like it. */
+static const char *finding_colour(const struct lwp_review_item *item)
+{
+    if (item->low <= 0 || (item->confidence && strcmp(item->confidence, "low") == 0))
+        return "0";
+    return strcmp(item->severity, "high") == 0 ? "1;32" : strcmp(item->severity, "medium") == 0 ? "32" : "0";
+}
+
+static void finding_expected(const struct lwp_report *report, const struct lwp_review_item *item)
+{
+    lwp_report_say(report, "   %-*s", LABEL, "expected");
+    lwp_report_style(report, finding_colour(item));
+    lwp_report_say(report, "%s", lwp_review_gain(report->review, item));
+    lwp_report_style(report, "0");
+    if (item->low > 0)
+        lwp_report_say(report, " for %s", report->review->gain_of);
+    lwp_report_say(report, " (severity %s)\n", item->severity);
+}
+
+static void finding_facts(const struct lwp_report *report, const struct lwp_review_item *item)
+{
+    for (size_t i = 0; i < item->fact_count; i++) {
+        lwp_report_style(report, "2");
+        lwp_report_say(report, "   %-*s", LABEL, item->facts[i].label);
+        lwp_report_style(report, "0");
+        lwp_report_wrap(report->out, 3 + LABEL, item->facts[i].text);
+    }
+}
+
+static void finding_rows(const struct lwp_report *report, const struct lwp_review_item *item)
+{
+    if (!item->row_count)
+        return;
+    lwp_report_style(report, "2");
+    lwp_report_say(report, "\n   share  %-*s  %s\n", PLACE, "loop", item->row_heading);
+    lwp_report_style(report, "0");
+    for (size_t i = 0; i < item->row_count; i++) {
+        const struct lwp_review_row *row = &item->rows[i];
+        size_t columns = lwp_visible_columns(row->place);
+        lwp_report_say(report, "  %5.1f %%  %s", 100 * row->share, row->place);
+        if (columns > PLACE) /* a long name: what it uses goes below it */
+            lwp_report_say(report, "\n%*s", SHARE + PLACE + 2, "");
+        else
+            lwp_report_say(report, "%*s", (int)(PLACE - columns) + 2, "");
+        lwp_report_wrap(report->out, SHARE + PLACE + 2, row->text);
+    }
+}
+
+static void finding_declaration(const struct lwp_report *report, const char *declaration)
+{
+    lwp_report_say(report, "\n");
+    lwp_report_style(report, "36");
+    while (*declaration) {
+        int line = (int)strcspn(declaration, "\n");
+        lwp_report_say(report, "    %.*s\n", line, declaration);
+        declaration += line + (declaration[line] == '\n');
+    }
+    lwp_report_style(report, "0");
+}
+
+/* The number of the finding above that says the same to do, or 0. */
+static size_t finding_said(const struct lwp_review *review, size_t index)
+{
+    for (size_t i = 0; i < index; i++)
+        if (!review->items[i].declaration && strcmp(review->items[i].next_step, review->items[index].next_step) == 0)
+            return i + 1;
+    return 0;
+}
+
+static void finding_full(const struct lwp_report *report, size_t index)
+{
+    const struct lwp_review_item *item = &report->review->items[index];
+    size_t said = item->declaration ? 0 : finding_said(report->review, index);
+    lwp_report_say(report, "\n");
+    finding_title(report, index + 1, item);
+    finding_expected(report, item);
+    finding_facts(report, item);
+    finding_rows(report, item);
+    lwp_report_say(report, "\n   ");
+    if (said)
+        lwp_report_say(report, "What it means, and what to do: as for %zu.\n", said);
+    else
+        lwp_report_wrap(report->out, 3, item->next_step);
+    if (item->declaration)
+        finding_declaration(report, item->declaration);
+}
+
+/* One line each, the gain in front: what is worth reading on. */
+static void finding_glance(const struct lwp_report *report)
+{
+    const struct lwp_review *review = report->review;
+    lwp_report_heading(report, "     Speed-up        What to change");
+    for (size_t i = 0; i < review->count; i++) {
+        lwp_report_say(report, "%3zu. ", i + 1);
+        lwp_report_style(report, finding_colour(&review->items[i]));
+        lwp_report_say(report, "%-*s", GAIN, lwp_review_gain(review, &review->items[i]));
+        lwp_report_style(report, "0");
+        lwp_report_wrap(report->out, 5 + GAIN, review->items[i].title);
+    }
+}
+
+static bool finding_none(const struct lwp_report *report, const char *before)
+{
+    if (report->review->count == 0)
+        lwp_report_say(report, "%sNo advice: %s.\n", before, lwp_review_none(report->review));
+    return report->review->count == 0;
+}
+
+void lwp_report_findings(const struct lwp_report *report)
+{
+    if (finding_none(report, "\n"))
+        return;
+    if (report->review->count > 1)
+        finding_glance(report);
+    for (size_t i = 0; i < report->review->count; i++)
+        finding_full(report, i);
+}
+
+void lwp_report_findings_brief(const struct lwp_report *report)
+{
+    const struct lwp_review *review = report->review;
+    if (finding_none(report, ""))
+        return;
+    for (size_t i = 0; i < review->count && i < BRIEF_SHOWN; i++) {
+        finding_title(report, i + 1, &review->items[i]);
+        finding_expected(report, &review->items[i]);
+    }
+    if (review->count > BRIEF_SHOWN)
+        lwp_report_say(report, "   ... and %zu more\n", review->count - BRIEF_SHOWN);
+}

@@ -1,0 +1,29 @@
+/* Calling contexts of all processes and threads in one tree: the same path is the same node everywhere. */
+#ifndef LWP_ANALYSIS_PROFILE_CONTEXTS_H
+#define LWP_ANALYSIS_PROFILE_CONTEXTS_H
+
+#include "analysis/profile/profile.h"
+
+/* The child of `parent` for a call at `address` (or for the function that starts there). */
+uint32_t lwp_contexts_child(struct lwp_profile *profile, uint32_t parent, uint32_t module, uint64_t address,
+                            bool is_function);
+
+/* The deepest node both have above them (or are). */
+uint32_t lwp_contexts_common(const struct lwp_profile *profile, uint32_t a, uint32_t b);
+
+/* The same where LWP_NONE stands for nothing yet. */
+uint32_t lwp_contexts_shared(const struct lwp_profile *profile, uint32_t a, uint32_t b);
+
+/* Numbers the nodes by their depth and what they are, whatever the order they were made in; numbers[old] is the new
+ * one. Objects and streams are the caller's to change. Until lwp_contexts_index no child can be asked for. */
+void lwp_contexts_sort(struct lwp_profile *profile, uint32_t *numbers);
+void lwp_contexts_index(struct lwp_profile *profile);
+
+/* The start of the function that holds the address, or the address itself when that is not known. */
+uint64_t lwp_contexts_function(struct lwp_profile *profile, uint32_t module, uint64_t address);
+
+/* The same path with recursion taken out: between two frames of one function only the innermost stays. Trees built by
+ * recursion would otherwise be one object for each depth. */
+uint32_t lwp_contexts_unrecursed(struct lwp_profile *profile, uint32_t context);
+
+#endif

@@ -1,0 +1,50 @@
+#include "analysis/profile/first_touch.h"
+
+enum { PAGE_BITS = 12 };
+
+void lwp_first_touch_begin(struct lwp_first_touch *touch, const struct lwp_hierarchy_plan machines[LWP_MACHINES])
+{
+    lwp_first_touch_free(touch);
+    for (size_t i = 0; i < LWP_MACHINES && touch->nodes < 2; i++)
+        if (machines[i].nodes > 1 && machines[i].nodes <= LWP_TOUCH_NODES && machines[i].cores >= machines[i].nodes) {
+            touch->nodes = machines[i].nodes;
+            touch->threads = (machines[i].cores + machines[i].nodes - 1) / machines[i].nodes;
+        }
+}
+
+void lwp_first_touch_free(struct lwp_first_touch *touch)
+{
+    lwp_table_free(&touch->index);
+    free(touch->pages);
+    *touch = (struct lwp_first_touch){.last_page = UINT64_MAX};
+}
+
+bool lwp_first_touch_access(struct lwp_first_touch *touch, unsigned thread, uint64_t address, uint32_t object)
+{
+    unsigned node = thread / touch->threads % touch->nodes;
+    if (address >> PAGE_BITS != touch->last_page) {
+        uint32_t *at = lwp_table_at(&touch->index, address >> PAGE_BITS);
+        if (*at == LWP_TABLE_NONE) {
+            *at = (uint32_t)touch->count;
+            LWP_GROW(&touch->pages, touch->count, &touch->room);
+            touch->pages[touch->count++] = (struct lwp_touched_page){.object = object, .node = node};
+        }
+        touch->last = *at;
+        touch->last_page = address >> PAGE_BITS;
+    }
+    struct lwp_touched_page *page = &touch->pages[touch->last];
+    page->from[node] += page->from[node] < UINT32_MAX;
+    return page->node == node;
+}
+
+void lwp_first_touch_page(const struct lwp_first_touch *touch, size_t i, struct lwp_touched *touched)
+{
+    const struct lwp_touched_page *page = &touch->pages[i];
+    uint32_t most = 0;
+    *touched = (struct lwp_touched){.object = page->object, .local = page->from[page->node]};
+    for (unsigned node = 0; node < touch->nodes; node++) {
+        touched->accesses += page->from[node];
+        most = page->from[node] > most ? page->from[node] : most;
+    }
+    touched->best = most;
+}

@@ -1,0 +1,87 @@
+/* The profile's life and its notes. */
+#include "analysis/profile/profile.h"
+
+#include "analysis/profile/locations.h"
+#include "analysis/profile/stream_table.h"
+#include "base/pages.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NOTES_MAX = 64, NOTE_TEXT = 600, CONTEXTS_MOST = 1 << 23 };
+
+void lwp_profile_init(struct lwp_profile *profile)
+{
+    *profile = (struct lwp_profile){.arena = lwp_arena_new()};
+    pthread_mutex_init(&profile->lock, NULL);
+    profile->spots = lwp_locations_new();
+    profile->stream_table = lwp_arena_alloc(profile->arena, 1, sizeof *profile->stream_table);
+    profile->code = lwp_code_new(profile->arena);
+    profile->object_index = lwp_map_new();
+    profile->region_index = lwp_map_new();
+    profile->context_index = lwp_map_new();
+    profile->contexts_most = CONTEXTS_MOST;
+    profile->context_depth = UINT32_MAX;
+    lwp_traversals_init(&profile->walks);
+    LWP_GROW(&profile->contexts, profile->context_count, &profile->context_room);
+    profile->contexts[profile->context_count++] =
+        (struct lwp_context_node){.parent = 0, .module = LWP_NONE}; /* the root is its own parent */
+}
+
+void lwp_profile_fini(struct lwp_profile *profile)
+{
+    lwp_watchpoint_free(&profile->watched);
+    lwp_interaction_free(&profile->shared);
+    lwp_locality_counts_free(&profile->locality);
+    lwp_communication_counts_free(&profile->flows);
+    lwp_pages_free(profile->streams, profile->stream_room * sizeof *profile->streams);
+    lwp_stream_table_free(profile->stream_table);
+    lwp_locations_free(profile->spots);
+    pthread_mutex_destroy(&profile->lock);
+    lwp_traversals_fini(&profile->walks);
+    free(profile->notes);
+    free(profile->processes);
+    lwp_pages_free(profile->objects, profile->object_room * sizeof *profile->objects);
+    free(profile->object_streams);
+    free(profile->regions);
+    free(profile->contexts);
+    lwp_map_free(profile->object_index);
+    lwp_map_free(profile->region_index);
+    lwp_map_free(profile->context_index);
+    json_decref(profile->run);
+    json_decref(profile->runs);
+    lwp_code_free(profile->code);
+    lwp_arena_free(profile->arena);
+}
+
+void lwp_profile_again(struct lwp_profile *profile)
+{
+    const unsigned jobs = profile->jobs;
+    const size_t contexts_most = profile->contexts_most;
+    const struct lwp_hierarchy_plan elsewhere = profile->machines[LWP_MACHINE_ELSEWHERE];
+    lwp_profile_fini(profile);
+    lwp_profile_init(profile);
+    profile->jobs = jobs;
+    profile->contexts_most = contexts_most;
+    profile->machines[LWP_MACHINE_ELSEWHERE] = elsewhere;
+}
+
+void lwp_profile_note(struct lwp_profile *profile, const char *format, ...)
+{
+    char text[NOTE_TEXT];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    for (size_t i = 0; i < profile->note_count; i++)
+        if (strcmp(profile->notes[i], text) == 0)
+            return;
+    if (profile->note_count > NOTES_MAX)
+        return;
+    if (profile->note_count == NOTES_MAX)
+        snprintf(text, sizeof text, "There were more notes than are shown here.");
+    LWP_GROW(&profile->notes, profile->note_count, &profile->note_room);
+    profile->notes[profile->note_count++] = lwp_arena_strdup(profile->arena, text);
+}

@@ -1,0 +1,184 @@
+/* The compact profile: what is left of all samples once they are attributed and aggregated.
+ * load.c fills it; each later question reads it and adds its answer. Memory is bounded by objects, streams and
+ * contexts, not by samples. Everything lives in `arena` unless said otherwise. */
+#ifndef LWP_ANALYSIS_PROFILE_PROFILE_H
+#define LWP_ANALYSIS_PROFILE_PROFILE_H
+
+#include "analysis/caches/hierarchy.h"
+#include "analysis/profile/communication_counts.h"
+#include "analysis/profile/locality_counts.h"
+#include "analysis/profile/thread_interaction.h"
+#include "analysis/profile/traversals.h"
+#include "analysis/profile/watchpoints.h"
+#include "analysis/program/code.h"
+#include "analysis/program/types/types.h"
+#include "analysis/statistics/reservoir.h"
+#include "analysis/statistics/share.h"
+#include "analysis/statistics/stride.h"
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/hash.h"
+
+#include <jansson.h>
+#include <pthread.h>
+
+enum lwp_object_kind { LWP_OBJECT_HEAP, LWP_OBJECT_STATIC, LWP_OBJECT_STACK, LWP_OBJECT_MMAP, LWP_OBJECT_UNKNOWN };
+
+/* All memory of one allocation path (and pool size), or one variable. */
+struct lwp_object {
+    uint64_t key;
+    enum lwp_object_kind kind;
+    uint32_t context;   /* where it was allocated (contexts.h), 0: not known */
+    uint32_t module;    /* of a static variable */
+    uint64_t start;     /* of a static variable: its address in the module's file */
+    uint64_t asked;     /* static and stack: the address of data or code by which it was found first, */
+    int64_t asked_cfa;  /* stack: and the distance from the frame base */
+    uint64_t pool_size; /* heap: each block was asked for with this size; 0: blocks of their own, or various */
+    uint64_t bytes;     /* most alive at one time in one process */
+    uint64_t largest;   /* the largest single block */
+    uint64_t allocations;
+    struct lwp_tally weight;          /* of stalls on it */
+    double time_weight;               /* of whole loops, dealt out by the stalls in them (regions.c) */
+    uint64_t accesses, loads, stores; /* seen with their address, weighted or not */
+    uint32_t common;                  /* function-level context all its accesses share */
+    bool accessed;
+    bool spilled;               /* stack variable: in memory only where there is no register for it */
+    uint64_t born_ns, died_ns;  /* from its first allocation to its last free (or its process's end), and */
+    uint64_t first_ns, last_ns; /* the first and last access seen; all since the start of their process */
+
+    /* elements.c */
+    const char *label;    /* for people; NULL: not asked for yet (lwp_objects_name) */
+    const char *variable; /* NULL: unknown */
+    const struct lwp_type *type;
+    bool type_exact;        /* from the object's own declaration or the pointer used, not only from what was in scope */
+    uint64_t element_bytes; /* 0: unknown */
+    uint64_t element_start; /* bytes before the first element: a header */
+    uint64_t element_end;   /* from here on there are none: a table's control bytes; 0: they go on to the end */
+    double element_probability; /* that element_bytes is right; 0 when it is unknown */
+    bool several;               /* different arrays in one block */
+    bool single;                /* each block is one element (tree nodes) */
+    uint32_t reported;          /* index in analysis.json, LWP_NONE: too small to be listed */
+};
+
+enum { LWP_DISTANCES = 40 };
+
+/* Some of the offsets seen, in a random order that is always the same; none where nobody is shown the object. Those of
+ * dithered accesses come first, and alone where there are many: stalled ones sit at the starts of lines more often than
+ * they should. */
+struct lwp_offsets {
+    uint64_t *items;
+    uint32_t count, fair; /* fair: so many are of dithered accesses */
+};
+
+/* One instruction on one object, within one region. Offsets are from the start of the block or variable. */
+struct lwp_stream {
+    uint32_t object, region;
+    uint32_t next_of_object;
+    uint32_t common; /* function-level context all its accesses share */
+    uint16_t bytes;
+    bool vector;
+    uint8_t fair_seen; /* dithered accesses; 255: or more */
+    uint32_t module;
+    uint64_t address; /* of the instruction, in its module's file */
+    uint64_t accesses, loads, stores;
+    struct lwp_offsets offsets;
+    struct lwp_tally weight;
+    uint16_t *distances; /* LWP_DISTANCES: log2 of that to another access of the same sample on the object; NULL: none */
+    struct lwp_stride stride;          /* elements.c */
+};
+
+/* A source loop, or the body of a function where it is no loop's. */
+struct lwp_region {
+    bool is_function;
+    uint32_t module;
+    uint64_t address; /* of its first machine loop's header, or the function, in its module's file */
+    const char *function, *file;
+    uint32_t first_line, last_line;
+    uint32_t parent;         /* region or LWP_NONE */
+    uint32_t same_as;        /* the region this one is a version of (itself: none) */
+    struct lwp_tally weight; /* all samples in it but not in a nested one */
+    double stalled;          /* the part of it that belongs to memory accesses */
+    uint32_t reported;
+};
+
+struct lwp_context_node {
+    uint32_t parent, module;
+    uint64_t address;
+    uint32_t depth;
+    bool is_function; /* address is a function's start; otherwise that of a call */
+};
+
+struct lwp_caches {
+    uint64_t line_bytes, l1_bytes, l2_bytes, l3_bytes; /* 0: unknown */
+    unsigned streams; /* walks in order that prefetchers follow side by side; 0: unknown */
+};
+
+struct lwp_process_summary {
+    uint32_t pid, threads;
+    int32_t rank; /* -1: not one of several */
+    const char *command;
+};
+
+struct lwp_locations;
+struct lwp_stream_table;
+
+struct lwp_profile {
+    struct lwp_arena *arena;
+    struct lwp_code *code;
+    pthread_mutex_t lock; /* of notes, code, spots, objects and contexts while several threads load (load.c) */
+    unsigned jobs;        /* threads to load with, 0: as many as there are cores */
+    json_t *run;          /* run.json of the first DIR, an empty object when missing; owned */
+    json_t *runs;         /* what each DIR took, when several are merged; owned */
+    struct lwp_caches machine;
+    uint8_t engine, weight_unit;
+
+    const char **notes;
+    size_t note_count, note_room;
+
+    struct lwp_process_summary *processes;
+    size_t process_count, process_room;
+    uint64_t user_ns, system_ns, own_ns, samples, samples_with_address, samples_lost;
+    struct lwp_tally total, stalled; /* all samples; those whose weight belongs to an access */
+    double unknown_weight;           /* neither stall nor compute could be told */
+
+    struct lwp_object *objects;
+    size_t object_count, object_room;
+    struct lwp_map *object_index;
+    uint32_t *object_streams; /* first stream of each object */
+    size_t object_streams_room;
+
+    struct lwp_stream *streams;
+    size_t stream_count, stream_room;
+    struct lwp_stream_table *stream_table; /* of streams added one by one */
+    struct lwp_locations *spots;
+
+    struct lwp_traversals walks;
+    struct lwp_watchpoints watched;
+    struct lwp_thread_interaction shared;
+    struct lwp_locality_counts locality;
+    struct lwp_hierarchy_plan machines[LWP_MACHINES]; /* what traces are replayed on */
+    struct lwp_communication_counts flows;
+
+    struct lwp_region *regions;
+    size_t region_count, region_room;
+    struct lwp_map *region_index;
+
+    struct lwp_context_node *contexts; /* 0: the root */
+    size_t context_count, context_room;
+    struct lwp_map *context_index;
+    size_t contexts_most;          /* that may be kept */
+    uint32_t context_depth;        /* paths are cut to so many frames, outermost first */
+    _Atomic bool contexts_refused; /* there were more */
+};
+
+void lwp_profile_init(struct lwp_profile *profile);
+
+/* Forgets what was loaded; what was asked for stays. */
+void lwp_profile_again(struct lwp_profile *profile);
+
+void lwp_profile_fini(struct lwp_profile *profile);
+
+/* One sentence for the report; the same one twice is kept once. */
+void lwp_profile_note(struct lwp_profile *profile, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

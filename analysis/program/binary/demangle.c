@@ -1,0 +1,128 @@
+/* Names as people write them: C++ through libstdc++'s __cxa_demangle, Rust's older scheme on top of it (its newer
+ * one, _R…, stays raw), procedures and variables of Fortran modules, and the suffixes that compilers add to copies of
+ * one function or variable taken off. Names come from the profiled program: very long ones are cut. */
+#include "analysis/program/binary/module.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAME_LIMIT = 4096, NAME_SHOWN = 1024 };
+
+char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *status);
+
+/* The length without ".part.0", ".cold", ".constprop.1", ".isra.0", ".lto_priv.3", ".llvm.123", ".7" … */
+static size_t name_plain_length(const char *name)
+{
+    static const char *const suffixes[] = {"cold", "part",  "isra",       "constprop", "lto_priv",
+                                           "llvm", "clone", "localalias", "str",       "resume"};
+    size_t length = strlen(name);
+    for (;;) {
+        size_t dot = length;
+        while (dot > 0 && name[dot - 1] != '.')
+            dot--;
+        if (dot <= 1 || dot == length)
+            return length;
+        size_t word = length - dot;
+        bool known = true;
+        for (size_t i = 0; i < word && known; i++)
+            known = isdigit((unsigned char)name[dot + i]);
+        for (size_t i = 0; !known && i < sizeof suffixes / sizeof *suffixes; i++)
+            known = strlen(suffixes[i]) == word && !strncmp(name + dot, suffixes[i], word);
+        if (!known)
+            return length;
+        length = dot - 1;
+    }
+}
+
+/* Rust's older scheme is C++'s with escapes for what an identifier cannot hold, and a hash at the end. */
+static bool name_is_rust(const char *name)
+{
+    size_t length = strlen(name);
+    if (length < 20 || strncmp(name + length - 19, "::h", 3))
+        return false;
+    for (size_t i = length - 16; i < length; i++)
+        if (!isxdigit((unsigned char)name[i]))
+            return false;
+    return true;
+}
+
+static void name_unescape_rust(char *name)
+{
+    static const struct {
+        const char *code, *text;
+    } escapes[] = {{"$SP$", "@"},  {"$BP$", "*"},  {"$RF$", "&"},  {"$LT$", "<"},  {"$GT$", ">"},  {"$LP$", "("},
+                   {"$RP$", ")"},  {"$C$", ","},   {"$u20$", " "}, {"$u27$", "'"}, {"$u5b$", "["}, {"$u5d$", "]"},
+                   {"$u7b$", "{"}, {"$u7d$", "}"}, {"$u7e$", "~"}, {"$u3b$", ";"}, {"$u2b$", "+"}, {"..", "::"}};
+    name[strlen(name) - 19] = '\0';
+    char *out = name;
+    for (const char *in = name; *in;) {
+        size_t i = 0, count = sizeof escapes / sizeof *escapes;
+        if (in[0] == '_' && in[1] == '$' && (in == name || in[-1] == ':')) {
+            in++;
+            continue;
+        }
+        for (; i < count && strncmp(in, escapes[i].code, strlen(escapes[i].code)); i++)
+            ;
+        if (i == count) {
+            *out++ = *in++;
+            continue;
+        }
+        in += strlen(escapes[i].code); /* no text is longer than its code: out never passes in */
+        for (const char *text = escapes[i].text; *text; text++)
+            *out++ = *text;
+    }
+    *out = '\0';
+}
+
+/* __bodies_MOD_kinetic, as gfortran calls it: bodies::kinetic. */
+static void name_of_fortran(char *name)
+{
+    char *mark = strncmp(name, "__", 2) ? NULL : strstr(name + 2, "_MOD_");
+    if (!mark || mark == name + 2 || !mark[5])
+        return;
+    size_t module = (size_t)(mark - name) - 2;
+    memmove(name, name + 2, module);
+    memcpy(name + module, "::", 2);
+    memmove(name + module + 2, mark + 5, strlen(mark + 5) + 1);
+}
+
+static void name_cut(char *name)
+{
+    if (strlen(name) > NAME_SHOWN)
+        memcpy(name + NAME_SHOWN - 3, "...", sizeof "...");
+}
+
+const char *code_demangle(struct lwp_code *code, const char *raw)
+{
+    char plain[NAME_LIMIT];
+    size_t length = strnlen(raw, NAME_LIMIT);
+    if (length == NAME_LIMIT) {
+        memcpy(plain, raw, NAME_SHOWN);
+        plain[NAME_SHOWN] = 'x';
+        plain[NAME_SHOWN + 1] = '\0';
+        name_cut(plain);
+        return code_intern(code, plain);
+    }
+    length = name_plain_length(raw);
+    memcpy(plain, raw, length);
+    plain[length] = '\0';
+    char *at = strchr(plain, '@'); /* versioned: memcpy@@GLIBC_2.14 */
+    if (at && at != plain)
+        *at = '\0';
+    name_of_fortran(plain);
+    if (strncmp(plain, "_Z", 2))
+        return code_intern(code, plain);
+    int status = 0;
+    char *name = __cxa_demangle(plain, NULL, NULL, &status);
+    if (!name || status) {
+        free(name);
+        return code_intern(code, plain);
+    }
+    if (name_is_rust(name))
+        name_unescape_rust(name);
+    name_cut(name);
+    const char *result = code_intern(code, name);
+    free(name);
+    return result;
+}

@@ -1,0 +1,147 @@
+/* Opens the file a module was loaded from and makes sure that it is the build that ran. Only regular files are opened.
+ * A module whose file is gone, unreadable, of another build or no ELF file has addresses only, and says why. */
+#include "analysis/program/binary/debug_files.h"
+#include "analysis/program/binary/module.h"
+
+#include <gelf.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { ELF_SECTION_LIMIT = 100000, ELF_SEGMENT_LIMIT = 10000 };
+
+/* Any symbol that names something of this file itself, not only imports. */
+static bool elf_has_symbols(Elf *elf)
+{
+    int seen = 0;
+    for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section)) && seen++ < ELF_SECTION_LIMIT;) {
+        GElf_Shdr header;
+        if (!gelf_getshdr(section, &header) || (header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM))
+            continue;
+        Elf_Data *data = elf_getdata(section, NULL);
+        size_t count = data ? data->d_size / sizeof(Elf64_Sym) : 0;
+        for (size_t i = 0; i < count; i++) {
+            GElf_Sym symbol;
+            if (gelf_getsym(data, (int)i, &symbol) && symbol.st_shndx != SHN_UNDEF &&
+                (GELF_ST_TYPE(symbol.st_info) == STT_FUNC || GELF_ST_TYPE(symbol.st_info) == STT_OBJECT))
+                return true;
+        }
+    }
+    return false;
+}
+
+static void elf_read_layout(struct code_module *module)
+{
+    size_t capacity = 0, bytes = 0;
+    int seen = 0;
+    for (Elf_Scn *section = NULL; (section = elf_nextscn(module->elf, section)) && seen++ < ELF_SECTION_LIMIT;) {
+        GElf_Shdr header;
+        if (!gelf_getshdr(section, &header) || !(header.sh_flags & SHF_ALLOC) || (header.sh_flags & SHF_TLS) ||
+            header.sh_addr + header.sh_size < header.sh_addr)
+            continue;
+        LWP_GROW(&module->sections, module->section_count, &capacity);
+        module->sections[module->section_count++] = (struct code_section){
+            .start = header.sh_addr,
+            .end = header.sh_addr + header.sh_size,
+            .executable = header.sh_flags & SHF_EXECINSTR,
+        };
+    }
+    const uint8_t *raw = (const uint8_t *)elf_rawfile(module->elf, &bytes);
+    size_t segments = 0;
+    if (!raw || elf_getphdrnum(module->elf, &segments))
+        return;
+    capacity = 0;
+    for (size_t i = 0; i < segments && i < ELF_SEGMENT_LIMIT; i++) {
+        GElf_Phdr header;
+        if (!gelf_getphdr(module->elf, (int)i, &header) || header.p_type != PT_LOAD || header.p_offset >= bytes)
+            continue;
+        uint64_t size = header.p_filesz;
+        if (size > bytes - header.p_offset)
+            size = bytes - header.p_offset;
+        if (header.p_vaddr + size < header.p_vaddr)
+            continue;
+        LWP_GROW(&module->segments, module->segment_count, &capacity);
+        module->segments[module->segment_count++] =
+            (struct code_segment){.start = header.p_vaddr, .bytes = size, .data = raw + header.p_offset};
+    }
+}
+
+static void elf_judge(struct code_module *module)
+{
+    if (code_elf_has_dwarf(module->debug_elf))
+        module->info.debug_info = LWP_DEBUG_FULL;
+    else if (elf_has_symbols(module->debug_elf) || elf_has_symbols(module->elf) ||
+             code_elf_has_section(module->elf, ".gnu_debugdata"))
+        module->info.debug_info = LWP_DEBUG_SYMBOLS;
+}
+
+void code_elf_open(struct code_module *module, const uint8_t *build_id, size_t build_id_bytes)
+{
+    struct stat status;
+    module->fd = module->debug_fd = -1;
+    const char *path = module->info.path;
+    static const char *const no_files[] = {"[", "//", "/memfd:", "/proc/", "/dev/zero", "/SYSV"};
+    bool none = !strchr(path, '/');
+    for (size_t i = 0; i < sizeof no_files / sizeof *no_files; i++)
+        none |= !strncmp(path, no_files[i], strlen(no_files[i]));
+    if (none) { /* [vdso], JIT code, a descriptor of the process that ran */
+        module->info.file = LWP_FILE_NONE;
+        return;
+    }
+    module->elf = code_elf_file_open(path, &module->fd, &module->info.file);
+    if (!module->elf)
+        return;
+    if (fstat(module->fd, &status) == 0)
+        module->info.changed = status.st_mtim.tv_sec;
+    if (build_id_bytes && !code_elf_same_build(module->elf, build_id, build_id_bytes)) {
+        module->info.debug_info = LWP_DEBUG_REPLACED;
+        code_elf_file_close(module->elf, module->fd);
+        module->elf = NULL;
+        module->fd = -1;
+        return;
+    }
+    elf_read_layout(module);
+    if (!code_elf_has_dwarf(module->elf))
+        code_debug_file_find(module);
+    if (!module->debug_elf)
+        module->debug_elf = module->elf;
+    elf_judge(module);
+}
+
+void code_elf_complete(struct code_module *module)
+{
+    if (module->completed || !module->elf)
+        return;
+    module->completed = true;
+    if (module->info.debug_info != LWP_DEBUG_FULL && module->debug_elf == module->elf && code_debug_download(module))
+        elf_judge(module);
+}
+
+void code_elf_close(struct code_module *module)
+{
+    if (module->debug_elf && module->debug_elf != module->elf)
+        code_elf_file_close(module->debug_elf, module->debug_fd);
+    if (module->elf)
+        code_elf_file_close(module->elf, module->fd);
+    module->elf = module->debug_elf = NULL;
+}
+
+const uint8_t *code_bytes(const struct code_module *module, uint64_t address, size_t *available)
+{
+    for (size_t i = 0; i < module->segment_count; i++) {
+        const struct code_segment *segment = &module->segments[i];
+        if (address >= segment->start && address - segment->start < segment->bytes) {
+            *available = segment->bytes - (address - segment->start);
+            return segment->data + (address - segment->start);
+        }
+    }
+    *available = 0;
+    return NULL;
+}
+
+const struct code_section *code_section_at(const struct code_module *module, uint64_t address)
+{
+    for (size_t i = 0; i < module->section_count; i++)
+        if (address >= module->sections[i].start && address < module->sections[i].end)
+            return &module->sections[i];
+    return NULL;
+}

@@ -1,0 +1,104 @@
+/* What the files behind analysis/program/code.h and analysis/program/types/types.h share; nobody else includes it.
+ * A module's parts (symbols, debug info, control flow, types) are each read when first asked for and kept. */
+#ifndef LWP_ANALYSIS_PROGRAM_BINARY_MODULE_H
+#define LWP_ANALYSIS_PROGRAM_BINARY_MODULE_H
+
+#include "analysis/program/binary/modules.h"
+#include "base/arena.h"
+#include "base/hash.h"
+
+#include <elfutils/libdw.h>
+#include <libelf.h>
+
+struct code_symbols;
+struct code_debug;
+struct code_flow;
+struct code_types;
+
+/* A section that is mapped when the program runs. */
+struct code_section {
+    uint64_t start, end;
+    bool executable;
+};
+
+/* A part of the file that is mapped: address -> bytes of the file. */
+struct code_segment {
+    uint64_t start, bytes;
+    const uint8_t *data;
+};
+
+struct code_module {
+    struct lwp_module info;
+    struct lwp_code *code;
+    uint32_t index;
+    int fd, debug_fd;
+    bool completed;
+    Elf *elf, *debug_elf; /* debug_elf: where symbols and DWARF are; the same as elf when not separate */
+    struct code_section *sections;
+    size_t section_count;
+    struct code_segment *segments;
+    size_t segment_count;
+    struct lwp_map *places;   /* address -> index in the code's places */
+    struct lwp_map *noreturn; /* callee address -> whether it never returns, as far as asked (noreturn.c) */
+    struct code_symbols *symbols;
+    struct code_debug *debug;
+    struct code_flow *flow;
+    struct code_types *types;
+};
+
+struct lwp_code {
+    struct lwp_arena *arena;
+    struct code_module **modules;
+    size_t module_count, module_capacity;
+    struct lwp_map *strings;
+    const char **string_items;
+    size_t string_count, string_capacity;
+    const struct lwp_symbolized **places;
+    size_t place_count, place_capacity;
+    struct lwp_loop **loops;
+    uint32_t *source_loops; /* of each loop, the first machine loop of the same source loop */
+    size_t loop_count, loop_capacity, source_capacity;
+    struct lwp_map *accesses_by_loop; /* -> index in accesses (siblings.c) */
+    struct code_accesses {
+        void *items;
+        size_t count;
+    } * accesses;
+    size_t accesses_count, accesses_capacity;
+    struct lwp_map *bodies_by_loop; /* -> index in bodies (loop_shape.c) */
+    const struct loop_body **bodies; /* NULL: its code cannot be read */
+    size_t body_count, body_capacity;
+    struct lwp_type **types; /* equal types of several units are one */
+    size_t type_count, type_capacity;
+    struct lwp_map *types_by_content;
+};
+
+/* modules.c */
+struct code_module *code_module_at(const struct lwp_code *code, uint32_t module); /* NULL: LWP_NONE or no such */
+
+/* One copy of equal texts, so that they compare by pointer. NULL stays NULL. */
+const char *code_intern(struct lwp_code *code, const char *text);
+
+/* elf_module.c */
+void code_elf_open(struct code_module *module, const uint8_t *build_id, size_t build_id_bytes);
+void code_elf_close(struct code_module *module);
+/* Before anything of the module is asked for: fetches debug info that nobody has here, if the environment allows it. */
+void code_elf_complete(struct code_module *module);
+/* The bytes at an address as far as the file holds them; NULL and 0 outside. */
+const uint8_t *code_bytes(const struct code_module *module, uint64_t address, size_t *available);
+const struct code_section *code_section_at(const struct code_module *module, uint64_t address);
+
+/* symbols.c */
+struct code_range {
+    uint64_t low, high;
+};
+/* Bounds of the physical function, and its raw symbol name (NULL when there is none). */
+bool code_function_at(struct code_module *module, uint64_t address, struct code_range *range, const char **name);
+/* The raw name of the function that a stub (PLT) or a pointer slot (GOT) at the address leads to, or NULL. */
+const char *code_import_at_stub(struct code_module *module, uint64_t address);
+const char *code_import_at_slot(struct code_module *module, uint64_t address);
+void code_symbols_free(struct code_symbols *symbols);
+
+/* demangle.c: what a person would call it, interned. */
+const char *code_demangle(struct lwp_code *code, const char *raw);
+
+#endif

@@ -1,0 +1,348 @@
+/* ELF symbols: which function or static variable an address belongs to, and the bounds of functions without a symbol
+ * from .eh_frame. Names stay in the file's string table until somebody asks for one. A symbol without a size
+ * (hand-written assembly) reaches to the next symbol or the end of its section. */
+#include "analysis/program/binary/mini_symbols.h"
+#include "analysis/program/binary/module.h"
+#include "analysis/program/binary/unwind_table.h"
+
+#include <gelf.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SYMBOL_LIMIT = 32 * 1024 * 1024, SYMBOL_BACK = 32 };
+
+struct symbol {
+    uint64_t start, end;
+    const char *name;
+    uint8_t rank; /* which of several at one address to believe; higher is better */
+    bool sized;
+};
+
+struct symbol_list {
+    struct symbol *items;
+    size_t count, capacity;
+};
+
+struct code_symbols {
+    struct symbol_list functions, objects;
+    struct code_range *unwind; /* from .eh_frame */
+    size_t unwind_count;
+    struct code_import *imports; /* by slot */
+    size_t import_count;
+    Elf *mini; /* of .gnu_debugdata */
+    void *mini_memory;
+};
+
+struct code_import {
+    uint64_t slot;
+    const char *name;
+};
+
+static int symbol_compare(const void *a, const void *b)
+{
+    const struct symbol *x = a, *y = b;
+    if (x->start != y->start)
+        return x->start < y->start ? -1 : 1;
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    return strcmp(y->name, x->name); /* the same answer whatever order the table has */
+}
+
+static int range_compare(const void *a, const void *b)
+{
+    const struct code_range *x = a, *y = b;
+    return x->low < y->low ? -1 : x->low > y->low;
+}
+
+static int import_compare(const void *a, const void *b)
+{
+    const struct code_import *x = a, *y = b;
+    return x->slot < y->slot ? -1 : x->slot > y->slot;
+}
+
+static uint8_t symbol_rank(const GElf_Sym *symbol, const char *name)
+{
+    uint8_t type = GELF_ST_TYPE(symbol->st_info), bind = GELF_ST_BIND(symbol->st_info);
+    unsigned rank = 0;
+    if (type != STT_NOTYPE)
+        rank += 16;
+    if (symbol->st_size)
+        rank += 8;
+    if (name[0] != '_')
+        rank += 4;
+    if (bind == STB_GLOBAL || bind == STB_LOCAL)
+        rank += 2;
+    if (bind == STB_GLOBAL)
+        rank += 1;
+    return (uint8_t)rank;
+}
+
+/* Marks that the linker sets; they name no variable. */
+static bool symbol_is_mark(const char *name)
+{
+    static const char *const marks[] = {"_end",
+                                        "end",
+                                        "_edata",
+                                        "edata",
+                                        "_etext",
+                                        "etext",
+                                        "__bss_start",
+                                        "__data_start",
+                                        "data_start",
+                                        "_fini",
+                                        "_DYNAMIC",
+                                        "_GLOBAL_OFFSET_TABLE_",
+                                        "__GNU_EH_FRAME_HDR",
+                                        "__TMC_END__"};
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+        if (!strcmp(name, marks[i]))
+            return true;
+    return name[0] == '.' || name[0] == '$' || name[0] == '\0';
+}
+
+static void symbols_take(struct code_module *module, const GElf_Sym *symbol, const char *name)
+{
+    uint8_t type = GELF_ST_TYPE(symbol->st_info);
+    if (symbol->st_shndx == SHN_UNDEF || symbol->st_shndx == SHN_ABS || !symbol->st_value || !name ||
+        symbol_is_mark(name) || (type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_OBJECT && type != STT_NOTYPE))
+        return;
+    const struct code_section *section = code_section_at(module, symbol->st_value);
+    if (!section || (type == STT_OBJECT && section->executable))
+        return;
+    struct symbol_list *list = section->executable ? &module->symbols->functions : &module->symbols->objects;
+    if (list->count >= SYMBOL_LIMIT)
+        return;
+    uint64_t end = symbol->st_value + symbol->st_size;
+    if (end < symbol->st_value || end > section->end)
+        end = section->end;
+    LWP_GROW(&list->items, list->count, &list->capacity);
+    list->items[list->count++] = (struct symbol){
+        .start = symbol->st_value,
+        .end = symbol->st_size ? end : section->end,
+        .name = name,
+        .rank = symbol_rank(symbol, name),
+        .sized = symbol->st_size != 0,
+    };
+}
+
+static void symbols_read(struct code_module *module, Elf *elf, uint32_t table_type)
+{
+    for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section));) {
+        GElf_Shdr header;
+        if (!gelf_getshdr(section, &header) || header.sh_type != table_type)
+            continue;
+        Elf_Data *data = elf_getdata(section, NULL);
+        size_t count = data ? data->d_size / sizeof(Elf64_Sym) : 0;
+        for (size_t i = 0; i < count; i++) {
+            GElf_Sym symbol;
+            if (gelf_getsym(data, (int)i, &symbol))
+                symbols_take(module, &symbol, elf_strptr(elf, header.sh_link, symbol.st_name));
+        }
+    }
+}
+
+/* Sorts, keeps the best of each address, and gives symbols without a size the room up to the next. */
+static void symbols_finish(struct symbol_list *list)
+{
+    if (!list->count)
+        return;
+    qsort(list->items, list->count, sizeof *list->items, symbol_compare);
+    size_t kept = 0;
+    for (size_t i = 0; i < list->count; i++)
+        if (i + 1 == list->count || list->items[i + 1].start != list->items[i].start)
+            list->items[kept++] = list->items[i];
+    list->count = kept;
+    for (size_t i = 0; i + 1 < kept; i++)
+        if (!list->items[i].sized && list->items[i].end > list->items[i + 1].start)
+            list->items[i].end = list->items[i + 1].start;
+}
+
+/* Which function each slot of the global offset table is for, from the dynamic relocations. */
+static void imports_read(struct code_module *module)
+{
+    struct code_symbols *symbols = module->symbols;
+    Elf_Data *names = NULL;
+    uint32_t strings = 0;
+    size_t capacity = 0;
+    for (Elf_Scn *section = NULL; (section = elf_nextscn(module->elf, section));) {
+        GElf_Shdr header;
+        if (gelf_getshdr(section, &header) && header.sh_type == SHT_DYNSYM) {
+            names = elf_getdata(section, NULL);
+            strings = header.sh_link;
+        }
+    }
+    for (Elf_Scn *section = NULL; names && (section = elf_nextscn(module->elf, section));) {
+        GElf_Shdr header;
+        if (!gelf_getshdr(section, &header) || header.sh_type != SHT_RELA || !(header.sh_flags & SHF_ALLOC))
+            continue;
+        Elf_Data *data = elf_getdata(section, NULL);
+        size_t count = data ? data->d_size / sizeof(Elf64_Rela) : 0;
+        for (size_t i = 0; i < count && symbols->import_count < SYMBOL_LIMIT; i++) {
+            GElf_Rela entry;
+            GElf_Sym symbol;
+            const char *name;
+            if (!gelf_getrela(data, (int)i, &entry) ||
+                (GELF_R_TYPE(entry.r_info) != R_X86_64_JUMP_SLOT && GELF_R_TYPE(entry.r_info) != R_X86_64_GLOB_DAT) ||
+                !gelf_getsym(names, (int)GELF_R_SYM(entry.r_info), &symbol) ||
+                !(name = elf_strptr(module->elf, strings, symbol.st_name)) || !*name)
+                continue;
+            LWP_GROW(&symbols->imports, symbols->import_count, &capacity);
+            symbols->imports[symbols->import_count++] = (struct code_import){entry.r_offset, name};
+        }
+    }
+    if (symbols->import_count)
+        qsort(symbols->imports, symbols->import_count, sizeof *symbols->imports, import_compare);
+}
+
+static struct code_symbols *symbols_of(struct code_module *module)
+{
+    if (module->symbols)
+        return module->symbols;
+    code_elf_complete(module);
+    struct code_symbols *symbols = module->symbols = calloc(1, sizeof *symbols);
+    if (!symbols || !module->elf)
+        return symbols;
+    symbols_read(module, module->debug_elf, SHT_SYMTAB);
+    if (module->debug_elf != module->elf)
+        symbols_read(module, module->elf, SHT_SYMTAB);
+    symbols_read(module, module->elf, SHT_DYNSYM);
+    symbols->mini = lwp_mini_symbols_open(module->elf, &symbols->mini_memory);
+    if (symbols->mini)
+        symbols_read(module, symbols->mini, SHT_SYMTAB);
+    symbols_finish(&symbols->functions);
+    symbols_finish(&symbols->objects);
+    symbols->unwind = code_unwind_ranges(module->elf, &symbols->unwind_count);
+    if (symbols->unwind_count)
+        qsort(symbols->unwind, symbols->unwind_count, sizeof *symbols->unwind, range_compare);
+    imports_read(module);
+    return symbols;
+}
+
+void code_symbols_free(struct code_symbols *symbols)
+{
+    if (!symbols)
+        return;
+    free(symbols->functions.items);
+    free(symbols->objects.items);
+    free(symbols->unwind);
+    free(symbols->imports);
+    elf_end(symbols->mini);
+    free(symbols->mini_memory);
+    free(symbols);
+}
+
+/* The symbol that holds the address: the nearest one before it that reaches so far. */
+static const struct symbol *symbol_find(const struct symbol_list *list, uint64_t address)
+{
+    size_t low = 0, high = list->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (list->items[middle].start <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (size_t back = 0; low > 0 && back < SYMBOL_BACK; back++, low--)
+        if (address < list->items[low - 1].end)
+            return &list->items[low - 1];
+    return NULL;
+}
+
+static bool unwind_find(const struct code_symbols *symbols, uint64_t address, struct code_range *range)
+{
+    size_t low = 0, high = symbols->unwind_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (symbols->unwind[middle].low <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (!low || address >= symbols->unwind[low - 1].high)
+        return false;
+    *range = symbols->unwind[low - 1];
+    return true;
+}
+
+bool code_function_at(struct code_module *module, uint64_t address, struct code_range *range, const char **name)
+{
+    struct code_symbols *symbols = symbols_of(module);
+    *name = NULL;
+    if (!symbols)
+        return false;
+    const struct symbol *symbol = symbol_find(&symbols->functions, address);
+    struct code_range unwind;
+    bool has_unwind = unwind_find(symbols, address, &unwind);
+    if (symbol && symbol->sized) {
+        *name = symbol->name;
+        *range = (struct code_range){symbol->start, symbol->end};
+        return true;
+    }
+    /* A label without a size may be inside a function or far behind the last one. */
+    if (has_unwind) {
+        if (symbol && symbol->start >= unwind.low)
+            *name = symbol->name;
+        *range = unwind;
+        return true;
+    }
+    if (!symbol)
+        return false;
+    *name = symbol->name;
+    *range = (struct code_range){symbol->start, symbol->end};
+    return true;
+}
+
+bool lwp_code_data_symbol(struct lwp_code *code, uint32_t module_index, uint64_t address, struct lwp_symbol *found)
+{
+    struct code_module *module = code_module_at(code, module_index);
+    struct code_symbols *symbols = module ? symbols_of(module) : NULL;
+    const struct symbol *symbol = symbols ? symbol_find(&symbols->objects, address) : NULL;
+    if (!symbol)
+        return false;
+    *found = (struct lwp_symbol){
+        .name = code_demangle(code, symbol->name),
+        .start = symbol->start,
+        .bytes = symbol->end - symbol->start,
+        .until = symbol->end,
+    };
+    const struct symbol *next = symbol + 1, *last = symbols->objects.items + symbols->objects.count;
+    while (next < last && next->start <= symbol->start)
+        next++;
+    if (next < last && next->start < found->until)
+        found->until = next->start;
+    if (address >= found->until) /* behind a smaller symbol inside it */
+        found->until = symbol->start;
+    return true;
+}
+
+const char *code_import_at_slot(struct code_module *module, uint64_t address)
+{
+    struct code_symbols *symbols = symbols_of(module);
+    struct code_import key = {.slot = address};
+    const struct code_import *found =
+        symbols && symbols->import_count
+            ? bsearch(&key, symbols->imports, symbols->import_count, sizeof key, import_compare)
+            : NULL;
+    return found ? found->name : NULL;
+}
+
+/* A stub of the procedure linkage table: [endbr64] [bnd] jmp *slot(%rip). */
+const char *code_import_at_stub(struct code_module *module, uint64_t address)
+{
+    enum { STUB_BYTES = 16, JUMP_BYTES = 6 };
+    address &= ~(uint64_t)(STUB_BYTES - 1);
+    size_t available;
+    const uint8_t *bytes = code_bytes(module, address, &available);
+    if (!bytes || available < STUB_BYTES)
+        return NULL;
+    size_t at = 0;
+    if (!memcmp(bytes, "\xf3\x0f\x1e\xfa", 4))
+        at = 4;
+    if (bytes[at] == 0xf2)
+        at++;
+    if (bytes[at] != 0xff || bytes[at + 1] != 0x25)
+        return NULL;
+    int32_t displacement;
+    memcpy(&displacement, bytes + at + 2, sizeof displacement);
+    return code_import_at_slot(module, address + at + JUMP_BYTES + (uint64_t)(int64_t)displacement);
+}

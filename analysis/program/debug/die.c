@@ -1,0 +1,180 @@
+/* Steps through the tree of DIEs that cannot go round in circles, qualified names, and the files DIEs name. */
+#include "analysis/program/debug/die.h"
+
+#include <dwarf.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { DIE_NAME_DEPTH = 12, DIE_BUDGET = 1000000 };
+
+bool code_die_child(Dwarf_Die *die, Dwarf_Die *child)
+{
+    return dwarf_child(die, child) == 0 && (char *)child->addr > (char *)die->addr;
+}
+
+bool code_die_next(Dwarf_Die *die, Dwarf_Die *next)
+{
+    Dwarf_Die found;
+    if (dwarf_siblingof(die, &found) != 0 || (char *)found.addr <= (char *)die->addr)
+        return false;
+    *next = found;
+    return true;
+}
+
+bool code_die_is_struct(Dwarf_Die *die)
+{
+    int tag = dwarf_tag(die);
+    return tag == DW_TAG_structure_type || tag == DW_TAG_class_type || tag == DW_TAG_union_type;
+}
+
+/* dwz moves what several units share into units that do not say their language. Taken for C unless something in it is
+ * not C: in C++ "struct name" is right as well. */
+static bool die_unit_looks_c(Dwarf_Die *unit)
+{
+    enum { LOOKED_AT = 200 };
+    Dwarf_Die die;
+    int budget = LOOKED_AT;
+    for (bool more = code_die_child(unit, &die); more && budget-- > 0; more = code_die_next(&die, &die))
+        switch (dwarf_tag(&die)) {
+        case DW_TAG_namespace:
+        case DW_TAG_module:
+        case DW_TAG_class_type:
+        case DW_TAG_reference_type:
+        case DW_TAG_rvalue_reference_type:
+        case DW_TAG_ptr_to_member_type:
+        case DW_TAG_imported_declaration:
+            return false;
+        default:
+            break;
+        }
+    return true;
+}
+
+static bool die_unit_is_shared(Dwarf_Die *unit)
+{
+    return dwarf_tag(unit) == DW_TAG_partial_unit && !dwarf_hasattr(unit, DW_AT_language);
+}
+
+bool code_die_is_c(Dwarf_Die *die)
+{
+    Dwarf_Die unit;
+    if (!dwarf_diecu(die, &unit, NULL, NULL))
+        return true;
+    if (die_unit_is_shared(&unit))
+        return die_unit_looks_c(&unit);
+    switch (dwarf_srclang(&unit)) {
+    case DW_LANG_C:
+    case DW_LANG_C89:
+    case DW_LANG_C99:
+    case DW_LANG_C11:
+    case DW_LANG_ObjC:
+    case 0x2c: /* C17 */
+    case 0x3e: /* C23 */
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* The DIEs that enclose `target`, found from its unit downwards: DWARF keeps no links upwards. */
+static int die_path(Dwarf_Die *target, Dwarf_Die *path)
+{
+    Dwarf_Die at;
+    int depth = 0, budget = DIE_BUDGET;
+    if (!dwarf_diecu(target, &at, NULL, NULL) || at.addr >= target->addr)
+        return 0;
+    while (depth < DIE_NAME_DEPTH) {
+        Dwarf_Die child, holder = {.addr = NULL};
+        for (bool more = code_die_child(&at, &child); more && child.addr <= target->addr && --budget > 0;
+             more = code_die_next(&child, &child))
+            holder = child;
+        if (!holder.addr || holder.addr == target->addr)
+            return depth;
+        path[depth++] = at = holder;
+    }
+    return depth;
+}
+
+const char *code_die_name(struct lwp_code *code, Dwarf_Die *die)
+{
+    const char *name = dwarf_diename(die);
+    if (!name || !*name)
+        return NULL;
+    Dwarf_Die unit;
+    bool shared = dwarf_diecu(die, &unit, NULL, NULL) && die_unit_is_shared(&unit);
+    if ((!shared && code_die_is_c(die)) || strlen(name) > 1000)
+        return code_intern(code, name);
+    Dwarf_Die path[DIE_NAME_DEPTH];
+    int depth = die_path(die, path);
+    const char *full = "";
+    for (int i = 0; i < depth; i++) {
+        int tag = dwarf_tag(&path[i]);
+        const char *part = dwarf_diename(&path[i]);
+        if (tag == DW_TAG_namespace && !part)
+            part = "(anonymous namespace)";
+        if ((tag == DW_TAG_namespace || tag == DW_TAG_module || code_die_is_struct(&path[i])) && part &&
+            strlen(full) + strlen(part) < 1000)
+            full = lwp_arena_printf(code->arena, "%s%s::", full, part);
+    }
+    return code_intern(code, *full ? lwp_arena_printf(code->arena, "%s%s", full, name) : name);
+}
+
+/* "./" and doubled slashes only: "a/../b" may not be "b" when a is a link. */
+const char *code_file_name(struct lwp_code *code, Dwarf_Die *unit, const char *path)
+{
+    enum { PATH_LIMIT = 4096 };
+    char whole[PATH_LIMIT], clean[PATH_LIMIT];
+    if (!path || !*path || !strcmp(path, "???"))
+        return NULL;
+    Dwarf_Attribute attribute;
+    const char *folder = NULL;
+    if (*path != '/' && dwarf_attr(unit, DW_AT_comp_dir, &attribute))
+        folder = dwarf_formstring(&attribute);
+    int size = snprintf(whole, sizeof whole, "%s%s%s", folder ? folder : "", folder ? "/" : "", path);
+    if (size < 0 || size >= PATH_LIMIT)
+        return NULL;
+    size_t length = 0;
+    for (const char *at = whole; *at;) {
+        bool at_start = length == 0 || clean[length - 1] == '/';
+        if (at_start && at[0] == '.' && at[1] == '/')
+            at += 2;
+        else if (*at == '/' && length && clean[length - 1] == '/')
+            at++;
+        else
+            clean[length++] = *at++;
+    }
+    clean[length] = '\0';
+    return length ? code_intern(code, clean) : NULL;
+}
+
+/* In .dwo files clang has a table of files for type units only, libdw takes it for all: the unit's own numbers are
+ * those of the program's line table. */
+static Dwarf_Files *die_files(Dwarf_CU *cu, Dwarf_Die *unit)
+{
+    Dwarf_Files *files;
+    size_t count;
+    uint8_t type;
+    Dwarf_Attribute producer;
+    Dwarf_Lines *lines;
+    size_t line_count;
+    if (dwarf_cu_info(cu, NULL, &type, NULL, NULL, NULL, NULL, NULL) == 0 && type == DW_UT_split_compile &&
+        dwarf_attr(unit, DW_AT_producer, &producer)) {
+        const char *name = dwarf_formstring(&producer);
+        if (name && strstr(name, "clang") && dwarf_getsrclines(unit, &lines, &line_count) == 0 && line_count &&
+            dwarf_line_file(dwarf_onesrcline(lines, 0), &files, &count) == 0)
+            return files;
+    }
+    return dwarf_getsrcfiles(unit, &files, &count) == 0 ? files : NULL;
+}
+
+/* Not dwarf_decl_file: it takes number 0, in DWARF 5 the unit's own file, for none. */
+const char *code_die_file(struct lwp_code *code, Dwarf_Die *die, unsigned name)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Word index;
+    Dwarf_Die unit;
+    if (!dwarf_attr_integrate(die, name, &attribute) || dwarf_formudata(&attribute, &index) ||
+        !dwarf_cu_die(attribute.cu, &unit, NULL, NULL, NULL, NULL, NULL, NULL))
+        return NULL;
+    return code_file_name(code, &unit, dwarf_filesrc(die_files(attribute.cu, &unit), index, NULL, NULL));
+}

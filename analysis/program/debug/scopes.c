@@ -1,0 +1,376 @@
+/* Functions and what was inlined into them, from DWARF. A unit's functions are listed when an address falls into it;
+ * a function's scopes are laid out as "from this address on, this scope is innermost", so that thousands of
+ * instructions of one function cost one binary search each. Bounded in depth and number. */
+#include "analysis/program/debug/scopes.h"
+
+#include "analysis/program/debug/units.h"
+
+#include <dwarf.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SCOPE_DEPTH = 200, SCOPE_LIMIT = 200000, SCOPE_RANGE_LIMIT = 20000, FUNCTION_LIMIT = 2000000, FRAME_LIMIT = 64 };
+
+struct function_list {
+    struct code_function *items;
+    size_t count, capacity;
+    bool deep; /* look inside functions too (nested functions of Fortran, GNU C, Rust) */
+};
+
+static void functions_take(struct function_list *list, Dwarf_Die *die)
+{
+    Dwarf_Addr base, low, high;
+    ptrdiff_t offset = 0;
+    uint32_t first = (uint32_t)list->count;
+    for (int i = 0; i < SCOPE_RANGE_LIMIT && list->count < FUNCTION_LIMIT; i++) {
+        offset = dwarf_ranges(die, offset, &base, &low, &high);
+        if (offset <= 0)
+            return;
+        if (low == 0 || high <= low)
+            continue;
+        LWP_GROW(&list->items, list->count, &list->capacity);
+        list->items[list->count++] = (struct code_function){.low = low, .high = high, .die = *die, .first = first};
+    }
+}
+
+/* False: nested deeper than any compiler does. The walk ends then, since skipping over each level costs what is in it.
+ */
+static bool functions_walk(struct function_list *list, Dwarf_Die *parent, int depth)
+{
+    Dwarf_Die die;
+    if (depth > SCOPE_DEPTH)
+        return false;
+    if (!code_die_child(parent, &die))
+        return true;
+    do {
+        bool inside = false;
+        switch (dwarf_tag(&die)) {
+        case DW_TAG_subprogram:
+            functions_take(list, &die);
+            inside = list->deep;
+            break;
+        case DW_TAG_lexical_block:
+            inside = list->deep;
+            break;
+        case DW_TAG_namespace:
+        case DW_TAG_module:
+        case DW_TAG_class_type:
+        case DW_TAG_structure_type:
+        case DW_TAG_union_type:
+            inside = true;
+            break;
+        default:
+            break;
+        }
+        if (inside && !functions_walk(list, &die, depth + 1))
+            return false;
+    } while (code_die_next(&die, &die));
+    return true;
+}
+
+static int function_compare(const void *a, const void *b)
+{
+    const struct code_function *x = a, *y = b;
+    return x->low < y->low ? -1 : x->low > y->low;
+}
+
+/* After sorting, `first` must again point at one entry of the same function. */
+static void functions_relink(struct code_function *items, size_t count)
+{
+    uint32_t *moved = malloc((count + 1) * sizeof *moved);
+    if (!moved)
+        abort();
+    for (size_t i = 0; i <= count; i++)
+        moved[i] = LWP_NONE;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t former = items[i].first;
+        if (moved[former] == LWP_NONE)
+            moved[former] = (uint32_t)i;
+        items[i].first = moved[former];
+    }
+    free(moved);
+}
+
+static void unit_read_functions(struct code_unit *unit, bool deep)
+{
+    struct function_list list = {.deep = deep};
+    functions_walk(&list, &unit->die, 0);
+    if (list.count)
+        qsort(list.items, list.count, sizeof *list.items, function_compare);
+    functions_relink(list.items, list.count);
+    unit->functions = list.items;
+    unit->function_count = list.count;
+    unit->functions_read = true;
+}
+
+static struct code_function *unit_function(struct code_unit *unit, uint64_t address)
+{
+    size_t low = 0, high = unit->function_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (unit->functions[middle].low <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low && address < unit->functions[low - 1].high ? &unit->functions[low - 1] : NULL;
+}
+
+/* Lists nested functions too; scopes already handed out move over. */
+static void unit_reread_functions(struct code_unit *unit)
+{
+    struct code_function *former = unit->functions;
+    size_t former_count = unit->function_count;
+    unit_read_functions(unit, true);
+    for (size_t i = 0; i < former_count; i++) {
+        struct code_function *same = former[i].scopes_read ? unit_function(unit, former[i].low) : NULL;
+        if (same && same->die.addr == former[i].die.addr) {
+            unit->functions[same->first].scopes = former[i].scopes;
+            unit->functions[same->first].scopes_read = true;
+        }
+    }
+    free(former);
+}
+
+struct scope_build {
+    struct code_scopes *scopes;
+    size_t capacity;
+    struct scope_range {
+        uint64_t low, high;
+        uint32_t scope;
+    } * ranges;
+    size_t range_count, range_capacity;
+};
+
+/* The DIE of the source function: behind the inlined call or the copy, and the class's own declaration of it. */
+static Dwarf_Die scope_source(Dwarf_Die *die)
+{
+    enum { ORIGIN_STEPS = 16 };
+    Dwarf_Attribute attribute;
+    Dwarf_Die origin = *die, found;
+    for (int i = 0; i < ORIGIN_STEPS; i++) {
+        if (!dwarf_attr(&origin, DW_AT_abstract_origin, &attribute) &&
+            !dwarf_attr(&origin, DW_AT_specification, &attribute))
+            break;
+        if (!dwarf_formref_die(&attribute, &found))
+            break;
+        origin = found;
+    }
+    return origin;
+}
+
+static void scope_call(struct code_scopes *scopes, struct code_scope *scope)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Word value;
+    if (dwarf_attr(&scope->die, DW_AT_call_line, &attribute) && dwarf_formudata(&attribute, &value) == 0)
+        scope->call_line = value <= INT32_MAX ? (uint32_t)value : 0;
+    scope->call_file = code_die_file(scopes->module->code, &scope->die, DW_AT_call_file);
+}
+
+static uint32_t scope_add(struct scope_build *build, Dwarf_Die *die, uint32_t parent, bool is_function)
+{
+    struct code_scopes *scopes = build->scopes;
+    uint32_t index = scopes->count;
+    LWP_GROW(&scopes->items, scopes->count, &build->capacity);
+    struct code_scope *scope = &scopes->items[scopes->count++];
+    *scope = (struct code_scope){.die = *die, .parent = parent};
+    scope->function = is_function ? index : scopes->items[parent].function;
+    if (is_function)
+        scope->origin = (uint64_t)(uintptr_t)scope_source(die).addr;
+    if (dwarf_tag(die) == DW_TAG_inlined_subroutine)
+        scope_call(scopes, scope);
+    Dwarf_Addr base, low, high;
+    ptrdiff_t offset = 0;
+    for (int i = 0; i < SCOPE_RANGE_LIMIT; i++) {
+        offset = dwarf_ranges(die, offset, &base, &low, &high);
+        if (offset <= 0)
+            break;
+        if (high <= low)
+            continue;
+        LWP_GROW(&build->ranges, build->range_count, &build->range_capacity);
+        build->ranges[build->range_count++] = (struct scope_range){low, high, index};
+    }
+    return index;
+}
+
+static bool scope_walk(struct scope_build *build, Dwarf_Die *parent_die, uint32_t parent, int depth)
+{
+    Dwarf_Die die;
+    if (depth > SCOPE_DEPTH)
+        return false;
+    if (!code_die_child(parent_die, &die))
+        return true;
+    do {
+        if (build->scopes->count >= SCOPE_LIMIT)
+            return false;
+        int tag = dwarf_tag(&die);
+        if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_lexical_block)
+            continue;
+        uint32_t scope = scope_add(build, &die, parent, tag == DW_TAG_inlined_subroutine);
+        if (!scope_walk(build, &die, scope, depth + 1))
+            return false;
+    } while (code_die_next(&die, &die));
+    return true;
+}
+
+static int address_compare(const void *a, const void *b)
+{
+    const struct code_scope_start *x = a, *y = b;
+    return x->address < y->address ? -1 : x->address > y->address;
+}
+
+static uint32_t starts_find(const struct code_scope_start *starts, uint32_t count, uint64_t address)
+{
+    uint32_t low = 0, high = count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (starts[middle].address < address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Cuts the function at every bound of every scope, then lets each scope claim its pieces; a child comes after its
+ * parent and so claims over it. Ranges that would make this quadratic (hostile) stop it. */
+static void scopes_paint(struct scope_build *build)
+{
+    enum { PAINT_LIMIT = 20 * 1000 * 1000 };
+    struct code_scopes *scopes = build->scopes;
+    struct code_scope_start *starts = calloc(build->range_count * 2 + 1, sizeof *starts);
+    if (!starts)
+        return;
+    uint32_t count = 0;
+    for (size_t i = 0; i < build->range_count; i++) {
+        starts[count++] = (struct code_scope_start){build->ranges[i].low, LWP_NONE};
+        starts[count++] = (struct code_scope_start){build->ranges[i].high, LWP_NONE};
+    }
+    qsort(starts, count, sizeof *starts, address_compare);
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (!kept || starts[kept - 1].address != starts[i].address)
+            starts[kept++] = starts[i];
+    size_t work = 0;
+    for (size_t i = 0; i < build->range_count && work < PAINT_LIMIT; i++) {
+        const struct scope_range *range = &build->ranges[i];
+        for (uint32_t at = starts_find(starts, kept, range->low); at < kept && starts[at].address < range->high;
+             at++, work++)
+            starts[at].scope = range->scope;
+    }
+    scopes->starts = starts;
+    scopes->start_count = kept;
+}
+
+static struct code_scopes *scopes_build(struct code_module *module, Dwarf_Die *function)
+{
+    struct code_scopes *scopes = calloc(1, sizeof *scopes);
+    if (!scopes)
+        return NULL;
+    scopes->module = module;
+    code_debug_own(module, scopes);
+    struct scope_build build = {.scopes = scopes};
+    scope_add(&build, function, LWP_NONE, true);
+    size_t own_ranges = build.range_count;
+    if (!scope_walk(&build, function, 0, 0)) { /* then the function is all that is believed */
+        scopes->count = 1;
+        build.range_count = own_ranges;
+    }
+    scopes_paint(&build);
+    free(build.ranges);
+    return scopes;
+}
+
+struct code_scopes *code_scopes_at(struct code_module *module, uint64_t address)
+{
+    struct code_unit *unit = code_unit_find(module, address);
+    if (!unit)
+        return NULL;
+    if (!unit->functions_read)
+        unit_read_functions(unit, false);
+    struct code_function *function = unit_function(unit, address);
+    if (!function && !unit->functions_deep) {
+        unit->functions_deep = true;
+        unit_reread_functions(unit);
+        function = unit_function(unit, address);
+    }
+    if (!function)
+        return NULL;
+    function = &unit->functions[function->first];
+    if (!function->scopes_read) {
+        function->scopes_read = true;
+        function->scopes = scopes_build(module, &function->die);
+    }
+    return function->scopes;
+}
+
+uint32_t code_scope_find(const struct code_scopes *scopes, uint64_t address)
+{
+    uint32_t at = starts_find(scopes->starts, scopes->start_count, address);
+    if (at == scopes->start_count || scopes->starts[at].address != address) {
+        if (at == 0)
+            return 0;
+        at--;
+    }
+    return scopes->starts[at].scope == LWP_NONE ? 0 : scopes->starts[at].scope;
+}
+
+uint32_t code_scope_common(const struct code_scopes *scopes, uint32_t a, uint32_t b)
+{
+    while (a != b) {
+        if (a > b) /* parents have smaller numbers */
+            a = scopes->items[a].parent;
+        else
+            b = scopes->items[b].parent;
+    }
+    return a;
+}
+
+const char *code_scope_name(struct code_scopes *scopes, uint32_t index)
+{
+    struct code_scope *scope = &scopes->items[scopes->items[index].function];
+    if (scope->name)
+        return scope->name;
+    Dwarf_Attribute attribute;
+    const char *name = NULL;
+    if (dwarf_attr_integrate(&scope->die, DW_AT_linkage_name, &attribute) ||
+        dwarf_attr_integrate(&scope->die, DW_AT_MIPS_linkage_name, &attribute))
+        name = dwarf_formstring(&attribute);
+    if (name && strncmp(name, "_R", 2) && !code_die_is_c(&scope->die)) {
+        scope->name = code_demangle(scopes->module->code, name);
+    } else { /* C, where the linkage name is the library's own business (__GI_qsort), and Rust's newer scheme, which
+                DWARF's own names spare us */
+        Dwarf_Die source = scope_source(&scope->die);
+        scope->name = code_die_name(scopes->module->code, &source);
+    }
+    return scope->name;
+}
+
+const struct lwp_frame *code_frames(struct code_module *module, uint64_t address, uint32_t *count)
+{
+    struct code_scopes *scopes = code_scopes_at(module, address);
+    if (!scopes)
+        return NULL;
+    struct lwp_frame frames[FRAME_LIMIT];
+    const char *file;
+    uint32_t line, used = 0;
+    code_line_at(module, address, &file, &line);
+    uint32_t scope = scopes->items[code_scope_find(scopes, address)].function;
+    for (;;) {
+        const struct code_scope *item = &scopes->items[scope];
+        frames[used++] = (struct lwp_frame){.function = code_scope_name(scopes, scope),
+                                            .file = file,
+                                            .line = line,
+                                            .inlined = item->parent != LWP_NONE};
+        if (item->parent == LWP_NONE || used == FRAME_LIMIT)
+            break;
+        file = item->call_file;
+        line = item->call_line;
+        scope = scopes->items[item->parent].function;
+    }
+    struct lwp_frame *copy = lwp_arena_alloc(module->code->arena, used, sizeof *copy);
+    memcpy(copy, frames, used * sizeof *copy);
+    *count = used;
+    return copy;
+}

@@ -1,0 +1,309 @@
+/* Compile units by address. .debug_aranges is optional (clang leaves it out), so each unit's own ranges are read, once;
+ * a unit's line table and its list of functions only when an address falls into it. */
+#include "analysis/program/debug/units.h"
+
+#include "analysis/program/binary/debug_files.h"
+#include "analysis/program/debug/dwo.h"
+
+#include <dwarf.h>
+#include <elfutils/libdwelf.h>
+#include <stdlib.h>
+
+enum { UNIT_LIMIT = 1000000, UNIT_RANGE_LIMIT = 1000000, DEBUG_FOLDER_MAX = 4096 };
+
+struct unit_range {
+    uint64_t low, high;
+    uint32_t unit;
+};
+
+struct code_debug {
+    Dwarf *dwarf, *alternate;
+    Elf *alternate_elf;
+    int alternate_fd;
+    struct code_package *package; /* of .dwo files */
+    struct code_unit *units;
+    size_t unit_count;
+    struct unit_range *ranges;
+    size_t range_count, range_capacity;
+    struct code_scopes **scopes; /* all that were handed out */
+    size_t scopes_count, scopes_capacity;
+};
+
+static int unit_range_compare(const void *a, const void *b)
+{
+    const struct unit_range *x = a, *y = b;
+    if (x->low != y->low)
+        return x->low < y->low ? -1 : 1;
+    return x->unit < y->unit ? -1 : x->unit > y->unit;
+}
+
+static void debug_take_ranges(struct code_debug *debug, struct code_unit *unit, uint32_t index)
+{
+    Dwarf_Addr base, low, high;
+    ptrdiff_t offset = 0;
+    for (int i = 0; i < UNIT_RANGE_LIMIT; i++) {
+        offset = dwarf_ranges(&unit->line_die, offset, &base, &low, &high);
+        if (offset <= 0)
+            break;
+        if (low == 0 || high <= low) /* functions that the linker dropped have address 0 */
+            continue;
+        LWP_GROW(&debug->ranges, debug->range_count, &debug->range_capacity);
+        debug->ranges[debug->range_count++] = (struct unit_range){low, high, index};
+    }
+}
+
+/* The file that dwz moved shared parts to. */
+static void debug_find_alternate(struct code_debug *debug, struct code_module *module, const char *folder)
+{
+    const char *name;
+    const void *id;
+    ssize_t id_bytes = dwelf_dwarf_gnu_debugaltlink(debug->dwarf, &name, &id);
+    if (id_bytes <= 0)
+        return;
+    debug->alternate_elf = code_debug_alternate_find(folder, name, id, (size_t)id_bytes, &debug->alternate_fd);
+    if (debug->alternate_elf)
+        debug->alternate = dwarf_begin_elf(debug->alternate_elf, DWARF_C_READ, NULL);
+    if (debug->alternate)
+        dwarf_setalt(debug->dwarf, debug->alternate);
+    else
+        module->info.missing = code_intern(module->code, name);
+}
+
+static void debug_list_units(struct code_debug *debug)
+{
+    size_t capacity = 0;
+    Dwarf_CU *cu = NULL;
+    Dwarf_Half version;
+    uint8_t type;
+    Dwarf_Die die;
+    while (debug->unit_count < UNIT_LIMIT && dwarf_get_units(debug->dwarf, cu, &cu, &version, &type, &die, NULL) == 0) {
+        if (type != DW_UT_compile && type != DW_UT_skeleton && type != DW_UT_partial)
+            continue;
+        LWP_GROW(&debug->units, debug->unit_count, &capacity);
+        debug->units[debug->unit_count++] = (struct code_unit){
+            .line_die = die,
+            .die = die,
+            .is_skeleton = type == DW_UT_skeleton,
+        };
+    }
+}
+
+/* Whether one of the first .dwo files is of the kind that libdw cannot read as it is. */
+static bool debug_is_scattered(const struct code_debug *debug, const char *folder)
+{
+    enum { LOOKED_AT = 100 };
+    int looked = 0;
+    for (size_t i = 0; i < debug->unit_count && looked < LOOKED_AT; i++) {
+        Dwarf_Die skeleton = debug->units[i].line_die;
+        if (debug->units[i].is_skeleton && ++looked && code_dwo_scattered(&skeleton, folder))
+            return true;
+    }
+    return false;
+}
+
+static void debug_begin(struct code_debug *debug, struct code_module *module, struct code_package *package)
+{
+    debug->package = package;
+    debug->dwarf = dwarf_begin_elf(module->debug_elf, DWARF_C_READ, NULL);
+    if (package)
+        code_package_ready(package);
+    if (debug->dwarf)
+        debug_list_units(debug);
+}
+
+static struct code_debug *debug_of(struct code_module *module)
+{
+    if (module->debug)
+        return module->debug;
+    code_elf_complete(module);
+    struct code_debug *debug = module->debug = calloc(1, sizeof *debug);
+    if (!debug || module->info.debug_info != LWP_DEBUG_FULL)
+        return debug;
+    char folder[DEBUG_FOLDER_MAX];
+    code_debug_folder(module, folder, sizeof folder);
+    debug_begin(debug, module, code_package_open(module));
+    if (debug->dwarf && !debug->package && debug_is_scattered(debug, folder)) {
+        dwarf_end(debug->dwarf);
+        free(debug->units);
+        *debug = (struct code_debug){0};
+        debug_begin(debug, module, code_package_empty(module));
+    }
+    if (!debug->dwarf)
+        return debug;
+    debug_find_alternate(debug, module, folder);
+    for (size_t i = 0; i < debug->unit_count; i++)
+        debug_take_ranges(debug, &debug->units[i], (uint32_t)i);
+    if (debug->range_count)
+        qsort(debug->ranges, debug->range_count, sizeof *debug->ranges, unit_range_compare);
+    return debug;
+}
+
+Dwarf *code_dwarf(struct code_module *module)
+{
+    struct code_debug *debug = debug_of(module);
+    return debug ? debug->dwarf : NULL;
+}
+
+static struct code_unit *unit_open(struct code_module *module, struct code_unit *unit)
+{
+    Dwarf_Die split;
+    if (unit->is_skeleton && code_dwo_open(module, module->debug->package, &unit->line_die, &split))
+        unit->die = split;
+    unit->is_skeleton = false;
+    return unit;
+}
+
+struct code_unit *code_unit_find(struct code_module *module, uint64_t address)
+{
+    struct code_debug *debug = debug_of(module);
+    size_t low = 0, high = debug ? debug->range_count : 0;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (debug->ranges[middle].low <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (!low || address >= debug->ranges[low - 1].high)
+        return NULL;
+    return unit_open(module, &debug->units[debug->ranges[low - 1].unit]);
+}
+
+bool code_unit_at(struct code_module *module, uint64_t address, Dwarf_Die *unit)
+{
+    struct code_unit *found = code_unit_find(module, address);
+    if (found)
+        *unit = found->die;
+    return found;
+}
+
+size_t code_unit_count(struct code_module *module)
+{
+    struct code_debug *debug = debug_of(module);
+    return debug ? debug->unit_count : 0;
+}
+
+bool code_unit(struct code_module *module, size_t index, Dwarf_Die *unit)
+{
+    if (index >= code_unit_count(module))
+        return false;
+    *unit = unit_open(module, &module->debug->units[index])->die;
+    return true;
+}
+
+void code_debug_own(struct code_module *module, struct code_scopes *scopes)
+{
+    struct code_debug *debug = module->debug;
+    LWP_GROW(&debug->scopes, debug->scopes_count, &debug->scopes_capacity);
+    debug->scopes[debug->scopes_count++] = scopes;
+}
+
+void code_debug_free(struct code_debug *debug)
+{
+    if (!debug)
+        return;
+    for (size_t i = 0; i < debug->unit_count; i++)
+        free(debug->units[i].functions);
+    for (size_t i = 0; i < debug->scopes_count; i++) {
+        for (uint32_t k = 0; k < debug->scopes[i]->count; k++)
+            free(debug->scopes[i]->items[k].variables);
+        free(debug->scopes[i]->items);
+        free(debug->scopes[i]->starts);
+        free(debug->scopes[i]);
+    }
+    free(debug->scopes);
+    free(debug->units);
+    free(debug->ranges);
+    if (debug->dwarf)
+        dwarf_end(debug->dwarf);
+    if (debug->alternate)
+        dwarf_end(debug->alternate);
+    if (debug->alternate_elf)
+        code_elf_file_close(debug->alternate_elf, debug->alternate_fd);
+    code_package_close(debug->package);
+    free(debug);
+}
+
+static void unit_read_lines(struct code_unit *unit)
+{
+    unit->lines_read = true;
+    if (dwarf_getsrclines(&unit->line_die, &unit->lines, &unit->line_count))
+        unit->line_count = 0;
+}
+
+/* How many rows are at or before the address. */
+static size_t unit_rows_until(const struct code_unit *unit, uint64_t address)
+{
+    size_t low = 0, high = unit->line_count;
+    Dwarf_Addr row_address;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (dwarf_lineaddr(dwarf_onesrcline(unit->lines, middle), &row_address) == 0 && row_address <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Of the rows at a function's first address the first is for the function itself, the last for its first statement. */
+uint32_t code_line_opening(struct code_module *module, uint64_t start)
+{
+    struct code_unit *unit = code_unit_find(module, start);
+    if (!unit)
+        return 0;
+    if (!unit->lines_read)
+        unit_read_lines(unit);
+    int opening = 0, line;
+    Dwarf_Addr address;
+    for (size_t i = unit_rows_until(unit, start); i > 0; i--) {
+        Dwarf_Line *row = dwarf_onesrcline(unit->lines, i - 1);
+        bool ends = true;
+        if (dwarf_lineaddr(row, &address) || address != start || dwarf_lineendsequence(row, &ends) || ends)
+            break;
+        if (dwarf_lineno(row, &line) == 0 && line > 0)
+            opening = line;
+    }
+    return (uint32_t)opening;
+}
+
+/* The last row at or before the address. Of several rows at one address the last counts, but a row that ends a
+ * sequence does not hide one that begins there. */
+bool code_line_row(struct code_module *module, uint64_t address, const char **file, uint32_t *line, uint64_t *start)
+{
+    *file = NULL;
+    *start = address;
+    *line = 0;
+    struct code_unit *unit = code_unit_find(module, address);
+    if (!unit)
+        return false;
+    if (!unit->lines_read)
+        unit_read_lines(unit);
+    size_t low = unit_rows_until(unit, address);
+    Dwarf_Addr row_address;
+    if (!low)
+        return false;
+    Dwarf_Line *row = dwarf_onesrcline(unit->lines, low - 1);
+    Dwarf_Addr first;
+    bool ends = true;
+    if (dwarf_lineaddr(row, &first))
+        return false;
+    for (size_t i = low; i > 0 && ends; i--) {
+        row = dwarf_onesrcline(unit->lines, i - 1);
+        if (dwarf_lineaddr(row, &row_address) || row_address != first || dwarf_lineendsequence(row, &ends))
+            return false;
+    }
+    int number = 0;
+    if (ends || dwarf_lineno(row, &number))
+        return false;
+    *file = code_file_name(module->code, &unit->line_die, dwarf_linesrc(row, NULL, NULL));
+    *line = number > 0 ? (uint32_t)number : 0;
+    *start = first;
+    return true;
+}
+
+bool code_line_at(struct code_module *module, uint64_t address, const char **file, uint32_t *line)
+{
+    uint64_t row;
+    return code_line_row(module, address, file, line, &row);
+}

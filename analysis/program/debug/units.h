@@ -1,0 +1,31 @@
+/* The compile units of a module's DWARF, found by address; behind scopes.h. */
+#ifndef LWP_ANALYSIS_PROGRAM_DEBUG_UNITS_H
+#define LWP_ANALYSIS_PROGRAM_DEBUG_UNITS_H
+
+#include "analysis/program/debug/scopes.h"
+
+struct code_function {
+    uint64_t low, high;
+    Dwarf_Die die;
+    uint32_t first; /* the entry with the same die that holds `scopes`; several ranges share them */
+    struct code_scopes *scopes;
+    bool scopes_read;
+};
+
+struct code_unit {
+    Dwarf_Die line_die; /* of the skeleton when the unit is split */
+    Dwarf_Die die;
+    bool is_skeleton;                /* `die` is not known yet: the .dwo file was not opened */
+    struct code_function *functions; /* by low */
+    size_t function_count;
+    bool functions_read, functions_deep, lines_read;
+    Dwarf_Lines *lines;
+    size_t line_count;
+};
+
+struct code_unit *code_unit_find(struct code_module *module, uint64_t address);
+
+/* Keeps a function's scopes until the module's debug info is closed. */
+void code_debug_own(struct code_module *module, struct code_scopes *scopes);
+
+#endif

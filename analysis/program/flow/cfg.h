@@ -1,0 +1,34 @@
+/* The control-flow graph of one function's machine code. */
+#ifndef LWP_ANALYSIS_PROGRAM_FLOW_CFG_H
+#define LWP_ANALYSIS_PROGRAM_FLOW_CFG_H
+
+#include "analysis/program/binary/module.h"
+
+struct cfg_instruction {
+    uint64_t address, target; /* target as in code_instruction */
+    uint8_t length, flow;
+    bool never_returns; /* a call */
+    bool padding;
+};
+
+struct cfg_block {
+    uint64_t start, end;
+    uint32_t first_instruction, instruction_count;
+    bool padding; /* nothing but */
+};
+
+struct cfg {
+    struct cfg_instruction *instructions;
+    struct cfg_block *blocks; /* by address */
+    uint32_t instruction_count, block_count;
+    uint32_t *edge_first, *edges; /* successors of block b: edges[edge_first[b]] … ; edge_first has block_count + 1 */
+};
+
+/* Decodes [low, high). False: nothing there, or too large to be worth it. cfg_free in any case. */
+bool cfg_build(struct code_module *module, struct code_range range, struct cfg *cfg);
+void cfg_free(struct cfg *cfg);
+
+/* Whether the function that starts at the address, or is imported there, is known not to come back. */
+bool cfg_never_returns(struct code_module *module, uint64_t target, uint64_t slot);
+
+#endif

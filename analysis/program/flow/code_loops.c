@@ -1,0 +1,334 @@
+/* Loops of the profiled program: decodes a function when first asked about it (cfg.c), nests its loops (loops.c),
+ * finds their source (loop_lines.c) and sees which machine loops are one source loop: the compiler makes a vector
+ * loop, its remainder, unswitched and peeled copies out of one. Those get the same lines. Work is bounded: functions
+ * above some megabytes and loops nested absurdly deep are left without. */
+#include "analysis/program/flow/code_loops.h"
+
+#include "analysis/program/flow/loop_lines.h"
+#include "analysis/program/flow/loops.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FLOW_DEPTH_LIMIT = 32, FLOW_MEMBER_LIMIT = 4 * 1000 * 1000, FLOW_LINE_SLACK = 3, FLOW_PAIR_LIMIT = 3000 };
+
+struct code_flow {
+    struct lwp_map *by_range; /* function -> index */
+    struct flow_function **functions;
+    size_t count, capacity;
+};
+
+static struct code_flow *flow_of(struct code_module *module)
+{
+    if (module->flow)
+        return module->flow;
+    struct code_flow *flow = module->flow = calloc(1, sizeof *flow);
+    if (!flow)
+        abort();
+    flow->by_range = lwp_map_new();
+    return flow;
+}
+
+static void flow_function_free(struct flow_function *function)
+{
+    if (!function)
+        return;
+    free(function->blocks);
+    free(function->edge_first);
+    free(function->edges);
+    free(function);
+}
+
+void code_flow_free(struct code_flow *flow)
+{
+    if (!flow)
+        return;
+    for (size_t i = 0; i < flow->count; i++)
+        flow_function_free(flow->functions[i]);
+    free(flow->functions);
+    lwp_map_free(flow->by_range);
+    free(flow);
+}
+
+/* The loops of one function while they are worked out. */
+struct flow_loop {
+    uint32_t header, parent, depth; /* block; index of a flow_loop or LWP_NONE */
+    struct loop_lines lines;
+    uint32_t source; /* index of the loop that stands for all of this source loop */
+};
+
+struct flow_work {
+    struct code_module *module;
+    struct code_range range;
+    struct cfg cfg;
+    struct lwp_nest_node *nest;
+    uint32_t *loop_of; /* header block -> flow_loop */
+    struct flow_loop *loops;
+    uint32_t loop_count;
+};
+
+static uint32_t flow_depth(const struct flow_work *work, uint32_t header)
+{
+    uint32_t depth = 0;
+    for (; header != LWP_NONE && depth <= FLOW_DEPTH_LIMIT; header = work->nest[header].outer)
+        depth++;
+    return depth;
+}
+
+static int flow_loop_compare(const void *a, const void *b)
+{
+    const struct flow_loop *x = a, *y = b;
+    if (x->depth != y->depth)
+        return x->depth < y->depth ? -1 : 1;
+    return x->header < y->header ? -1 : x->header > y->header;
+}
+
+/* Lists the loops, outer ones first. */
+static void flow_list(struct flow_work *work)
+{
+    size_t capacity = 0;
+    for (uint32_t b = 0; b < work->cfg.block_count; b++) {
+        work->loop_of[b] = LWP_NONE;
+        uint32_t depth = work->nest[b].is_header ? flow_depth(work, b) : 0;
+        if (!depth || depth > FLOW_DEPTH_LIMIT)
+            continue;
+        LWP_GROW(&work->loops, work->loop_count, &capacity);
+        work->loops[work->loop_count++] = (struct flow_loop){.header = b, .parent = LWP_NONE, .depth = depth};
+    }
+    if (work->loop_count)
+        qsort(work->loops, work->loop_count, sizeof *work->loops, flow_loop_compare);
+    for (uint32_t l = 0; l < work->loop_count; l++) {
+        struct flow_loop *loop = &work->loops[l];
+        uint32_t outer = work->nest[loop->header].outer;
+        work->loop_of[loop->header] = l;
+        loop->parent = outer == LWP_NONE ? LWP_NONE : work->loop_of[outer];
+        loop->source = l;
+    }
+}
+
+/* The innermost listed loop of a block. */
+static uint32_t flow_loop_of(const struct flow_work *work, uint32_t block)
+{
+    uint32_t header = work->nest[block].is_header ? block : work->nest[block].outer;
+    for (int guard = 0; header != LWP_NONE && work->loop_of[header] == LWP_NONE && guard < 1000; guard++)
+        header = work->nest[header].outer;
+    return header == LWP_NONE ? LWP_NONE : work->loop_of[header];
+}
+
+static void flow_find_lines(struct flow_work *work)
+{
+    struct loop_source *source = loop_source_new(work->module, work->range, &work->cfg);
+    uint32_t *first = calloc((size_t)work->loop_count + 2, sizeof *first), *members = NULL;
+    if (!source || !first)
+        goto out;
+    for (uint32_t b = 0; b < work->cfg.block_count; b++)
+        for (uint32_t l = flow_loop_of(work, b); l != LWP_NONE; l = work->loops[l].parent)
+            first[l + 2]++;
+    for (uint32_t l = 0; l < work->loop_count; l++)
+        first[l + 2] += first[l + 1];
+    if (first[work->loop_count + 1] > FLOW_MEMBER_LIMIT) /* loops without lines, rather than minutes */
+        goto out;
+    members = malloc(((size_t)first[work->loop_count + 1] + 1) * sizeof *members);
+    if (!members)
+        goto out;
+    for (uint32_t b = 0; b < work->cfg.block_count; b++)
+        for (uint32_t l = flow_loop_of(work, b); l != LWP_NONE; l = work->loops[l].parent)
+            members[first[l + 1]++] = b;
+    for (uint32_t l = 0; l < work->loop_count; l++) {
+        struct loop_body body = {members + first[l], first[l + 1] - first[l], work->loops[l].header};
+        work->loops[l].lines = loop_lines_of(source, &body);
+    }
+out:
+    free(members);
+    free(first);
+    loop_source_free(source);
+}
+
+static bool flow_encloses(const struct flow_work *work, uint32_t outer, uint32_t inner)
+{
+    while (inner != LWP_NONE && inner > outer) /* outer loops come first */
+        inner = work->loops[inner].parent;
+    return inner == outer;
+}
+
+static bool flow_same_code(const struct loop_lines *a, const struct loop_lines *b)
+{
+    return a->file && a->file == b->file && a->first_line && b->first_line && a->origin == b->origin &&
+           a->function == b->function;
+}
+
+static uint32_t flow_root(struct flow_work *work, uint32_t loop)
+{
+    while (work->loops[loop].source != loop)
+        loop = work->loops[loop].source;
+    return loop;
+}
+
+/* Are the lines of `b` those of `a` or a little more? Not when the loop around `a` already has that few. */
+static bool flow_same_lines(const struct flow_work *work, uint32_t a, uint32_t b)
+{
+    const struct loop_lines *x = &work->loops[a].lines, *y = &work->loops[b].lines;
+    if (!flow_same_code(x, y) || y->first_line > x->first_line || y->last_line < x->last_line ||
+        x->first_line - y->first_line > FLOW_LINE_SLACK || y->last_line - x->last_line > FLOW_LINE_SLACK)
+        return false;
+    bool equal = y->first_line == x->first_line && y->last_line == x->last_line;
+    uint32_t parent = work->loops[a].parent;
+    const struct loop_lines *around = parent == LWP_NONE ? NULL : &work->loops[parent].lines;
+    return equal || !around || !flow_same_code(around, y) ||
+           around->last_line - around->first_line > y->last_line - y->first_line;
+}
+
+/* Joins machine loops of one source loop: each with the one beside it that has the same lines or the fewest more. */
+static void flow_join(struct flow_work *work)
+{
+    if (work->loop_count > FLOW_PAIR_LIMIT)
+        return;
+    for (uint32_t a = 0; a < work->loop_count; a++) {
+        uint32_t best = LWP_NONE, best_lines = UINT32_MAX;
+        for (uint32_t b = 0; b < work->loop_count; b++) {
+            if (a == b || flow_encloses(work, a, b) || flow_encloses(work, b, a) || !flow_same_lines(work, a, b))
+                continue;
+            uint32_t lines = work->loops[b].lines.last_line - work->loops[b].lines.first_line;
+            if (lines < best_lines) {
+                best = b;
+                best_lines = lines;
+            }
+        }
+        if (best == LWP_NONE)
+            continue;
+        uint32_t x = flow_root(work, a), y = flow_root(work, best);
+        work->loops[x > y ? x : y].source = x < y ? x : y;
+    }
+    for (int pass = 0; pass < 2; pass++)
+        for (uint32_t a = 0; a < work->loop_count; a++) {
+            struct loop_lines *own = &work->loops[a].lines, *all = &work->loops[flow_root(work, a)].lines;
+            struct loop_lines *to = pass ? own : all, *from = pass ? all : own;
+            if (from->first_line < to->first_line)
+                to->first_line = from->first_line;
+            if (from->last_line > to->last_line)
+                to->last_line = from->last_line;
+        }
+}
+
+static void flow_publish(struct flow_work *work, struct flow_function *function)
+{
+    struct lwp_code *code = work->module->code;
+    uint32_t base = (uint32_t)code->loop_count;
+    struct code_range range;
+    const char *symbol = NULL;
+    code_function_at(work->module, work->range.low, &range, &symbol);
+    for (uint32_t l = 0; l < work->loop_count; l++) {
+        const struct flow_loop *loop = &work->loops[l];
+        LWP_GROW(&code->loops, code->loop_count, &code->loop_capacity);
+        LWP_GROW(&code->source_loops, code->loop_count, &code->source_capacity);
+        struct lwp_loop *made = lwp_arena_alloc(code->arena, 1, sizeof *made);
+        *made = (struct lwp_loop){
+            .module = work->module->index,
+            .parent = loop->parent == LWP_NONE ? LWP_NONE : base + loop->parent,
+            .depth = loop->depth,
+            .header = work->cfg.blocks[loop->header].start,
+            .function = loop->lines.function ? loop->lines.function
+                        : symbol             ? code_demangle(code, symbol)
+                                             : NULL,
+            .file = loop->lines.file,
+            .first_line = loop->lines.first_line,
+            .last_line = loop->lines.last_line,
+        };
+        code->source_loops[code->loop_count] = base + flow_root(work, l);
+        code->loops[code->loop_count++] = made;
+    }
+    for (uint32_t b = 0; b < function->block_count; b++) {
+        uint32_t loop = flow_loop_of(work, b);
+        function->blocks[b].loop = loop == LWP_NONE ? LWP_NONE : base + loop;
+        function->blocks[b].header = loop == LWP_NONE ? LWP_NONE : work->loops[loop].header;
+    }
+}
+
+static struct flow_function *flow_build(struct code_module *module, struct code_range range)
+{
+    struct flow_work work = {.module = module, .range = range};
+    struct flow_function *function = calloc(1, sizeof *function);
+    bool ok = function && cfg_build(module, range, &work.cfg);
+    if (!ok)
+        goto out;
+    uint32_t count = work.cfg.block_count;
+    work.nest = calloc(count, sizeof *work.nest);
+    work.loop_of = calloc(count, sizeof *work.loop_of);
+    function->range = range;
+    function->blocks = calloc(count, sizeof *function->blocks);
+    struct lwp_graph graph = {count, work.cfg.edge_first, work.cfg.edges};
+    ok = work.nest && work.loop_of && function->blocks && lwp_loops_find(&graph, work.nest);
+    if (!ok)
+        goto out;
+    flow_list(&work);
+    if (work.loop_count) {
+        flow_find_lines(&work);
+        flow_join(&work);
+    }
+    function->block_count = count;
+    for (uint32_t b = 0; b < count; b++)
+        function->blocks[b] = (struct flow_block){.start = work.cfg.blocks[b].start, .end = work.cfg.blocks[b].end};
+    flow_publish(&work, function);
+    function->edge_first = work.cfg.edge_first;
+    function->edges = work.cfg.edges;
+    work.cfg.edge_first = work.cfg.edges = NULL;
+out:
+    cfg_free(&work.cfg);
+    free(work.nest);
+    free(work.loop_of);
+    free(work.loops);
+    if (!ok) {
+        flow_function_free(function);
+        return NULL;
+    }
+    return function;
+}
+
+const struct flow_function *code_flow_at(struct code_module *module, struct code_range range)
+{
+    struct code_flow *flow = flow_of(module);
+    uint64_t key = lwp_hash_mix(range.low, range.high);
+    uint32_t known = lwp_map_get(flow->by_range, key);
+    if (known != LWP_MAP_NONE)
+        return flow->functions[known]; // NOLINT(clang-analyzer-core.NullDereference): a number that was there has its item
+    struct flow_function *function = flow_build(module, range);
+    LWP_GROW(&flow->functions, flow->count, &flow->capacity);
+    *lwp_map_at(flow->by_range, key) = (uint32_t)flow->count;
+    flow->functions[flow->count++] = function;
+    return function;
+}
+
+uint32_t code_flow_block(const struct flow_function *function, uint64_t address)
+{
+    uint32_t low = 0, high = function->block_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (function->blocks[middle].start <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low && address < function->blocks[low - 1].end ? low - 1 : LWP_NONE;
+}
+
+uint32_t code_loop_at(struct code_module *module, struct code_range range, uint64_t address)
+{
+    const struct flow_function *function = code_flow_at(module, range);
+    uint32_t block = function ? code_flow_block(function, address) : LWP_NONE;
+    return block == LWP_NONE ? LWP_NONE : function->blocks[block].loop;
+}
+
+uint32_t lwp_code_loop_count(const struct lwp_code *code)
+{
+    return (uint32_t)code->loop_count;
+}
+
+const struct lwp_loop *lwp_code_loop(const struct lwp_code *code, uint32_t loop)
+{
+    return loop < code->loop_count ? code->loops[loop] : NULL;
+}
+
+uint32_t lwp_code_source_loop(const struct lwp_code *code, uint32_t loop)
+{
+    return loop < code->loop_count ? code->source_loops[loop] : LWP_NONE;
+}

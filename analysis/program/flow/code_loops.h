@@ -1,0 +1,31 @@
+/* Loops of the machine code, numbered across all modules; behind analysis/program/code.h. */
+#ifndef LWP_ANALYSIS_PROGRAM_FLOW_CODE_LOOPS_H
+#define LWP_ANALYSIS_PROGRAM_FLOW_CODE_LOOPS_H
+
+#include "analysis/program/binary/module.h"
+#include "analysis/program/flow/machine_loops.h"
+
+/* A function's blocks, kept after its loops are known. Successors may leave a loop; block 0 is the entry. */
+struct flow_block {
+    uint64_t start, end;
+    uint32_t loop;   /* innermost, or LWP_NONE */
+    uint32_t header; /* block number of that loop's header */
+};
+
+struct flow_function {
+    struct code_range range;
+    struct flow_block *blocks; /* by address */
+    uint32_t block_count;
+    uint32_t *edge_first, *edges;
+};
+
+/* The function's flow, decoded when first asked about; NULL when there is none. */
+const struct flow_function *code_flow_at(struct code_module *module, struct code_range range);
+uint32_t code_flow_block(const struct flow_function *function, uint64_t address); /* or LWP_NONE */
+
+/* The innermost loop that holds the address, or LWP_NONE. */
+uint32_t code_loop_at(struct code_module *module, struct code_range function, uint64_t address);
+
+void code_flow_free(struct code_flow *flow);
+
+#endif

@@ -1,0 +1,329 @@
+/* x86-64 instructions through Zydis. Memory operands: the visible one first (of "movs", the source), else the hidden
+ * one of push, pop, string instructions. Of gathers, `index` is unknown (-1): it is a vector. */
+#include "analysis/program/flow/decode.h"
+
+#include <Zydis/Zydis.h>
+
+static int8_t decode_register(ZydisRegister name)
+{
+    if (name == ZYDIS_REGISTER_NONE)
+        return -1;
+    if (name == ZYDIS_REGISTER_RIP || name == ZYDIS_REGISTER_EIP)
+        return -2;
+    ZydisRegister whole = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, name);
+    if (whole < ZYDIS_REGISTER_RAX || whole > ZYDIS_REGISTER_R15)
+        return -1;
+    return (int8_t)(whole - ZYDIS_REGISTER_RAX);
+}
+
+/* Its number, or -1. */
+static int8_t decode_vector(ZydisRegister name)
+{
+    switch (ZydisRegisterGetClass(name)) {
+    case ZYDIS_REGCLASS_XMM:
+    case ZYDIS_REGCLASS_YMM:
+    case ZYDIS_REGCLASS_ZMM:
+        return ZydisRegisterGetId(name);
+    default:
+        return -1;
+    }
+}
+
+static bool decode_touches_memory(const ZydisDecodedInstruction *instruction, const ZydisDecodedOperand *operand)
+{
+    if (operand->type != ZYDIS_OPERAND_TYPE_MEMORY || operand->mem.type == ZYDIS_MEMOP_TYPE_AGEN ||
+        operand->mem.type == ZYDIS_MEMOP_TYPE_MIB)
+        return false;
+    switch (instruction->meta.category) {
+    case ZYDIS_CATEGORY_NOP:
+    case ZYDIS_CATEGORY_WIDENOP:
+    case ZYDIS_CATEGORY_PREFETCH:
+        return false;
+    default:
+        return true;
+    }
+}
+
+/* Moves of so many bits, whatever they are: two floats go as one 64-bit number. */
+static bool decode_moves_bits(ZydisMnemonic mnemonic)
+{
+    return mnemonic == ZYDIS_MNEMONIC_MOVQ || mnemonic == ZYDIS_MNEMONIC_VMOVQ || mnemonic == ZYDIS_MNEMONIC_MOVD ||
+           mnemonic == ZYDIS_MNEMONIC_VMOVD || mnemonic == ZYDIS_MNEMONIC_PINSRQ || mnemonic == ZYDIS_MNEMONIC_VPINSRQ;
+}
+
+static struct lwp_memory_operand decode_memory(const ZydisDecodedInstruction *instruction,
+                                               const ZydisDecodedOperand *operands)
+{
+    struct lwp_memory_operand memory = {.base = -1, .index = -1};
+    bool vector = false;
+    for (int i = 0; i < instruction->operand_count; i++) {
+        const ZydisDecodedOperand *operand = &operands[i];
+        if (operand->type == ZYDIS_OPERAND_TYPE_REGISTER && decode_vector(operand->reg.value) >= 0)
+            vector = true;
+        if (memory.exists || !decode_touches_memory(instruction, operand))
+            continue;
+        memory.exists = true;
+        memory.load = operand->actions & ZYDIS_OPERAND_ACTION_MASK_READ;
+        memory.store = operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE;
+        memory.bytes = operand->size / 8;
+        memory.packed = operand->element_count > 1 || decode_moves_bits(instruction->mnemonic);
+        memory.base = decode_register(operand->mem.base);
+        memory.index = decode_register(operand->mem.index);
+        memory.scale = operand->mem.scale;
+        memory.displacement = operand->mem.disp.has_displacement ? (int32_t)operand->mem.disp.value : 0;
+    }
+    memory.vector = memory.exists && vector;
+    memory.packed &= memory.vector;
+    return memory;
+}
+
+static void decode_values(const ZydisDecodedInstruction *instruction, const ZydisDecodedOperand *operands,
+                          struct code_instruction *result)
+{
+    for (int i = 0; i < instruction->operand_count; i++)
+        if (operands[i].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+            (operands[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)) {
+            int8_t changed = decode_register(operands[i].reg.value);
+            if (changed >= 0)
+                result->written |= 1u << changed;
+        }
+    if (instruction->mnemonic == ZYDIS_MNEMONIC_MOV && operands[0].type == ZYDIS_OPERAND_TYPE_MEMORY &&
+        operands[0].size == 64 && operands[1].type == ZYDIS_OPERAND_TYPE_REGISTER) {
+        result->source = decode_register(operands[1].reg.value);
+        result->stores = result->source >= 0;
+        return;
+    }
+    if (instruction->operand_count_visible < 1 || operands[0].type != ZYDIS_OPERAND_TYPE_REGISTER ||
+        operands[0].size != 64)
+        return;
+    const ZydisDecodedOperand *from = &operands[1];
+    result->destination = decode_register(operands[0].reg.value);
+    result->source = result->destination;
+    if (result->destination < 0)
+        return;
+    switch (instruction->mnemonic) {
+    case ZYDIS_MNEMONIC_MOV:
+        if (from->type == ZYDIS_OPERAND_TYPE_REGISTER && (result->source = decode_register(from->reg.value)) >= 0)
+            result->copies = true;
+        result->loads = from->type == ZYDIS_OPERAND_TYPE_MEMORY;
+        break;
+    case ZYDIS_MNEMONIC_ADD:
+    case ZYDIS_MNEMONIC_SUB:
+        if (from->type == ZYDIS_OPERAND_TYPE_IMMEDIATE) {
+            result->copies = true;
+            result->constant =
+                instruction->mnemonic == ZYDIS_MNEMONIC_ADD ? from->imm.value.s : (int64_t)(0 - from->imm.value.u);
+        } else if (instruction->mnemonic == ZYDIS_MNEMONIC_ADD && from->type == ZYDIS_OPERAND_TYPE_REGISTER) {
+            result->other = decode_register(from->reg.value);
+            result->sums = result->other >= 0;
+        }
+        break;
+    case ZYDIS_MNEMONIC_INC:
+    case ZYDIS_MNEMONIC_DEC:
+        result->copies = true;
+        result->constant = instruction->mnemonic == ZYDIS_MNEMONIC_INC ? 1 : -1;
+        break;
+    case ZYDIS_MNEMONIC_LEA:
+        if (from->mem.index == ZYDIS_REGISTER_NONE && instruction->address_width == 64 &&
+            (result->source = decode_register(from->mem.base)) >= 0) {
+            result->copies = true;
+            result->constant = from->mem.disp.has_displacement ? from->mem.disp.value : 0;
+        } else if (from->mem.index != ZYDIS_REGISTER_NONE) {
+            result->source = decode_register(from->mem.base);
+            result->other = from->mem.scale == 1 ? decode_register(from->mem.index) : -1;
+            result->sums = result->source >= 0 || result->other >= 0;
+        }
+        break;
+    default:
+        break;
+    }
+}
+
+/* Plain moves to memory: of a register or a constant. */
+static void decode_put(const ZydisDecodedInstruction *instruction, const ZydisDecodedOperand *operands,
+                       struct code_instruction *result)
+{
+    for (int i = 0; i < instruction->operand_count; i++)
+        if (operands[i].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+            (operands[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) && decode_vector(operands[i].reg.value) >= 0)
+            result->written_vectors |= 1u << decode_vector(operands[i].reg.value);
+    const ZydisDecodedOperand *from = &operands[1];
+    if (instruction->operand_count_visible != 2 || operands[0].type != ZYDIS_OPERAND_TYPE_MEMORY ||
+        !result->memory.store || result->memory.load)
+        return;
+    if (from->type == ZYDIS_OPERAND_TYPE_IMMEDIATE) {
+        result->puts = true;
+    } else if (from->type == ZYDIS_OPERAND_TYPE_REGISTER) {
+        int8_t vector = decode_vector(from->reg.value);
+        result->put = vector >= 0 ? (int8_t)(CODE_VECTORS + vector) : decode_register(from->reg.value);
+        result->puts = result->put >= 0;
+    }
+}
+
+static bool decode_general(const ZydisDecodedOperand *operand, int8_t *reg)
+{
+    if (operand->type != ZYDIS_OPERAND_TYPE_REGISTER || operand->size < 32)
+        return false;
+    *reg = decode_register(operand->reg.value);
+    return *reg >= 0;
+}
+
+static struct code_linear decode_lea(const ZydisDecodedOperand *from, uint64_t next)
+{
+    struct code_linear linear = {.base = decode_register(from->mem.base),
+                                 .index = decode_register(from->mem.index),
+                                 .scale = from->mem.scale,
+                                 .plus = from->mem.disp.has_displacement ? from->mem.disp.value : 0};
+    if (linear.base == -2) {
+        linear.base = -1;
+        linear.plus = (int64_t)(next + (uint64_t)linear.plus);
+    }
+    linear.exists = from->mem.segment != ZYDIS_REGISTER_FS && from->mem.segment != ZYDIS_REGISTER_GS;
+    return linear;
+}
+
+/* Instructions whose result is a sum of registers and constants. */
+static struct code_linear decode_linear(const ZydisDecodedInstruction *instruction, const ZydisDecodedOperand *operands,
+                                        uint64_t next)
+{
+    struct code_linear linear = {.base = -1, .index = -1};
+    const ZydisDecodedOperand *from = &operands[1];
+    int8_t to, other = -1;
+    if (instruction->operand_count_visible < 1 || !decode_general(&operands[0], &to))
+        return linear;
+    bool immediate = instruction->operand_count_visible == 2 && from->type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
+    bool general = instruction->operand_count_visible >= 2 && decode_general(from, &other);
+    int64_t value = immediate ? from->imm.value.s : 0;
+    switch (instruction->mnemonic) {
+    case ZYDIS_MNEMONIC_MOV:
+    case ZYDIS_MNEMONIC_MOVSXD:
+        linear =
+            (struct code_linear){.exists = immediate || general, .base = -1, .index = other, .scale = 1, .plus = value};
+        break;
+    case ZYDIS_MNEMONIC_LEA:
+        linear = decode_lea(from, next);
+        break;
+    case ZYDIS_MNEMONIC_ADD:
+        linear =
+            (struct code_linear){.exists = immediate || general, .base = to, .index = other, .scale = 1, .plus = value};
+        linear.loads = from->type == ZYDIS_OPERAND_TYPE_MEMORY && operands[0].size == 64;
+        linear.exists |= linear.loads;
+        break;
+    case ZYDIS_MNEMONIC_SUB:
+        linear = (struct code_linear){.exists = immediate || general,
+                                      .base = to,
+                                      .index = other,
+                                      .scale = -1,
+                                      .plus = (int64_t)(0 - (uint64_t)value)};
+        break;
+    case ZYDIS_MNEMONIC_INC:
+    case ZYDIS_MNEMONIC_DEC:
+        linear = (struct code_linear){
+            .exists = true, .base = to, .index = -1, .plus = instruction->mnemonic == ZYDIS_MNEMONIC_INC ? 1 : -1};
+        break;
+    case ZYDIS_MNEMONIC_XOR:
+        linear = (struct code_linear){.exists = general && other == to, .base = -1, .index = -1};
+        break;
+    case ZYDIS_MNEMONIC_SHL:
+        linear = (struct code_linear){.exists = immediate && value >= 0 && value < 30,
+                                      .base = -1,
+                                      .index = to,
+                                      .scale = (int32_t)(1u << (value & 31))};
+        break;
+    case ZYDIS_MNEMONIC_IMUL:
+        if (instruction->operand_count_visible == 3 && general && operands[2].type == ZYDIS_OPERAND_TYPE_IMMEDIATE)
+            linear = (struct code_linear){
+                .exists = true, .base = -1, .index = other, .scale = (int32_t)operands[2].imm.value.s};
+        break;
+    default:
+        if (instruction->meta.category == ZYDIS_CATEGORY_CMOV && general)
+            linear = (struct code_linear){.exists = true, .selects = true, .base = -1, .index = other, .scale = 1};
+    }
+    linear.to = to;
+    linear.narrow = operands[0].size < 64 || instruction->mnemonic == ZYDIS_MNEMONIC_MOVSXD;
+    return linear;
+}
+
+static void decode_flow(const ZydisDecodedInstruction *instruction, uint64_t address, struct code_instruction *result)
+{
+    uint64_t next = address + instruction->length;
+    bool relative = instruction->raw.imm[0].is_relative;
+    uint64_t target = relative ? next + (uint64_t)instruction->raw.imm[0].value.s : 0;
+    /* Through a pointer at a fixed place: mod 00, rm 101. */
+    bool fixed = instruction->attributes & ZYDIS_ATTRIB_HAS_MODRM && instruction->raw.modrm.mod == 0 &&
+                 instruction->raw.modrm.rm == 5;
+    switch (instruction->meta.category) {
+    case ZYDIS_CATEGORY_COND_BR:
+        result->flow = relative ? CODE_FLOW_BRANCH : CODE_FLOW_NEXT;
+        result->target = target;
+        break;
+    case ZYDIS_CATEGORY_UNCOND_BR:
+        result->flow = relative ? CODE_FLOW_JUMP : CODE_FLOW_INDIRECT;
+        result->target = target;
+        if (fixed)
+            result->call_slot = next + (uint64_t)instruction->raw.disp.value;
+        break;
+    case ZYDIS_CATEGORY_CALL:
+        result->flow = CODE_FLOW_CALL;
+        result->target = target;
+        if (fixed)
+            result->call_slot = next + (uint64_t)instruction->raw.disp.value;
+        break;
+    case ZYDIS_CATEGORY_RET:
+        result->flow = CODE_FLOW_END;
+        break;
+    default:
+        if (instruction->mnemonic == ZYDIS_MNEMONIC_UD0 || instruction->mnemonic == ZYDIS_MNEMONIC_UD1 ||
+            instruction->mnemonic == ZYDIS_MNEMONIC_UD2 || instruction->mnemonic == ZYDIS_MNEMONIC_HLT ||
+            instruction->mnemonic == ZYDIS_MNEMONIC_INT3)
+            result->flow = CODE_FLOW_END;
+        break;
+    }
+}
+
+struct code_instruction code_decode(const uint8_t *bytes, size_t available, uint64_t address, bool with_operands)
+{
+    static ZydisDecoder decoder;
+    static bool ready;
+    struct code_instruction result = {
+        .memory = {.base = -1, .index = -1}, .put = -1, .destination = -1, .source = -1, .other = -1};
+    if (!ready) {
+        ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+        ready = true;
+    }
+    ZydisDecodedInstruction instruction;
+    ZydisDecoderContext context;
+    if (!bytes || !available ||
+        !ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, &context, bytes, available, &instruction)))
+        return result;
+    result.length = instruction.length;
+    result.padding =
+        instruction.meta.category == ZYDIS_CATEGORY_NOP || instruction.meta.category == ZYDIS_CATEGORY_WIDENOP;
+    decode_flow(&instruction, address, &result);
+    if (with_operands) {
+        ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+        if (!ZYAN_SUCCESS(
+                ZydisDecoderDecodeOperands(&decoder, &context, &instruction, operands, instruction.operand_count)))
+            return result;
+        result.memory = decode_memory(&instruction, operands);
+        decode_values(&instruction, operands, &result);
+        decode_put(&instruction, operands, &result);
+        result.linear = decode_linear(&instruction, operands, address + instruction.length);
+    }
+    if (result.flow == CODE_FLOW_CALL)
+        result.written |= CODE_CALL_CLOBBERS;
+    return result;
+}
+
+struct code_instruction code_decode_at(const struct code_module *module, uint64_t address, bool with_operands)
+{
+    size_t available;
+    const uint8_t *bytes = code_bytes(module, address, &available);
+    return code_decode(bytes, available, address, with_operands);
+}
+
+struct lwp_memory_operand lwp_code_operand(struct lwp_code *code, uint32_t module_index, uint64_t address)
+{
+    const struct code_module *module = code_module_at(code, module_index);
+    return (module ? code_decode_at(module, address, true) : code_decode(NULL, 0, address, true)).memory;
+}

@@ -1,0 +1,53 @@
+/* One decoded instruction, reduced to what control flow, operands and register values need. */
+#ifndef LWP_ANALYSIS_PROGRAM_FLOW_DECODE_H
+#define LWP_ANALYSIS_PROGRAM_FLOW_DECODE_H
+
+#include "analysis/program/binary/module.h"
+#include "analysis/program/flow/operand.h"
+
+enum code_flow_kind {
+    CODE_FLOW_NEXT,     /* goes on with the next instruction */
+    CODE_FLOW_BRANCH,   /* may also go to `target` */
+    CODE_FLOW_JUMP,     /* goes to `target` only */
+    CODE_FLOW_INDIRECT, /* jumps to somewhere computed */
+    CODE_FLOW_CALL,     /* calls `target` (0: unknown or computed) and comes back unless it never returns */
+    CODE_FLOW_END,      /* return, trap: control does not go on */
+};
+
+struct code_instruction {
+    uint8_t length; /* 0: no instruction here */
+    uint8_t flow;
+    bool padding; /* does nothing (nop) */
+    uint64_t target;
+    uint64_t call_slot; /* of a call or jump through a pointer at a fixed address; 0: none */
+    struct lwp_memory_operand memory;
+    uint32_t written;         /* general registers it may change, a bit each */
+    uint32_t written_vectors; /* xmm, ymm, zmm 0 to 31 likewise */
+    bool puts;                /* stores what is in the register `put`, or a constant (-1), and does not load */
+    int8_t put;               /* general register 0 to 15; vector register from CODE_VECTORS on */
+    bool copies;              /* `destination` = `source` + `constant` (mov, add, sub, inc, dec, lea) */
+    bool sums;                /* `destination` = `source` + `other` + something known */
+    bool loads;               /* `destination` = 8 bytes at `memory` */
+    bool stores;              /* 8 bytes at `memory` = `source` */
+    int8_t destination, source, other;
+    int64_t constant;
+    struct code_linear { /* `to` = base + index * scale + plus; a register of -1 counts as 0 */
+        bool exists;
+        bool narrow;  /* computed in 32 bits: no pointer, or a constant one */
+        bool selects; /* `to` = index (scale 1), or stays what it was (cmov) */
+        bool loads;   /* `to` = base + 8 bytes at the memory operand */
+        int8_t to, base, index;
+        int32_t scale;
+        int64_t plus;
+    } linear;
+};
+
+enum { CODE_VECTORS = 32 };
+enum { CODE_CALL_CLOBBERS = 0x0fc7 }; /* rax rcx rdx rsi rdi r8-r11 */
+
+/* `with_operands` false leaves `memory` and the register parts empty, and is faster. */
+struct code_instruction code_decode(const uint8_t *bytes, size_t available, uint64_t address, bool with_operands);
+/* The same of what the module's file has at the address; length 0 where it has nothing. */
+struct code_instruction code_decode_at(const struct code_module *module, uint64_t address, bool with_operands);
+
+#endif

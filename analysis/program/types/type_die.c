@@ -1,0 +1,240 @@
+/* Properties of type DIEs. libdw's own walks (dwarf_peel_type, dwarf_aggregate_size) follow a typedef that names
+ * itself for ever, so everything here counts its steps. */
+#include "analysis/program/types/type_die.h"
+
+#include "analysis/program/debug/scopes.h"
+
+#include <dwarf.h>
+
+enum { TYPE_STEPS = 48, TYPE_DEPTH = 16, TYPE_DIMENSIONS = 32 };
+#define TYPE_BYTES_LIMIT ((uint64_t)1 << 46)
+
+bool type_die_of(Dwarf_Die *die, Dwarf_Die *type)
+{
+    Dwarf_Attribute attribute;
+    return dwarf_attr_integrate(die, DW_AT_type, &attribute) && dwarf_formref_die(&attribute, type);
+}
+
+bool type_die_flag(Dwarf_Die *die, unsigned name)
+{
+    Dwarf_Attribute attribute;
+    bool flag = false;
+    return dwarf_attr(die, name, &attribute) && dwarf_formflag(&attribute, &flag) == 0 && flag;
+}
+
+bool type_die_strip(Dwarf_Die *type, Dwarf_Die *alias)
+{
+    if (alias)
+        alias->addr = NULL;
+    for (int step = 0; step < TYPE_STEPS; step++) {
+        Dwarf_Attribute attribute;
+        switch (dwarf_tag(type)) {
+        case DW_TAG_typedef:
+            if (alias && !alias->addr)
+                *alias = *type;
+            break;
+        case DW_TAG_const_type:
+        case DW_TAG_volatile_type:
+        case DW_TAG_restrict_type:
+        case DW_TAG_atomic_type:
+        case DW_TAG_immutable_type:
+            break;
+        case DW_TAG_structure_type:
+        case DW_TAG_class_type:
+        case DW_TAG_union_type:
+            if (dwarf_attr(type, DW_AT_signature, &attribute)) {
+                Dwarf_Die definition;
+                if (dwarf_formref_die(&attribute, &definition))
+                    *type = definition;
+            }
+            return true;
+        default:
+            return true;
+        }
+        Dwarf_Die next;
+        if (!type_die_of(type, &next))
+            return false;
+        *type = next;
+    }
+    return false;
+}
+
+enum lwp_language type_die_language(Dwarf_Die *unit)
+{
+    if (code_die_is_c(unit))
+        return LWP_LANGUAGE_C;
+    if (dwarf_tag(unit) == DW_TAG_partial_unit && !dwarf_hasattr(unit, DW_AT_language)) /* dwz made it */
+        return LWP_LANGUAGE_CXX;
+    switch (dwarf_srclang(unit)) {
+    case DW_LANG_C_plus_plus:
+    case DW_LANG_C_plus_plus_03:
+    case DW_LANG_C_plus_plus_11:
+    case DW_LANG_C_plus_plus_14:
+    case DW_LANG_ObjC_plus_plus:
+    case 0x2b: /* C++17 */
+    case 0x2e: /* C++20 */
+        return LWP_LANGUAGE_CXX;
+    case DW_LANG_Fortran77:
+    case DW_LANG_Fortran90:
+    case DW_LANG_Fortran95:
+    case DW_LANG_Fortran03:
+    case DW_LANG_Fortran08:
+    case 0x2d: /* Fortran 18 */
+        return LWP_LANGUAGE_FORTRAN;
+    case DW_LANG_Rust:
+    case 0x9000: /* rustc before DWARF had a number for it */
+        return LWP_LANGUAGE_RUST;
+    default:
+        return LWP_LANGUAGE_OTHER;
+    }
+}
+
+bool type_die_is_pointer(Dwarf_Die *die)
+{
+    int tag = dwarf_tag(die);
+    return tag == DW_TAG_pointer_type || tag == DW_TAG_reference_type || tag == DW_TAG_rvalue_reference_type;
+}
+
+/* One dimension of an array; 0: flexible or unknown. */
+static uint64_t type_dimension(Dwarf_Die *range)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Word count;
+    Dwarf_Sword upper;
+    if (dwarf_attr(range, DW_AT_count, &attribute))
+        return dwarf_formudata(&attribute, &count) == 0 ? count : 0;
+    if (!dwarf_attr(range, DW_AT_upper_bound, &attribute) || dwarf_formsdata(&attribute, &upper) || upper < 0 ||
+        (uint64_t)upper >= TYPE_BYTES_LIMIT)
+        return 0;
+    Dwarf_Sword lower = 0;
+    if (dwarf_attr(range, DW_AT_lower_bound, &attribute)) {
+        if (dwarf_formsdata(&attribute, &lower) || lower > upper || lower < -(Dwarf_Sword)TYPE_BYTES_LIMIT)
+            return 0;
+    } else {
+        Dwarf_Die unit;
+        if (dwarf_diecu(range, &unit, NULL, NULL) && dwarf_default_lower_bound(dwarf_srclang(&unit), &lower))
+            lower = 0;
+    }
+    return (uint64_t)(upper - lower) + 1;
+}
+
+bool type_die_array(Dwarf_Die *array, Dwarf_Die *element, uint64_t *elements)
+{
+    *elements = 1;
+    Dwarf_Die at = *array;
+    for (int step = 0; step < TYPE_STEPS; step++) {
+        if (dwarf_tag(&at) != DW_TAG_array_type) {
+            *element = at;
+            return step > 0;
+        }
+        Dwarf_Die child;
+        int dimensions = 0;
+        bool more = code_die_child(&at, &child);
+        for (; more && dimensions < TYPE_DIMENSIONS; more = code_die_next(&child, &child)) {
+            if (dwarf_tag(&child) != DW_TAG_subrange_type && dwarf_tag(&child) != DW_TAG_enumeration_type)
+                continue;
+            uint64_t count = type_dimension(&child);
+            if (__builtin_mul_overflow(*elements, count, elements) || *elements > TYPE_BYTES_LIMIT)
+                *elements = 0;
+            dimensions++;
+        }
+        if (!dimensions)
+            *elements = 0;
+        Dwarf_Die next, stripped;
+        if (!type_die_of(&at, &next))
+            return false;
+        stripped = next;
+        if (!type_die_strip(&stripped, NULL))
+            return false;
+        if (dwarf_tag(&stripped) != DW_TAG_array_type) {
+            *element = next; /* with its typedef */
+            return true;
+        }
+        at = stripped;
+    }
+    return false;
+}
+
+bool type_die_bytes(Dwarf_Die *type, uint64_t *bytes)
+{
+    Dwarf_Die stripped = *type, element;
+    uint64_t elements = 1;
+    if (!type_die_strip(&stripped, NULL))
+        return false;
+    Dwarf_Attribute attribute;
+    Dwarf_Word size;
+    if (dwarf_attr(&stripped, DW_AT_byte_size, &attribute) && dwarf_formudata(&attribute, &size) == 0) {
+        *bytes = size;
+        return size <= TYPE_BYTES_LIMIT;
+    }
+    if (type_die_is_pointer(&stripped)) {
+        *bytes = 8;
+        return true;
+    }
+    if (dwarf_tag(&stripped) != DW_TAG_array_type || !type_die_array(&stripped, &element, &elements) ||
+        !type_die_strip(&element, NULL))
+        return false;
+    if (type_die_is_pointer(&element))
+        size = 8;
+    else if (!dwarf_attr(&element, DW_AT_byte_size, &attribute) || dwarf_formudata(&attribute, &size))
+        return false;
+    return !__builtin_mul_overflow(elements, size, bytes) && *bytes <= TYPE_BYTES_LIMIT;
+}
+
+static uint64_t type_alignment(Dwarf_Die *type, int depth, int *budget)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Word value;
+    Dwarf_Die stripped = *type, inner;
+    uint64_t elements, bytes;
+    if (depth > TYPE_DEPTH || --*budget < 0)
+        return 1;
+    if (dwarf_attr(type, DW_AT_alignment, &attribute) && dwarf_formudata(&attribute, &value) == 0 && value &&
+        value <= 4096)
+        return value;
+    if (!type_die_strip(&stripped, NULL))
+        return 1;
+    if (dwarf_attr(&stripped, DW_AT_alignment, &attribute) && dwarf_formudata(&attribute, &value) == 0 && value &&
+        value <= 4096)
+        return value;
+    if (dwarf_tag(&stripped) == DW_TAG_array_type)
+        return type_die_array(&stripped, &inner, &elements) ? type_alignment(&inner, depth + 1, budget) : 1;
+    if (!code_die_is_struct(&stripped))
+        return type_die_bytes(&stripped, &bytes) && bytes && bytes <= 16 && !(bytes & (bytes - 1)) ? bytes : 1;
+    uint64_t most = 1;
+    Dwarf_Die child;
+    for (bool more = code_die_child(&stripped, &child); more && *budget > 0; more = code_die_next(&child, &child)) {
+        int tag = dwarf_tag(&child);
+        if ((tag != DW_TAG_member && tag != DW_TAG_inheritance) || type_die_flag(&child, DW_AT_external) ||
+            !type_die_of(&child, &inner))
+            continue;
+        uint64_t own = type_alignment(&inner, depth + 1, budget);
+        if (own > most)
+            most = own;
+    }
+    return most;
+}
+
+uint64_t type_die_alignment(Dwarf_Die *type)
+{
+    int budget = 2000;
+    return type_alignment(type, 0, &budget);
+}
+
+bool type_die_offset(Dwarf_Die *member, uint64_t *offset)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Word value;
+    Dwarf_Op *ops;
+    size_t count;
+    *offset = 0;
+    if (!dwarf_attr(member, DW_AT_data_member_location, &attribute))
+        return true; /* of a union, or a bit-field placed by DW_AT_data_bit_offset */
+    if (dwarf_formudata(&attribute, &value) == 0)
+        *offset = value;
+    else if (dwarf_getlocation(&attribute, &ops, &count) == 0 && count == 1 && ops[0].atom == DW_OP_plus_uconst)
+        *offset = ops[0].number;
+    else
+        return false; /* a virtual base: its place is known at run time only */
+    return *offset <= TYPE_BYTES_LIMIT;
+}

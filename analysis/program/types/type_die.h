@@ -1,0 +1,33 @@
+/* Type DIEs of possibly damaged DWARF, with every walk bounded; behind types.h. */
+#ifndef LWP_ANALYSIS_PROGRAM_TYPES_TYPE_DIE_H
+#define LWP_ANALYSIS_PROGRAM_TYPES_TYPE_DIE_H
+
+#include "analysis/program/debug/die.h"
+#include "analysis/program/types/types.h"
+
+/* The DIE that DW_AT_type of a variable, member, pointer … leads to; false: void or damaged. */
+bool type_die_of(Dwarf_Die *die, Dwarf_Die *type);
+
+/* Without const, volatile, restrict, atomic and typedefs; `alias` (may be NULL) gets the first typedef's DIE, addr NULL
+ * when there is none. A declaration is replaced by its definition in a type unit. False: cyclic or void. */
+bool type_die_strip(Dwarf_Die *type, Dwarf_Die *alias);
+
+enum lwp_language type_die_language(Dwarf_Die *unit);
+
+bool type_die_is_pointer(Dwarf_Die *stripped);
+bool type_die_flag(Dwarf_Die *die, unsigned attribute);
+
+bool type_die_bytes(Dwarf_Die *type, uint64_t *bytes);
+uint64_t type_die_alignment(Dwarf_Die *type); /* 1 when unknown */
+
+/* Of an array: the element's type behind all dimensions, and how many (0: flexible or unknown). */
+bool type_die_array(Dwarf_Die *stripped, Dwarf_Die *element, uint64_t *elements);
+
+/* Constant offset of a member or base in its struct. */
+bool type_die_offset(Dwarf_Die *member, uint64_t *offset);
+
+/* `inner` declared with this type, as C text: "struct node *left", "double w[4]", "int (*cmp)(int)"; of Fortran and
+ * Rust in their own words. `type` NULL: void. An empty `inner` gives the type alone. */
+const char *type_die_declare(struct lwp_code *code, Dwarf_Die *type, const char *inner);
+
+#endif

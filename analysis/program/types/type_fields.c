@@ -1,0 +1,282 @@
+/* A struct's members from DWARF, flattened to a list of fields: bases and anonymous structs are opened, anonymous unions
+ * stay one field, bit-fields that share a byte are one field, and so is what a Rust enum's variants keep in the same bytes.
+ * Debug info that contradicts itself (members outside of the struct, cycles, thousands of fields) gives none at all. */
+#include "analysis/program/types/type_cache.h"
+#include "analysis/program/types/type_die.h"
+
+#include <dwarf.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIELD_LIMIT = 4096, NEST_LIMIT = 16, NAMES = 16, PARTS = 32, NAME_LIMIT = 100 };
+
+struct flatten {
+    struct lwp_code *code;
+    struct flat_field {
+        struct lwp_field field;
+        struct lwp_parts parts;
+        bool bits;
+    } * fields;
+    size_t count, capacity;
+    bool is_class, is_rust, broken;
+    bool is_part; /* of a member: its own members are not opened further */
+};
+
+static void flatten_struct(struct flatten *flat, Dwarf_Die *type, uint64_t base, int depth);
+
+static void flatten_add(struct flatten *flat, struct lwp_field field, struct lwp_parts parts, bool bits)
+{
+    struct flat_field *last = flat->count ? &flat->fields[flat->count - 1] : NULL;
+    if (bits && last && last->bits && field.offset < last->field.offset + last->field.bytes) {
+        uint64_t end = field.offset + field.bytes, start = last->field.offset;
+        last->field.bytes = (end > start + last->field.bytes ? end : start + last->field.bytes) - start;
+        if (field.alignment > last->field.alignment)
+            last->field.alignment = field.alignment;
+        last->field.name = lwp_arena_printf(flat->code->arena, "%s, %s", last->field.name, field.name);
+        last->field.declaration =
+            lwp_arena_printf(flat->code->arena, "%s; %s", last->field.declaration, field.declaration);
+        return;
+    }
+    LWP_GROW(&flat->fields, flat->count, &flat->capacity);
+    flat->fields[flat->count++] = (struct flat_field){field, parts, bits};
+}
+
+/* The bits of a bit-field from the struct's start: DW_AT_data_bit_offset, or DWARF 3's count from the other end. */
+static bool flatten_bits(Dwarf_Die *member, Dwarf_Die *type, uint64_t offset, uint64_t *first, uint64_t *count)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Word value, storage;
+    if (!dwarf_attr(member, DW_AT_bit_size, &attribute) || dwarf_formudata(&attribute, count) || !*count ||
+        *count > 128)
+        return false;
+    if (dwarf_attr(member, DW_AT_data_bit_offset, &attribute) && dwarf_formudata(&attribute, &value) == 0) {
+        *first = offset * 8 + value;
+        return value < (uint64_t)1 << 48;
+    }
+    if (!dwarf_attr(member, DW_AT_bit_offset, &attribute) || dwarf_formudata(&attribute, &value))
+        value = 0;
+    if (dwarf_attr(member, DW_AT_byte_size, &attribute) == NULL || dwarf_formudata(&attribute, &storage))
+        if (!type_die_bytes(type, &storage))
+            return false;
+    if (storage > 16 || value + *count > storage * 8)
+        return false;
+    *first = offset * 8 + storage * 8 - value - *count;
+    return true;
+}
+
+/* "number, real": what a union without a name is known by. */
+static const char *flatten_names(struct flatten *flat, Dwarf_Die *type, bool known)
+{
+    Dwarf_Die child;
+    const char *names = "";
+    int count = 0;
+    for (bool more = known && code_die_is_struct(type) && code_die_child(type, &child); more && count < NAMES;
+         more = code_die_next(&child, &child)) {
+        const char *name = dwarf_tag(&child) == DW_TAG_member ? dwarf_diename(&child) : NULL;
+        if (name && strlen(name) < NAME_LIMIT)
+            names = lwp_arena_printf(flat->code->arena, "%s%s%s", names, count++ ? ", " : "", name);
+    }
+    return names;
+}
+
+/* The members of a member, each with the whole path as its name; none when there is anything odd about them. */
+static struct lwp_parts flatten_parts(struct flatten *flat, const struct lwp_field *field, Dwarf_Die *type, int depth)
+{
+    struct flatten inner = {.code = flat->code, .is_rust = flat->is_rust, .is_part = true};
+    flatten_struct(&inner, type, field->offset, depth + 1);
+    bool fine = !inner.broken && inner.count > 1 && inner.count <= PARTS && strlen(field->name) < NAME_LIMIT;
+    struct lwp_field *parts = lwp_arena_alloc(flat->code->arena, fine ? inner.count : 0, sizeof *parts);
+    for (size_t i = 0; fine && i < inner.count; i++) {
+        parts[i] = inner.fields[i].field;
+        fine = parts[i].offset - field->offset < field->bytes && strlen(parts[i].name) < NAME_LIMIT;
+        parts[i].name = lwp_arena_printf(flat->code->arena, "%s.%s", field->name, parts[i].name);
+    }
+    struct lwp_parts made = {parts, fine ? (uint32_t)inner.count : 0};
+    free(inner.fields);
+    return made;
+}
+
+static void flatten_member(struct flatten *flat, Dwarf_Die *member, uint64_t base, int depth)
+{
+    Dwarf_Die type, stripped;
+    Dwarf_Attribute attribute;
+    uint64_t offset, bytes, first_bit, bits;
+    if (type_die_flag(member, DW_AT_external) || type_die_flag(member, DW_AT_declaration))
+        return; /* a static member */
+    if (!type_die_of(member, &type) || !type_die_offset(member, &offset)) {
+        flat->broken = true;
+        return;
+    }
+    const char *name = dwarf_diename(member);
+    if (name && !strncmp(name, "__", 2) && name[2] >= '0' && name[2] <= '9' && flat->is_rust)
+        name += 2; /* of a tuple */
+    stripped = type;
+    bool known = type_die_strip(&stripped, NULL);
+    if (!name && known && code_die_is_struct(&stripped) && dwarf_tag(&stripped) != DW_TAG_union_type) {
+        flatten_struct(flat, &stripped, base + offset, depth + 1);
+        return;
+    }
+    struct lwp_parts parts = {NULL, 0};
+    struct lwp_field field = {.name = code_intern(flat->code, name ? name : flatten_names(flat, &stripped, known))};
+    bool is_bits = dwarf_hasattr(member, DW_AT_bit_size);
+    if (is_bits && flatten_bits(member, &type, offset, &first_bit, &bits)) {
+        offset = first_bit / 8;
+        bytes = (first_bit + bits - 1) / 8 - offset + 1;
+    } else if (is_bits) {
+        flat->broken = true;
+        return;
+    } else if (!known || !type_die_bytes(&type, &bytes)) {
+        if (!known || dwarf_tag(&stripped) != DW_TAG_array_type) {
+            flat->broken = true;
+            return;
+        }
+        bytes = 0; /* an array that nobody knows the length of */
+    }
+    if (!bytes && (!known || dwarf_tag(&stripped) != DW_TAG_array_type))
+        return; /* an empty member */
+    field.offset = base + offset;
+    field.bytes = bytes;
+    field.type = type_die_declare(flat->code, &type, "");
+    field.declaration = type_die_declare(flat->code, &type, name ? name : "");
+    if (is_bits)
+        field.declaration =
+            lwp_arena_printf(flat->code->arena, "%s : %llu", field.declaration, (unsigned long long)bits);
+    field.alignment = type_die_alignment(&type);
+    if (dwarf_attr(member, DW_AT_alignment, &attribute)) {
+        Dwarf_Word own;
+        if (dwarf_formudata(&attribute, &own) == 0 && own && own <= 4096)
+            field.alignment = own;
+    }
+    if (name && known && !is_bits && !flat->is_part && depth < NEST_LIMIT && code_die_is_struct(&stripped) &&
+        dwarf_tag(&stripped) != DW_TAG_union_type)
+        parts = flatten_parts(flat, &field, &stripped, depth);
+    flatten_add(flat, field, parts, is_bits);
+}
+
+static int flat_compare(const void *a, const void *b);
+
+/* Adds the fields of one variant, named "Circle.radius". */
+static void flatten_variant(struct flatten *flat, struct flatten *all, Dwarf_Die *variant, uint64_t base, int depth)
+{
+    Dwarf_Die child, type;
+    uint64_t offset;
+    for (bool more = code_die_child(variant, &child); more && !all->broken; more = code_die_next(&child, &child)) {
+        struct flatten one = {.code = flat->code, .is_rust = flat->is_rust};
+        const char *name = dwarf_diename(&child);
+        if (dwarf_tag(&child) != DW_TAG_member || !type_die_of(&child, &type) || !type_die_offset(&child, &offset) ||
+            !type_die_strip(&type, NULL) || !code_die_is_struct(&type))
+            continue;
+        flatten_struct(&one, &type, base + offset, depth + 1);
+        all->broken |= one.broken;
+        for (size_t i = 0; i < one.count && all->count < FIELD_LIMIT; i++) {
+            struct lwp_field *field = &one.fields[i].field;
+            if (name && strlen(name) < NAME_LIMIT && strlen(field->name) < NAME_LIMIT)
+                field->name = lwp_arena_printf(flat->code->arena, "%s.%s", name, field->name);
+            LWP_GROW(&all->fields, all->count, &all->capacity);
+            all->fields[all->count++] = one.fields[i];
+        }
+        free(one.fields);
+    }
+}
+
+/* Rust's enum: what the variants keep in the same bytes is one field; then the discriminant, unless they hide it. */
+static void flatten_variants(struct flatten *flat, Dwarf_Die *part, uint64_t base, int depth)
+{
+    struct flatten all = {.code = flat->code};
+    struct lwp_field tag = {.bytes = 0};
+    Dwarf_Die child, type;
+    for (bool more = code_die_child(part, &child); more && !all.broken; more = code_die_next(&child, &child))
+        if (dwarf_tag(&child) == DW_TAG_variant)
+            flatten_variant(flat, &all, &child, base, depth);
+        else if (dwarf_tag(&child) == DW_TAG_member && type_die_of(&child, &type) &&
+                 type_die_offset(&child, &tag.offset) && type_die_bytes(&type, &tag.bytes)) {
+            tag.offset += base;
+            tag.name = "discriminant";
+            tag.type = type_die_declare(flat->code, &type, "");
+            tag.declaration = type_die_declare(flat->code, &type, tag.name);
+            tag.alignment = type_die_alignment(&type);
+        }
+    if (all.count)
+        qsort(all.fields, all.count, sizeof *all.fields, flat_compare);
+    for (size_t i = 0; i < all.count; i++) {
+        struct lwp_field *field = &all.fields[i].field;
+        if (field->offset < tag.offset + tag.bytes && tag.offset < field->offset + field->bytes)
+            tag.bytes = 0;
+        all.fields[i].bits = true; /* joins those that share bytes */
+    }
+    if (tag.bytes)
+        flatten_add(flat, tag, (struct lwp_parts){NULL, 0}, false);
+    for (size_t i = 0; i < all.count; i++)
+        flatten_add(flat, all.fields[i].field, (struct lwp_parts){NULL, 0}, true);
+    flat->broken |= all.broken;
+    free(all.fields);
+}
+
+static void flatten_struct(struct flatten *flat, Dwarf_Die *type, uint64_t base, int depth)
+{
+    Dwarf_Die child, parent;
+    uint64_t offset;
+    if (depth > NEST_LIMIT) {
+        flat->broken = true;
+        return;
+    }
+    for (bool more = code_die_child(type, &child); more && !flat->broken; more = code_die_next(&child, &child)) {
+        if (flat->count > FIELD_LIMIT)
+            flat->broken = true;
+        switch (dwarf_tag(&child)) {
+        case DW_TAG_member:
+            flatten_member(flat, &child, base, depth);
+            break;
+        case DW_TAG_variant_part:
+            flatten_variants(flat, &child, base, depth);
+            break;
+        case DW_TAG_inheritance:
+            flat->is_class = true;
+            if (type_die_offset(&child, &offset) && type_die_of(&child, &parent) && type_die_strip(&parent, NULL) &&
+                code_die_is_struct(&parent))
+                flatten_struct(flat, &parent, base + offset, depth + 1);
+            break;
+        case DW_TAG_subprogram:
+            if (!type_die_flag(&child, DW_AT_artificial))
+                flat->is_class = true;
+            break;
+        default:
+            break;
+        }
+    }
+}
+
+static int flat_compare(const void *a, const void *b)
+{
+    const struct flat_field *x = a, *y = b;
+    if (x->field.offset != y->field.offset)
+        return x->field.offset < y->field.offset ? -1 : 1;
+    if (x->field.bytes != y->field.bytes)
+        return x->field.bytes < y->field.bytes ? -1 : 1;
+    return x < y ? -1 : x > y;
+}
+
+bool code_type_fields(struct lwp_code *code, struct lwp_type *type, Dwarf_Die *die)
+{
+    struct flatten flat = {.code = code, .is_rust = type->language == LWP_LANGUAGE_RUST};
+    flatten_struct(&flat, die, 0, 0);
+    for (size_t i = 0; i < flat.count; i++)
+        if (flat.fields[i].field.offset > type->bytes ||
+            flat.fields[i].field.bytes > type->bytes - flat.fields[i].field.offset)
+            flat.broken = true;
+    if (flat.count)
+        qsort(flat.fields, flat.count, sizeof *flat.fields, flat_compare);
+    struct lwp_field *fields = lwp_arena_alloc(code->arena, flat.count, sizeof *fields);
+    struct lwp_parts *parts = lwp_arena_alloc(code->arena, flat.count, sizeof *parts);
+    for (size_t i = 0; i < flat.count; i++) {
+        fields[i] = flat.fields[i].field;
+        parts[i] = flat.fields[i].parts;
+    }
+    type->parts = parts;
+    type->kind = dwarf_tag(die) == DW_TAG_union_type ? LWP_TYPE_UNION : LWP_TYPE_STRUCT;
+    type->is_class = flat.is_class;
+    type->fields = fields;
+    type->field_count = (uint32_t)flat.count;
+    free(flat.fields);
+    return !flat.broken;
+}

@@ -1,0 +1,282 @@
+/* Members by offset, with pointers as the languages have them: plain ones, references, Rust's Box and Option<Box> (in a
+ * variant), Vec (whose pointer is to bytes; the T is in the name of its buffer), and Fortran's array descriptors, whose
+ * first word is the address of the data.
+ * Limits: members of variants and unions are taken only when all that cover the offset agree. */
+#include "analysis/program/types/type_members.h"
+
+#include "analysis/program/types/type_die.h"
+
+#include <dwarf.h>
+#include <string.h>
+
+enum { MEMBER_DEPTH = 16, MEMBER_NAME = 120, MEMBER_BUDGET = 5000 };
+
+struct member_search {
+    struct code_module *module;
+    Dwarf_Die content; /* what the buffer around holds, when the pointer in it does not say */
+    bool has_content;
+    int budget;
+};
+
+uint64_t code_descriptor_bytes(Dwarf_Die *stripped)
+{
+    Dwarf_Die child;
+    uint64_t dimensions = 0;
+    if (dwarf_tag(stripped) != DW_TAG_array_type || !dwarf_hasattr(stripped, DW_AT_data_location))
+        return 0;
+    for (bool more = code_die_child(stripped, &child); more && dimensions < 15; more = code_die_next(&child, &child))
+        dimensions += dwarf_tag(&child) == DW_TAG_subrange_type;
+    return 40 + 24 * dimensions;
+}
+
+bool code_pointee_itself(struct code_module *module, Dwarf_Die type, struct code_pointee *pointee)
+{
+    Dwarf_Die stripped = type, element;
+    uint64_t elements;
+    (void)module;
+    if (!type_die_strip(&stripped, NULL) || dwarf_tag(&stripped) == DW_TAG_subroutine_type)
+        return false;
+    pointee->type = type;
+    pointee->descriptor = code_descriptor_bytes(&stripped) > 0;
+    if (dwarf_tag(&stripped) == DW_TAG_array_type) {
+        if (!type_die_array(&stripped, &element, &elements))
+            return false;
+        pointee->type = element;
+    }
+    if (!type_die_bytes(&pointee->type, &pointee->bytes))
+        pointee->bytes = 0;
+    return true;
+}
+
+bool code_pointee_of(struct code_module *module, Dwarf_Die type, struct code_pointee *pointee)
+{
+    Dwarf_Die target;
+    return type_die_strip(&type, NULL) && type_die_is_pointer(&type) && type_die_of(&type, &target) &&
+           code_pointee_itself(module, target, pointee);
+}
+
+static bool member_find(struct member_search *search, Dwarf_Die type, uint64_t offset, struct code_pointee *pointee,
+                        int depth);
+
+static bool member_covers(Dwarf_Die *member, Dwarf_Die *type, uint64_t offset, uint64_t *start)
+{
+    Dwarf_Die stripped;
+    uint64_t bytes;
+    if (type_die_flag(member, DW_AT_external) || dwarf_hasattr(member, DW_AT_bit_size) || !type_die_of(member, type) ||
+        !type_die_offset(member, start) || offset < *start)
+        return false;
+    stripped = *type;
+    if (!type_die_strip(&stripped, NULL))
+        return false;
+    if (!(bytes = code_descriptor_bytes(&stripped)) && !type_die_bytes(type, &bytes))
+        bytes = dwarf_tag(&stripped) == DW_TAG_array_type ? UINT64_MAX : 0; /* a flexible array */
+    if (!bytes && dwarf_tag(&stripped) == DW_TAG_array_type)
+        bytes = UINT64_MAX;
+    return offset - *start < bytes;
+}
+
+/* Rust's Vec<T> keeps a pointer to bytes; the T is a parameter of its RawVec. */
+static void member_content(struct member_search *search, Dwarf_Die *type)
+{
+    Dwarf_Die child;
+    const char *name = dwarf_diename(type);
+    if (!name || strncmp(name, "RawVec<", 7))
+        return;
+    for (bool more = code_die_child(type, &child); more; more = code_die_next(&child, &child)) {
+        const char *own = dwarf_tag(&child) == DW_TAG_template_type_parameter ? dwarf_diename(&child) : NULL;
+        if (own && !strcmp(own, "T") && type_die_of(&child, &search->content))
+            search->has_content = true;
+    }
+}
+
+bool code_type_same(Dwarf_Die a, Dwarf_Die b)
+{
+    uint64_t x = 0, y = 0;
+    if (!type_die_strip(&a, NULL) || !type_die_strip(&b, NULL))
+        return false;
+    if (a.addr == b.addr)
+        return true;
+    const char *first = dwarf_diename(&a), *second = dwarf_diename(&b);
+    if (dwarf_tag(&a) != dwarf_tag(&b))
+        return false;
+    if (type_die_is_pointer(&a)) {
+        Dwarf_Die to, other;
+        return type_die_of(&a, &to) && type_die_of(&b, &other) && to.addr == other.addr;
+    }
+    return first && second && !strcmp(first, second) && type_die_bytes(&a, &x) && type_die_bytes(&b, &y) && x == y;
+}
+
+/* Inside of the library's containers and pointers: their members are nobody's names. */
+static bool member_is_hidden(Dwarf_Die *type)
+{
+    static const char *const names[] = {"Vec<",     "RawVec<", "RawVecInner<", "Unique<", "NonNull<",  "Iter<",
+                                        "IterMut<", "Box<",    "&[",           "&mut [",  "RawTable<", "Option<"};
+    const char *name = dwarf_diename(type);
+    for (size_t i = 0; name && i < sizeof names / sizeof *names; i++)
+        if (!strncmp(name, names[i], strlen(names[i])))
+            return true;
+    return false;
+}
+
+/* Of several members at the offset: they must agree. */
+static bool member_among(struct member_search *search, Dwarf_Die *parent, uint64_t offset, struct code_pointee *pointee,
+                         int depth, bool *clash)
+{
+    Dwarf_Die child, type;
+    uint64_t start;
+    bool found = false, hidden = member_is_hidden(parent);
+    for (bool more = code_die_child(parent, &child); more && --search->budget > 0;
+         more = code_die_next(&child, &child)) {
+        struct code_pointee one = {.name = pointee->name};
+        int tag = dwarf_tag(&child);
+        bool hit = false;
+        if (tag == DW_TAG_variant_part || tag == DW_TAG_variant) {
+            hit = member_among(search, &child, offset, &one, depth + 1, clash);
+        } else if ((tag == DW_TAG_member || tag == DW_TAG_inheritance) &&
+                   member_covers(&child, &type, offset, &start)) {
+            const char *name = tag == DW_TAG_member ? dwarf_diename(&child) : NULL;
+            bool plain =
+                name && !hidden && strncmp(name, "_M_", 3) && strncmp(name, "__", 2) && strlen(one.name) < MEMBER_NAME;
+            if (plain)
+                one.name = lwp_arena_printf(search->module->code->arena, *one.name ? "%s.%s" : "%s%s", one.name, name);
+            hit = member_find(search, type, offset - start, &one, depth + 1);
+        }
+        if (!hit)
+            continue;
+        if (found && (one.descriptor != pointee->descriptor || !code_type_same(one.type, pointee->type)))
+            *clash = true;
+        if (!found)
+            *pointee = one;
+        found = true;
+    }
+    return found && !*clash;
+}
+
+static bool member_find(struct member_search *search, Dwarf_Die type, uint64_t offset, struct code_pointee *pointee,
+                        int depth)
+{
+    Dwarf_Die stripped = type, element;
+    uint64_t bytes, elements;
+    bool clash = false;
+    if (depth > MEMBER_DEPTH || !type_die_strip(&stripped, NULL))
+        return false;
+    if (code_descriptor_bytes(&stripped)) {
+        if (offset || !code_pointee_itself(search->module, stripped, pointee))
+            return false;
+        pointee->descriptor = false;
+        return true;
+    }
+    if (dwarf_tag(&stripped) == DW_TAG_array_type)
+        return type_die_array(&stripped, &element, &elements) && type_die_bytes(&element, &bytes) && bytes &&
+               member_find(search, element, offset % bytes, pointee, depth + 1);
+    if (type_die_is_pointer(&stripped)) {
+        if (offset)
+            return false;
+        return search->has_content ? code_pointee_itself(search->module, search->content, pointee)
+                                   : code_pointee_of(search->module, stripped, pointee);
+    }
+    if (!code_die_is_struct(&stripped))
+        return false;
+    member_content(search, &stripped);
+    return member_among(search, &stripped, offset, pointee, depth, &clash);
+}
+
+bool code_pointer_at(struct code_module *module, Dwarf_Die type, uint64_t offset, struct code_pointee *pointee)
+{
+    struct member_search search = {.module = module, .budget = MEMBER_BUDGET};
+    const char *outer = pointee->name;
+    if (!member_find(&search, type, offset, pointee, 0)) {
+        pointee->name = outer;
+        return false;
+    }
+    pointee->name = code_intern(module->code, pointee->name);
+    return true;
+}
+
+/* An array member whose elements are `modulus` bytes: the address is somewhere in it. */
+static bool member_in_array(Dwarf_Die type, uint64_t offset, uint64_t modulus, int depth)
+{
+    Dwarf_Die stripped = type, element, child, member;
+    uint64_t start, bytes, elements;
+    if (depth > MEMBER_DEPTH || !type_die_strip(&stripped, NULL))
+        return false;
+    if (dwarf_tag(&stripped) == DW_TAG_array_type && !code_descriptor_bytes(&stripped)) {
+        if (!type_die_array(&stripped, &element, &elements) || !type_die_bytes(&element, &bytes) || !bytes)
+            return false;
+        return modulus % bytes == 0 || member_in_array(element, offset % bytes, modulus, depth + 1);
+    }
+    if (!code_die_is_struct(&stripped))
+        return false;
+    for (bool more = code_die_child(&stripped, &child); more; more = code_die_next(&child, &child))
+        if ((dwarf_tag(&child) == DW_TAG_member || dwarf_tag(&child) == DW_TAG_inheritance) &&
+            member_covers(&child, &member, offset, &start))
+            return member_in_array(member, offset - start, modulus, depth + 1);
+    return false;
+}
+
+bool code_pointer_through(struct code_module *module, const struct code_pointee *from, int64_t offset, uint64_t modulus,
+                          struct code_pointee *pointee)
+{
+    struct lwp_arena *arena = module->code->arena;
+    pointee->name = "";
+    if (from->descriptor) {
+        *pointee = *from;
+        pointee->descriptor = false;
+        return offset == 0 && modulus == 0;
+    }
+    if (!from->bytes)
+        return false;
+    int64_t size = (int64_t)from->bytes;
+    if (modulus && modulus % from->bytes &&
+        (offset < 0 || offset >= size || !member_in_array(from->type, (uint64_t)offset, modulus, 0)))
+        return false;
+    if (!code_pointer_at(module, from->type, (uint64_t)((offset % size + size) % size), pointee))
+        return false;
+    /* "list->next" of a list is a "list"; and names do not grow for ever. */
+    if (code_type_same(pointee->type, from->type) || strstr(from->name, "->"))
+        pointee->name = from->name;
+    else if (*pointee->name && *from->name)
+        pointee->name = code_intern(module->code, lwp_arena_printf(arena, "%s->%s", from->name, pointee->name));
+    else if (!*pointee->name)
+        pointee->name = from->name;
+    return true;
+}
+
+static bool member_holds(Dwarf_Die outer, uint64_t offset, Dwarf_Die *inner, int depth, int *budget)
+{
+    Dwarf_Die stripped = outer, element, child, type;
+    uint64_t start, bytes, elements;
+    if (depth > MEMBER_DEPTH || !type_die_strip(&stripped, NULL))
+        return false;
+    if (offset == 0 && code_type_same(stripped, *inner))
+        return true;
+    if (dwarf_tag(&stripped) == DW_TAG_array_type)
+        return !code_descriptor_bytes(&stripped) && type_die_array(&stripped, &element, &elements) &&
+               type_die_bytes(&element, &bytes) && bytes &&
+               member_holds(element, offset % bytes, inner, depth + 1, budget);
+    if (!code_die_is_struct(&stripped))
+        return false;
+    for (bool more = code_die_child(&stripped, &child); more && --*budget > 0; more = code_die_next(&child, &child)) {
+        int tag = dwarf_tag(&child);
+        if ((tag == DW_TAG_variant_part || tag == DW_TAG_variant)) {
+            Dwarf_Die variant, part;
+            for (bool next = code_die_child(&child, &variant); next && --*budget > 0;
+                 next = code_die_next(&variant, &variant))
+                for (bool inside = code_die_child(&variant, &part); inside && --*budget > 0;
+                     inside = code_die_next(&part, &part))
+                    if (dwarf_tag(&part) == DW_TAG_member && member_covers(&part, &type, offset, &start) &&
+                        member_holds(type, offset - start, inner, depth + 1, budget))
+                        return true;
+        }
+        if ((tag == DW_TAG_member || tag == DW_TAG_inheritance) && member_covers(&child, &type, offset, &start) &&
+            member_holds(type, offset - start, inner, depth + 1, budget))
+            return true;
+    }
+    return false;
+}
+
+bool code_type_holds(Dwarf_Die outer, uint64_t offset, Dwarf_Die inner)
+{
+    int budget = MEMBER_BUDGET;
+    return member_holds(outer, offset, &inner, 0, &budget);
+}

@@ -1,0 +1,39 @@
+/* What lies at an offset of a type, and what the pointers there point to; behind types.h. */
+#ifndef LWP_ANALYSIS_PROGRAM_TYPES_TYPE_MEMBERS_H
+#define LWP_ANALYSIS_PROGRAM_TYPES_TYPE_MEMBERS_H
+
+#include "analysis/program/debug/die.h"
+
+/* What a pointer leads to. Of pointers to arrays, one element. */
+struct code_pointee {
+    Dwarf_Die type;
+    uint64_t bytes;   /* of the type; 0: unknown */
+    bool descriptor;  /* not to `type` itself but to Fortran's descriptor of an array of it */
+    const char *name; /* the variable or member that holds the pointer, "graph->nodes"; interned */
+};
+
+/* What a value of this type points to; false: it is no pointer, or to void or code. */
+bool code_pointee_of(struct code_module *module, Dwarf_Die type, struct code_pointee *pointee);
+
+/* What a variable or member of this type is made of: one element of arrays, or the descriptor of Fortran's. */
+bool code_pointee_itself(struct code_module *module, Dwarf_Die type, struct code_pointee *pointee);
+
+/* The pointer stored `offset` bytes into a value of the type. `name` becomes the member's, below `pointee->name` (the
+ * outer path, "" for none). */
+bool code_pointer_at(struct code_module *module, Dwarf_Die type, uint64_t offset, struct code_pointee *pointee);
+
+/* The pointer stored at `offset` from where the pointee begins, whose addresses are known up to multiples of `modulus`
+ * (0: exactly). The name is made longer: "graph" -> "graph->nodes". */
+bool code_pointer_through(struct code_module *module, const struct code_pointee *from, int64_t offset, uint64_t modulus,
+                          struct code_pointee *pointee);
+
+/* The same type, perhaps from two units. */
+bool code_type_same(Dwarf_Die a, Dwarf_Die b);
+
+/* Whether a value of `inner` begins `offset` bytes into one of `outer`, itself, as a member or in an array. */
+bool code_type_holds(Dwarf_Die outer, uint64_t offset, Dwarf_Die inner);
+
+/* Fortran's arrays whose place is known at run time only: bytes of their descriptor; 0: it is none. */
+uint64_t code_descriptor_bytes(Dwarf_Die *stripped);
+
+#endif

@@ -1,0 +1,127 @@
+/* Variables, parameters and inlined ones in registers, from location lists: whole ones, and pieces of structures that
+ * live in several registers (slices, iterators). Of a structure the pointer in it counts.
+ * Limits: a value that only the caller knows (DW_OP_entry_value) and computed ones are left out. */
+#include "analysis/program/types/type_seeds.h"
+
+#include "analysis/program/types/type_die.h"
+#include "analysis/program/types/type_variables.h"
+
+#include <dwarf.h>
+#include <stdlib.h>
+
+enum { SEEDS_LIMIT = 50000, SEEDS_VARIABLES = 20000, SEEDS_RANGES = 2000, SEED_RSP = 4, SEED_RBP = 5 };
+
+/* The variable is in memory, at an address that a register holds. */
+static void seed_add_memory(struct code_seeds *seeds, struct code_module *module, Dwarf_Die type, struct code_seed seed)
+{
+    if (seeds->count >= SEEDS_LIMIT || seed.reg == SEED_RSP || seed.reg == SEED_RBP ||
+        !code_pointee_itself(module, type, &seed.pointee))
+        return;
+    LWP_GROW(&seeds->items, seeds->count, &seeds->capacity);
+    seeds->items[seeds->count++] = seed;
+}
+
+static void seed_add(struct code_seeds *seeds, struct code_module *module, Dwarf_Die type, uint64_t part,
+                     struct code_seed seed)
+{
+    if (seeds->count >= SEEDS_LIMIT || !code_pointer_at(module, type, part, &seed.pointee))
+        return;
+    LWP_GROW(&seeds->items, seeds->count, &seeds->capacity);
+    seeds->items[seeds->count++] = seed;
+}
+
+static bool seed_ends_piece(const Dwarf_Op *op)
+{
+    return op->atom == DW_OP_piece || op->atom == DW_OP_bit_piece;
+}
+
+/* The value is in a register, or is a sum of one and a constant; `*next`: counted on by the operations that say so. */
+static bool seed_in_register(const Dwarf_Op *ops, size_t count, struct code_seed *seed, size_t *next)
+{
+    ++*next;
+    if (code_register_op(&ops[0], false, &seed->reg, &seed->offset))
+        return true;
+    if (count < 2 || ops[1].atom != DW_OP_stack_value || !code_register_op(&ops[0], true, &seed->reg, &seed->offset))
+        return false;
+    seed->offset = -seed->offset;
+    ++*next;
+    return true;
+}
+
+static void seeds_of_location(struct code_seeds *seeds, struct code_module *module, Dwarf_Die type, const Dwarf_Op *ops,
+                              size_t count, struct code_seed seed)
+{
+    uint64_t part = 0;
+    if (count == 1 && code_register_op(&ops[0], true, &seed.reg, &seed.offset)) {
+        seed.offset = -seed.offset;
+        seed_add_memory(seeds, module, type, seed);
+        return;
+    }
+    for (size_t i = 0; i < count;) {
+        size_t next = i; /* a piece may have no place at all */
+        bool known = !seed_ends_piece(&ops[i]) && seed_in_register(&ops[i], count - i, &seed, &next);
+        bool whole = next == count;
+        while (next < count && !seed_ends_piece(&ops[next])) {
+            known = false;
+            next++;
+        }
+        if (!whole && (next == count || ops[next].atom != DW_OP_piece || ops[next].number > 64))
+            return;
+        if (known && (!whole || part == 0))
+            seed_add(seeds, module, type, part, seed);
+        if (whole)
+            return;
+        part += ops[next].number;
+        i = next + 1;
+    }
+}
+
+static void seeds_of_variable(struct code_seeds *seeds, struct code_module *module, Dwarf_Die *variable, uint32_t scope)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Die type;
+    Dwarf_Op *ops;
+    Dwarf_Addr base, low, high;
+    size_t count;
+    ptrdiff_t offset = 0;
+    if (!dwarf_attr(variable, DW_AT_location, &attribute) || !type_die_of(variable, &type))
+        return;
+    const char *name = dwarf_diename(variable);
+    struct code_seed seed = {.scope = scope, .pointee = {.name = name ? code_intern(module->code, name) : ""}};
+    for (int i = 0; i < SEEDS_RANGES; i++) {
+        offset = dwarf_getlocations(&attribute, offset, &base, &low, &high, &ops, &count);
+        if (offset <= 0)
+            return;
+        seed.low = low;
+        seed.high = high;
+        seed.scoped = low == 0 && high == UINT64_MAX;
+        if (high > low && count)
+            seeds_of_location(seeds, module, type, ops, count, seed);
+    }
+}
+
+static int seed_compare(const void *a, const void *b)
+{
+    const struct code_seed *x = a, *y = b;
+    if (x->low != y->low)
+        return x->low < y->low ? -1 : 1;
+    return x->scope < y->scope ? -1 : x->scope > y->scope;
+}
+
+void code_seeds_of(struct code_scopes *scopes, struct code_seeds *seeds)
+{
+    int budget = SEEDS_VARIABLES;
+    for (uint32_t scope = 0; scope < scopes->count && budget > 0; scope++) {
+        Dwarf_Die child;
+        for (bool more = code_die_child(&scopes->items[scope].die, &child); more && budget > 0;
+             more = code_die_next(&child, &child)) {
+            int tag = dwarf_tag(&child);
+            if (tag != DW_TAG_variable && tag != DW_TAG_formal_parameter)
+                continue;
+            seeds_of_variable(seeds, scopes->module, &child, scope);
+            budget--;
+        }
+    }
+    if (seeds->count)
+        qsort(seeds->items, seeds->count, sizeof *seeds->items, seed_compare);
+}

@@ -1,0 +1,192 @@
+/* Types as C text. Declarators grow from the inside out, as C reads them. Very long or deeply nested texts (hostile,
+ * or C++ at its worst) end in "..." at the place where the bound was reached. */
+#include "analysis/program/debug/scopes.h"
+#include "analysis/program/types/type_die.h"
+#include "analysis/program/types/type_text_other.h"
+
+#include <dwarf.h>
+#include <string.h>
+
+enum { TEXT_DEPTH = 24, TEXT_PIECES = 300, TEXT_LIMIT = 1500, TEXT_MEMBERS = 40 };
+
+struct text {
+    struct lwp_code *code;
+    int pieces;
+};
+
+static const char *text_declare(struct text *text, Dwarf_Die *type, const char *inner, int depth);
+
+static const char *text_join(struct text *text, const char *a, const char *b)
+{
+    if (!*a || !*b)
+        return *a ? a : b;
+    bool tight = a[strlen(a) - 1] == '*' || a[strlen(a) - 1] == '&' || *b == '[';
+    return lwp_arena_printf(text->code->arena, tight ? "%s%s" : "%s %s", a, b);
+}
+
+static const char *text_parameters(struct text *text, Dwarf_Die *function, int depth)
+{
+    struct lwp_arena *arena = text->code->arena;
+    const char *list = "";
+    Dwarf_Die child, type;
+    for (bool more = code_die_child(function, &child); more; more = code_die_next(&child, &child)) {
+        int tag = dwarf_tag(&child);
+        const char *one = tag == DW_TAG_unspecified_parameters ? "..." : NULL;
+        if (tag == DW_TAG_formal_parameter)
+            one = type_die_of(&child, &type) ? text_declare(text, &type, "", depth + 1) : "?";
+        if (!one)
+            continue;
+        if (strlen(list) + strlen(one) > TEXT_LIMIT)
+            return "...";
+        list = lwp_arena_printf(arena, *list ? "%s, %s" : "%s%s", list, one);
+    }
+    return *list || !type_die_flag(function, DW_AT_prototyped) ? list : "void";
+}
+
+/* A struct without a name, written out. */
+static const char *text_members(struct text *text, Dwarf_Die *type, int depth)
+{
+    struct lwp_arena *arena = text->code->arena;
+    const char *keyword = dwarf_tag(type) == DW_TAG_union_type ? "union" : "struct", *list = "";
+    Dwarf_Die child, member;
+    int count = 0;
+    for (bool more = code_die_child(type, &child); more; more = code_die_next(&child, &child)) {
+        if (dwarf_tag(&child) != DW_TAG_member || !type_die_of(&child, &member))
+            continue;
+        const char *name = dwarf_diename(&child), *one;
+        Dwarf_Attribute attribute;
+        Dwarf_Word bits;
+        one = text_declare(text, &member, name ? name : "", depth + 1);
+        if (dwarf_attr(&child, DW_AT_bit_size, &attribute) && dwarf_formudata(&attribute, &bits) == 0)
+            one = lwp_arena_printf(arena, "%s : %llu", one, (unsigned long long)bits);
+        if (++count > TEXT_MEMBERS || strlen(list) + strlen(one) > TEXT_LIMIT / 2)
+            return lwp_arena_printf(arena, "%s { ... }", keyword);
+        list = lwp_arena_printf(arena, "%s%s; ", list, one);
+    }
+    return lwp_arena_printf(arena, "%s { %s}", keyword, list);
+}
+
+static const char *text_named(struct text *text, Dwarf_Die *type, const char *keyword, int depth)
+{
+    Dwarf_Die definition = *type;
+    if (code_die_is_struct(type) && type_die_strip(&definition, NULL)) /* the declaration may have no name */
+        type = &definition;
+    const char *name = code_die_name(text->code, type);
+    if (!name && code_die_is_struct(type))
+        return text_members(text, type, depth);
+    if (!name)
+        name = dwarf_tag(type) == DW_TAG_enumeration_type ? "int" : "?";
+    else if (*keyword && code_die_is_c(type))
+        name = lwp_arena_printf(text->code->arena, "%s %s", keyword, name);
+    return name;
+}
+
+static const char *text_array(struct text *text, Dwarf_Die *type, const char *inner)
+{
+    Dwarf_Die child;
+    Dwarf_Attribute attribute;
+    Dwarf_Sword value;
+    int dimensions = 0;
+    for (bool more = code_die_child(type, &child); more && dimensions < 16; more = code_die_next(&child, &child)) {
+        if (dwarf_tag(&child) != DW_TAG_subrange_type)
+            continue;
+        dimensions++;
+        bool known = false;
+        if (dwarf_attr(&child, DW_AT_count, &attribute))
+            known = dwarf_formsdata(&attribute, &value) == 0;
+        else if (dwarf_attr(&child, DW_AT_upper_bound, &attribute))
+            known = dwarf_formsdata(&attribute, &value) == 0 && value < INT64_MAX && ++value > 0;
+        inner = known ? lwp_arena_printf(text->code->arena, "%s[%lld]", inner, (long long)value)
+                      : lwp_arena_printf(text->code->arena, "%s[]", inner);
+    }
+    return dimensions ? inner : lwp_arena_printf(text->code->arena, "%s[]", inner);
+}
+
+static const char *text_pointer(struct text *text, Dwarf_Die *type, const char *inner, const char *mark, int depth)
+{
+    Dwarf_Die target, plain;
+    bool known = type_die_of(type, &target);
+    plain = target;
+    for (int i = 0; known && i < 8; i++) { /* cv, but not typedefs: those need no parentheses */
+        int tag = dwarf_tag(&plain);
+        if ((tag != DW_TAG_const_type && tag != DW_TAG_volatile_type) || !type_die_of(&plain, &plain))
+            break;
+    }
+    int tag = known ? dwarf_tag(&plain) : 0;
+    bool grouped = tag == DW_TAG_array_type || tag == DW_TAG_subroutine_type;
+    inner = lwp_arena_printf(text->code->arena, grouped ? "(%s%s)" : "%s%s", mark, inner);
+    return text_declare(text, known ? &target : NULL, inner, depth + 1);
+}
+
+static const char *text_qualified(struct text *text, Dwarf_Die *type, const char *inner, const char *word, int depth)
+{
+    Dwarf_Die target;
+    bool known = type_die_of(type, &target);
+    if (known && type_die_is_pointer(&target)) /* after the star */
+        return text_declare(text, &target, *inner ? text_join(text, word, inner) : word, depth + 1);
+    const char *rest = text_declare(text, known ? &target : NULL, inner, depth + 1);
+    return lwp_arena_printf(text->code->arena, "%s %s", word, rest);
+}
+
+static const char *text_declare(struct text *text, Dwarf_Die *type, const char *inner, int depth)
+{
+    Dwarf_Die target;
+    if (depth > TEXT_DEPTH || ++text->pieces > TEXT_PIECES || strlen(inner) > TEXT_LIMIT)
+        return text_join(text, "...", "");
+    if (!type)
+        return text_join(text, "void", inner);
+    switch (dwarf_tag(type)) {
+    case DW_TAG_pointer_type:
+        return text_pointer(text, type, inner, "*", depth);
+    case DW_TAG_reference_type:
+        return text_pointer(text, type, inner, "&", depth);
+    case DW_TAG_rvalue_reference_type:
+        return text_pointer(text, type, inner, "&&", depth);
+    case DW_TAG_const_type:
+        return text_qualified(text, type, inner, "const", depth);
+    case DW_TAG_volatile_type:
+        return text_qualified(text, type, inner, "volatile", depth);
+    case DW_TAG_restrict_type:
+        return text_qualified(text, type, inner, code_die_is_c(type) ? "restrict" : "__restrict", depth);
+    case DW_TAG_atomic_type:
+        return text_qualified(text, type, inner, "_Atomic", depth);
+    case DW_TAG_array_type:
+        return text_declare(text, type_die_of(type, &target) ? &target : NULL, text_array(text, type, inner),
+                            depth + 1);
+    case DW_TAG_subroutine_type:
+        inner = lwp_arena_printf(text->code->arena, "%s(%s)", inner, text_parameters(text, type, depth));
+        return text_declare(text, type_die_of(type, &target) ? &target : NULL, inner, depth + 1);
+    case DW_TAG_structure_type:
+        return text_join(text, text_named(text, type, "struct", depth), inner);
+    case DW_TAG_class_type:
+        return text_join(text, text_named(text, type, "", depth), inner);
+    case DW_TAG_union_type:
+        return text_join(text, text_named(text, type, "union", depth), inner);
+    case DW_TAG_enumeration_type:
+        return text_join(text, text_named(text, type, "enum", depth), inner);
+    case DW_TAG_typedef: { /* those inside of templates say less than what they stand for */
+        const char *name = code_die_name(text->code, type);
+        if (name && strchr(name, '<') && type_die_of(type, &target))
+            return text_declare(text, &target, inner, depth + 1);
+        return text_join(text, text_named(text, type, "", depth), inner);
+    }
+    default:
+        return text_join(text, text_named(text, type, "", depth), inner);
+    }
+}
+
+const char *type_die_declare(struct lwp_code *code, Dwarf_Die *type, const char *inner)
+{
+    struct text text = {.code = code};
+    Dwarf_Die unit;
+    if (type && dwarf_diecu(type, &unit, NULL, NULL))
+        switch (type_die_language(&unit)) {
+        case LWP_LANGUAGE_FORTRAN:
+            return type_text_fortran(code, type, inner);
+        case LWP_LANGUAGE_RUST:
+            return type_text_rust(code, type, inner);
+        default:
+            break;
+        }
+    return code_intern(code, text_declare(&text, type, inner, 0));
+}

@@ -1,0 +1,222 @@
+/* Locations of variables: the simple forms that compilers use for a pointer, a local and a static variable. Pieces,
+ * entry values and computed ones are unknown. Registers are numbered as in instructions (rax 0 … r15 15), not as in
+ * DWARF. */
+#include "analysis/program/types/type_variables.h"
+
+#include "analysis/program/types/type_cache.h"
+#include "analysis/program/types/type_die.h"
+#include "analysis/program/types/type_members.h"
+
+#include <dwarf.h>
+#include <stdlib.h>
+
+enum { STATIC_DIE_LIMIT = 20 * 1000 * 1000, STATIC_DEPTH = 64 };
+#define TYPE_STATIC_LIMIT     ((uint64_t)1 << 40)
+#define VARIABLE_OFFSET_LIMIT ((int64_t)1 << 40)
+
+static int8_t variable_register(uint64_t dwarf_number)
+{
+    static const int8_t numbers[16] = {0, 2, 1, 3, 6, 7, 5, 4, 8, 9, 10, 11, 12, 13, 14, 15};
+    return dwarf_number < 16 ? numbers[dwarf_number] : -1;
+}
+
+bool code_register_op(const Dwarf_Op *op, bool based, int8_t *reg, int64_t *offset)
+{
+    uint64_t number;
+    *offset = 0;
+    if (!based && op->atom >= DW_OP_reg0 && op->atom <= DW_OP_reg31) {
+        number = op->atom - DW_OP_reg0;
+    } else if (!based && op->atom == DW_OP_regx) {
+        number = op->number;
+    } else if (based && op->atom >= DW_OP_breg0 && op->atom <= DW_OP_breg31) {
+        number = op->atom - DW_OP_breg0;
+        *offset = (int64_t)op->number;
+    } else if (based && op->atom == DW_OP_bregx) {
+        number = op->number;
+        *offset = (int64_t)op->number2;
+    } else {
+        return false;
+    }
+    *reg = variable_register(number);
+    return *reg >= 0 && *offset > -VARIABLE_OFFSET_LIMIT && *offset < VARIABLE_OFFSET_LIMIT;
+}
+
+bool code_frame_offset(struct code_module *module, uint64_t pc, int8_t reg, int64_t *offset)
+{
+    struct code_types *types = code_types_of(module);
+    if (!types->cfi_read) {
+        types->cfi_read = true;
+        types->cfi = dwarf_getcfi_elf(module->elf);
+    }
+    Dwarf_Frame *frame = NULL;
+    if (!types->cfi || dwarf_cfi_addrframe(types->cfi, pc, &frame))
+        return false;
+    Dwarf_Op *ops;
+    size_t count;
+    int8_t found;
+    bool ok = dwarf_frame_cfa(frame, &ops, &count) == 0 && count == 1 && code_register_op(ops, true, &found, offset) &&
+              found == reg;
+    free(frame);
+    return ok;
+}
+
+static struct code_location variable_in_frame(struct code_module *module, int8_t reg, int64_t offset, uint64_t pc)
+{
+    int64_t cfa;
+    struct code_location location = {.kind = CODE_LOCATION_UNKNOWN};
+    if (code_frame_offset(module, pc, reg, &cfa)) {
+        location.kind = CODE_LOCATION_FRAME;
+        location.offset = offset - cfa;
+    }
+    return location;
+}
+
+/* DW_OP_fbreg: from the function's frame base, which is the CFA (gcc) or a register (clang). */
+static struct code_location variable_fbreg(struct code_module *module, Dwarf_Die *function, int64_t offset, uint64_t pc)
+{
+    struct code_location location = {.kind = CODE_LOCATION_UNKNOWN};
+    Dwarf_Attribute attribute;
+    Dwarf_Op *ops;
+    size_t count;
+    int8_t reg;
+    int64_t more;
+    if (offset <= -VARIABLE_OFFSET_LIMIT || offset >= VARIABLE_OFFSET_LIMIT ||
+        !dwarf_attr_integrate(function, DW_AT_frame_base, &attribute) ||
+        dwarf_getlocation_addr(&attribute, pc, &ops, &count, 1) != 1 || count != 1)
+        return location;
+    if (ops[0].atom == DW_OP_call_frame_cfa)
+        return (struct code_location){.kind = CODE_LOCATION_FRAME, .offset = offset};
+    if (code_register_op(&ops[0], false, &reg, &more) || code_register_op(&ops[0], true, &reg, &more))
+        return variable_in_frame(module, reg, offset + more, pc);
+    return location;
+}
+
+/* DW_OP_addr, or an index into the unit's address table. */
+static bool variable_address(Dwarf_Attribute *attribute, const Dwarf_Op *op, uint64_t *address)
+{
+    Dwarf_Attribute indexed;
+    Dwarf_Addr found;
+    if (op->atom == DW_OP_addr) {
+        *address = op->number;
+        return true;
+    }
+    if ((op->atom != DW_OP_addrx && op->atom != DW_OP_GNU_addr_index) ||
+        dwarf_getlocation_attr(attribute, op, &indexed) || dwarf_formaddr(&indexed, &found))
+        return false;
+    *address = found;
+    return true;
+}
+
+struct code_location code_variable_location(struct code_module *module, Dwarf_Die *variable, Dwarf_Die *function,
+                                            uint64_t pc)
+{
+    struct code_location location = {.kind = CODE_LOCATION_UNKNOWN};
+    Dwarf_Attribute attribute;
+    Dwarf_Op *ops;
+    size_t count;
+    if (!dwarf_attr(variable, DW_AT_location, &attribute) ||
+        dwarf_getlocation_addr(&attribute, pc, &ops, &count, 1) != 1 || !count)
+        return location;
+    if (count == 1 && code_register_op(&ops[0], false, &location.reg, &location.offset))
+        location.kind = CODE_LOCATION_REGISTER;
+    else if (count == 2 && ops[1].atom == DW_OP_stack_value &&
+             code_register_op(&ops[0], true, &location.reg, &location.offset))
+        location.kind = CODE_LOCATION_REGISTER;
+    else if (count == 1 && ops[0].atom == DW_OP_fbreg)
+        location = variable_fbreg(module, function, (int64_t)ops[0].number, pc);
+    else if (count == 1 && code_register_op(&ops[0], true, &location.reg, &location.offset))
+        location = variable_in_frame(module, location.reg, location.offset, pc);
+    else if (count == 1 && variable_address(&attribute, &ops[0], &location.address))
+        location.kind = CODE_LOCATION_STATIC;
+    return location;
+}
+
+struct static_walk {
+    struct code_types *types;
+    size_t capacity;
+    long budget;
+};
+
+static void static_take(struct static_walk *walk, Dwarf_Die *die)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Op *ops;
+    size_t count;
+    Dwarf_Die type;
+    uint64_t address, bytes;
+    if (!dwarf_attr(die, DW_AT_location, &attribute) || dwarf_whatform(&attribute) == DW_FORM_sec_offset ||
+        dwarf_whatform(&attribute) == DW_FORM_loclistx || dwarf_getlocation(&attribute, &ops, &count) || !count ||
+        !variable_address(&attribute, &ops[0], &address) || !type_die_of(die, &type))
+        return;
+    if (count == 2 && ops[1].atom == DW_OP_plus_uconst && ops[1].number < TYPE_STATIC_LIMIT) /* in a common block */
+        address += ops[1].number;
+    else if (count != 1)
+        return;
+    Dwarf_Die stripped = type;
+    if (!type_die_strip(&stripped, NULL) ||
+        (!(bytes = code_descriptor_bytes(&stripped)) && (!type_die_bytes(&type, &bytes) || !bytes)) ||
+        address + bytes < address)
+        return;
+    struct code_types *types = walk->types;
+    LWP_GROW(&types->statics, types->static_count, &walk->capacity);
+    types->statics[types->static_count++] = (struct code_static){address, bytes, *die};
+}
+
+static bool static_walk(struct static_walk *walk, Dwarf_Die *parent, int depth)
+{
+    Dwarf_Die die;
+    if (depth > STATIC_DEPTH)
+        return false;
+    for (bool more = code_die_child(parent, &die); more && walk->budget-- > 0; more = code_die_next(&die, &die))
+        switch (dwarf_tag(&die)) {
+        case DW_TAG_variable:
+            static_take(walk, &die);
+            break;
+        case DW_TAG_namespace:
+        case DW_TAG_module:
+        case DW_TAG_common_block:
+        case DW_TAG_subprogram:
+        case DW_TAG_lexical_block:
+        case DW_TAG_inlined_subroutine:
+            if (!static_walk(walk, &die, depth + 1))
+                return false;
+            break;
+        default:
+            break;
+        }
+    return true;
+}
+
+static int static_compare(const void *a, const void *b)
+{
+    const struct code_static *x = a, *y = b;
+    return x->start < y->start ? -1 : x->start > y->start;
+}
+
+bool code_static_at(struct code_module *module, uint64_t address, struct code_static *found)
+{
+    struct code_types *types = code_types_of(module);
+    if (!types->statics_read) {
+        types->statics_read = true;
+        struct static_walk walk = {.types = types, .budget = STATIC_DIE_LIMIT};
+        Dwarf_Die unit;
+        for (size_t i = 0; code_unit(module, i, &unit); i++)
+            static_walk(&walk, &unit, 0);
+        if (types->static_count)
+            qsort(types->statics, types->static_count, sizeof *types->statics, static_compare);
+    }
+    size_t low = 0, high = types->static_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (types->statics[middle].start <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (size_t back = 0; low > 0 && back < 16; low--, back++)
+        if (address - types->statics[low - 1].start < types->statics[low - 1].bytes) {
+            *found = types->statics[low - 1];
+            return true;
+        }
+    return false;
+}

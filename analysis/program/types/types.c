@@ -1,0 +1,170 @@
+/* Types from DWARF: their names, sizes, owners, and one lwp_type for equal types of several units. */
+#include "analysis/program/types/types.h"
+
+#include "analysis/program/types/type_cache.h"
+#include "analysis/program/types/type_die.h"
+
+#include <dwarf.h>
+#include <string.h>
+
+enum { TYPES_UNKNOWN = LWP_MAP_NONE - 1 };
+
+static bool type_equal(const struct lwp_type *a, const struct lwp_type *b)
+{
+    if (a->name != b->name || a->kind != b->kind || a->bytes != b->bytes || a->field_count != b->field_count)
+        return false;
+    for (uint32_t i = 0; i < a->field_count; i++) {
+        const struct lwp_field *x = &a->fields[i], *y = &b->fields[i];
+        if (x->offset != y->offset || x->bytes != y->bytes || strcmp(x->name, y->name) ||
+            strcmp(x->declaration, y->declaration))
+            return false;
+    }
+    return true;
+}
+
+/* The one lwp_type of this content; its index. */
+static uint32_t type_unique(struct lwp_code *code, const struct lwp_type *made)
+{
+    uint64_t hash = lwp_hash_mix(lwp_hash_text(made->name), made->bytes);
+    for (uint32_t i = 0; i < made->field_count; i++)
+        hash = lwp_hash_mix(lwp_hash_mix(hash, lwp_hash_text(made->fields[i].declaration)), made->fields[i].offset);
+    uint32_t *slot = lwp_map_at(code->types_by_content, hash);
+    if (*slot != LWP_MAP_NONE && type_equal(code->types[*slot], made))
+        return *slot;
+    struct lwp_type *copy = lwp_arena_alloc(code->arena, 1, sizeof *copy);
+    *copy = *made;
+    LWP_GROW(&code->types, code->type_count, &code->type_capacity);
+    *slot = (uint32_t)code->type_count;
+    code->types[code->type_count] = copy;
+    return (uint32_t)code->type_count++;
+}
+
+static void type_place(struct lwp_code *code, struct lwp_type *type, Dwarf_Die *die)
+{
+    int line = 0;
+    type->file = code_die_file(code, die, DW_AT_decl_file);
+    if (type->file && dwarf_decl_line(die, &line) == 0 && line > 0)
+        type->line = (uint32_t)line;
+}
+
+/* A program that is itself built there (a package of the distribution) is a project like others. */
+static enum lwp_type_owner type_owner(const char *file, Dwarf_Die *unit)
+{
+    static const char *const folders[] = {
+        "/usr/include/", "/usr/lib/", "/usr/local/include/", "/usr/local/lib/", "/opt/",
+        "/nix/store/",   "/rustc/",   "/.cargo/registry/",   "/lib/gcc/",       "/lib/rustlib/"};
+    const char *source = dwarf_diename(unit);
+    if (!file || *file != '/')
+        return LWP_TYPE_OWNER_UNKNOWN;
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        const char *found = strstr(file, folders[i]);
+        if (found && (found == file || i >= 6) && !(source && strstr(source, folders[i])))
+            return LWP_TYPE_OF_SYSTEM;
+    }
+    return LWP_TYPE_OF_PROJECT;
+}
+
+/* A struct without a name that was reached without its typedef (through a template): look the typedef up. */
+static void type_find_alias(struct code_types *types, Dwarf_Die *type, Dwarf_Die *alias)
+{
+    enum { ALIAS_BUDGET = 2000000 };
+    Dwarf_Die unit, die, target;
+    int budget = ALIAS_BUDGET;
+    if (!dwarf_diecu(type, &unit, NULL, NULL))
+        return;
+    uint32_t *seen = lwp_map_at(types->alias_units, (uintptr_t)unit.addr);
+    bool more = *seen == LWP_MAP_NONE && code_die_child(&unit, &die);
+    for (*seen = 1; more && --budget > 0; more = code_die_next(&die, &die)) {
+        if (dwarf_tag(&die) != DW_TAG_typedef || !type_die_of(&die, &target) || dwarf_diename(&target))
+            continue;
+        *lwp_map_at(types->alias_of, (uintptr_t)target.addr) = (uint32_t)types->alias_count;
+        LWP_GROW(&types->aliases, types->alias_count, &types->alias_capacity);
+        types->aliases[types->alias_count++] = die;
+    }
+    uint32_t found = lwp_map_get(types->alias_of, (uintptr_t)type->addr);
+    if (found != LWP_MAP_NONE)
+        *alias = types->aliases[found];
+}
+
+/* A typedef inside of a template of the library (std::vector<…>::value_type) says less than what it stands for. */
+static bool type_alias_is_inner(struct lwp_code *code, Dwarf_Die *alias)
+{
+    const char *name = code_die_name(code, alias);
+    return name && strchr(name, '<');
+}
+
+static void type_name_struct(struct lwp_code *code, struct lwp_type *type, Dwarf_Die *named)
+{
+    bool fortran = type->language == LWP_LANGUAGE_FORTRAN; /* a type's module is not part of its name */
+    type->tag = fortran ? code_intern(code, dwarf_diename(named)) : code_die_name(code, named);
+    if (!type->tag)
+        type->tag = "";
+    type->name = type->is_typedef && *type->tag && !fortran && type->language != LWP_LANGUAGE_RUST
+                     ? type->tag
+                     : type_die_declare(code, named, "");
+    const char *last = strrchr(type->tag, ':');
+    if (last && !strpbrk(type->tag, "<[(&{"))
+        type->tag = last + 1;
+}
+
+static uint32_t type_read(struct code_module *module, Dwarf_Die *stripped, Dwarf_Die *alias)
+{
+    struct lwp_code *code = module->code;
+    struct lwp_type type = {.is_typedef = true};
+    bool is_struct = code_die_is_struct(stripped);
+    if (!type_die_bytes(stripped, &type.bytes) || !type.bytes)
+        return TYPES_UNKNOWN;
+    if (is_struct && !alias->addr && !dwarf_diename(stripped))
+        type_find_alias(code_types_of(module), stripped, alias);
+    /* A struct that has a name goes by it, whatever else it is called: so all its uses are one type. */
+    if (alias->addr && ((is_struct && dwarf_diename(stripped)) || type_alias_is_inner(code, alias)))
+        alias->addr = NULL;
+    Dwarf_Die *named = alias->addr ? alias : stripped;
+    Dwarf_Die unit;
+    bool in_unit = dwarf_diecu(stripped, &unit, NULL, NULL) != NULL;
+    type_place(code, &type, is_struct ? stripped : named);
+    type.language = in_unit ? type_die_language(&unit) : LWP_LANGUAGE_OTHER;
+    type.owner = in_unit ? type_owner(type.file, &unit) : LWP_TYPE_OWNER_UNKNOWN;
+    type.alignment = type_die_alignment(named);
+    type.aligned = (type.language == LWP_LANGUAGE_C || type.language == LWP_LANGUAGE_CXX) && /* Rust says it of all */
+                   (dwarf_hasattr(stripped, DW_AT_alignment) || dwarf_hasattr(named, DW_AT_alignment));
+    if (is_struct) {
+        type.is_typedef = alias->addr || type.language != LWP_LANGUAGE_C;
+        type_name_struct(code, &type, named);
+        if (!code_type_fields(code, &type, stripped))
+            return TYPES_UNKNOWN;
+        return type_unique(code, &type);
+    }
+    switch (dwarf_tag(stripped)) {
+    case DW_TAG_base_type:
+    case DW_TAG_enumeration_type:
+    case DW_TAG_pointer_type:
+    case DW_TAG_reference_type:
+    case DW_TAG_rvalue_reference_type:
+    case DW_TAG_ptr_to_member_type:
+        type.kind = LWP_TYPE_SCALAR;
+        break;
+    default:
+        type.kind = LWP_TYPE_OTHER;
+        break;
+    }
+    /* "const double" is a double here: the type of the memory, not of the way to it. */
+    type.name = type_die_declare(code, alias->addr ? alias : stripped, "");
+    type.tag = type.name;
+    return type_unique(code, &type);
+}
+
+const struct lwp_type *code_type(struct code_module *module, Dwarf_Die written)
+{
+    struct code_types *types = code_types_of(module);
+    Dwarf_Die stripped = written, alias;
+    if (!type_die_strip(&stripped, &alias))
+        return NULL;
+    uint64_t key = lwp_hash_mix((uintptr_t)stripped.addr, (uintptr_t)alias.addr);
+    uint32_t known = lwp_map_get(types->by_die, key);
+    if (known == LWP_MAP_NONE) {
+        known = type_read(module, &stripped, &alias);
+        *lwp_map_at(types->by_die, key) = known;
+    }
+    return known == TYPES_UNKNOWN ? NULL : module->code->types[known];
+}

@@ -1,0 +1,85 @@
+/* Types of the profiled program from DWARF: which type an access, a variable or an allocation is of.
+ * Hostile or damaged debug info ends in "unknown" (NULL), bounded in time and memory. */
+#ifndef LWP_ANALYSIS_PROGRAM_TYPES_TYPES_H
+#define LWP_ANALYSIS_PROGRAM_TYPES_TYPES_H
+
+#include "analysis/program/binary/modules.h"
+
+struct lwp_type;
+
+struct lwp_field {
+    const char *name;   /* "" for an anonymous member */
+    uint64_t offset, bytes;
+    const char *type;   /* its type alone as C text, e.g. "double", "struct node *" */
+    const char *declaration; /* the member as C text without ';', e.g. "double w[4]", "int (*cmp)(int)" */
+    uint64_t alignment;
+};
+
+/* Of a member that is a struct: its own members, named "position.x", with offsets from the start of the whole. */
+struct lwp_parts {
+    const struct lwp_field *items;
+    uint32_t count;
+};
+
+/* Of the unit that declares a type: which language its names and declarations are in. */
+enum lwp_language { LWP_LANGUAGE_C, LWP_LANGUAGE_CXX, LWP_LANGUAGE_FORTRAN, LWP_LANGUAGE_RUST, LWP_LANGUAGE_OTHER };
+
+/* Whose declaration it is: `file` under the system's or the tool chain's folders (/usr/include, a compiler's own
+ * headers, Rust's library and packages) is not the project's to change. */
+enum lwp_type_owner { LWP_TYPE_OWNER_UNKNOWN, LWP_TYPE_OF_PROJECT, LWP_TYPE_OF_SYSTEM };
+
+enum lwp_type_kind { LWP_TYPE_STRUCT, LWP_TYPE_UNION, LWP_TYPE_SCALAR, LWP_TYPE_OTHER };
+
+struct lwp_type {
+    const char *name;   /* as written in C or C++: "struct neuron", "Particle", "double" */
+    const char *tag;    /* the bare identifier for a declaration: "neuron" */
+    enum lwp_type_kind kind;
+    bool is_typedef;    /* `name` needs no "struct" (typedef, or C++ class) */
+    bool is_class;      /* C++ with bases or methods: a C declaration would not be the whole truth */
+    uint64_t bytes;
+    uint64_t alignment; /* what its members need, or it was declared with; 1: unknown */
+    bool aligned;       /* declared with an alignment of its own (alignas, __attribute__((aligned))) */
+    enum lwp_language language;
+    enum lwp_type_owner owner;
+    const char *file;   /* where it is declared, with its folder; NULL: unknown */
+    uint32_t line;
+    const struct lwp_field *fields; /* of a struct, union or class, in order of offset; bases flattened */
+    uint32_t field_count;
+    const struct lwp_parts *parts; /* of each field; NULL: not known */
+};
+
+/* A static variable: the type of one element and how many (1 when it is no array). NULL: unknown. */
+const struct lwp_type *lwp_types_of_static(struct lwp_code *code, uint32_t module, uint64_t address, uint64_t *elements);
+
+/* What the pointers visible at an access point to: candidates with a score, best first. A variable whose DWARF
+ * location is the access's base register at that address is exact (`exact`); other pointer variables in scope
+ * (locals, parameters, inlined ones, globals of the unit) are only possible. */
+struct lwp_candidate {
+    const struct lwp_type *type;
+    const char *variable; /* name of the variable it came through */
+    bool exact;
+    bool table; /* of a block: a hash table's; other bytes follow the elements (element_table.h) */
+};
+size_t lwp_types_at_access(struct lwp_code *code, uint32_t module, uint64_t address, struct lwp_candidate *candidates,
+                           size_t room);
+
+/* The same for the function that allocates (call site address = return address - 1): pointer variables in scope. */
+size_t lwp_types_at_call(struct lwp_code *code, uint32_t module, uint64_t address, struct lwp_candidate *candidates,
+                         size_t room);
+
+/* What the call at the address (return address - 1) allocates: the T of the library's allocator that it is in (Vec<T>,
+ * std::allocator<T>), or what the variable, member or method that receives its result says; `is_result`: whether the
+ * call's result is the block. RETURNED: the function gives the block to its caller; ask there. INSIDE: it is the
+ * library's; ask the caller, but the call's result there is something else. */
+enum lwp_block_answer { LWP_BLOCK_UNKNOWN, LWP_BLOCK_KNOWN, LWP_BLOCK_RETURNED, LWP_BLOCK_INSIDE };
+enum lwp_block_answer lwp_types_of_block(struct lwp_code *code, uint32_t module, uint64_t address, bool is_result,
+                                         struct lwp_candidate *candidate);
+
+/* The stack variable at `offset` bytes from the CFA in the frame executing `address`. `start` is its lowest offset. */
+const struct lwp_type *lwp_types_of_stack(struct lwp_code *code, uint32_t module, uint64_t address, int64_t offset,
+                                          const char **variable, int64_t *start, uint64_t *bytes, uint64_t *elements);
+
+/* Whether that variable is in memory at times only, where the compiler has no register for it. */
+bool lwp_types_is_spilled(struct lwp_code *code, uint32_t module, uint64_t address, int64_t offset);
+
+#endif

@@ -1,0 +1,164 @@
+/* All that ranks do together is made of sending and receiving, along a binomial tree in which every rank's subtree is the ranks
+ * that follow it: rank 4 has 5, and 6 with 7 below it. So what is merged stays in the order of ranks. */
+#include "analysis/ranks/ranks.h"
+
+#include "analysis/ranks/mpi/port.h"
+#include "base/beside.h"
+
+#include <dlfcn.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static struct ranks {
+    unsigned rank, count;
+    const struct lwp_ranks_port *port;
+} ranks = {.count = 1};
+
+/* Of liblwp-mpi.so, once it is loaded. */
+static void (*ranks_leave)(void);
+
+/* How many ranks the launcher has started, by what it tells each of them. */
+static long ranks_launched(void)
+{
+    static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *told = getenv(names[i]);
+        if (told)
+            return strtol(told, NULL, 10);
+    }
+    return 1;
+}
+
+static void *ranks_library(struct lwp_error *err)
+{
+    static const char name[] = "liblwp-mpi.so";
+    char *path = lwp_beside_find(name, R_OK, err);
+    void *library = path ? dlopen(path, RTLD_NOW | RTLD_GLOBAL) : NULL; /* global: Open MPI loads parts that need it */
+    if (!path)
+        lwp_error_set(err, LWP_ERR_MISSING, "%s is not beside lwp, which was built without MPI: start it once, without mpirun; it uses all cores", name);
+    else if (!library)
+        lwp_error_set(err, LWP_ERR_SYSTEM, "cannot load %s", dlerror());
+    free(path);
+    return library;
+}
+
+static int ranks_join(struct lwp_error *err)
+{
+    unsigned rank, count;
+    void *library = ranks_library(err);
+    if (!library)
+        return err->status;
+    __typeof__(lwp_mpi_begin) *begin = (__typeof__(begin))dlsym(library, "lwp_mpi_begin");
+    ranks_leave = (void (*)(void))dlsym(library, "lwp_mpi_end");
+    if (!begin || !ranks_leave)
+        return lwp_error_set(err, LWP_ERR_SYSTEM, "liblwp-mpi.so is of another lwp");
+    const struct lwp_ranks_port *port = begin(&rank, &count);
+    lwp_ranks_use(rank, count, port);
+    if (count > 1)
+        return LWP_OK;
+    lwp_ranks_end();
+    return lwp_error_set(err, LWP_ERR_USAGE, "mpirun is of another MPI than the one lwp was built with (configure --with-mpi=PACKAGE)");
+}
+
+int lwp_ranks_begin(struct lwp_error *err)
+{
+    return ranks_launched() > 1 ? ranks_join(err) : LWP_OK;
+}
+
+void lwp_ranks_end(void)
+{
+    if (ranks_leave)
+        ranks_leave();
+    ranks_leave = NULL;
+}
+
+void lwp_ranks_use(unsigned rank, unsigned count, const struct lwp_ranks_port *port)
+{
+    ranks = (struct ranks){rank, count, port};
+}
+
+unsigned lwp_ranks_count(void)
+{
+    return ranks.count;
+}
+
+bool lwp_ranks_first(void)
+{
+    return ranks.rank == 0;
+}
+
+void lwp_ranks_part(size_t count, size_t *first, size_t *last)
+{
+    *first = (size_t)((unsigned __int128)count * ranks.rank / ranks.count);
+    *last = (size_t)((unsigned __int128)count * (ranks.rank + 1) / ranks.count);
+}
+
+void lwp_ranks_reduce(void (*take)(void *of, const void *bytes, size_t size), size_t (*give)(void *of, void **bytes), void *of)
+{
+    for (unsigned apart = 1; apart < ranks.count; apart *= 2) {
+        uint64_t size;
+        void *bytes;
+        if (ranks.rank & apart) {
+            size = give(of, &bytes);
+            ranks.port->send(ranks.rank - apart, &size, sizeof size);
+            ranks.port->send(ranks.rank - apart, bytes, size);
+            free(bytes);
+            return;
+        }
+        if (ranks.rank + apart >= ranks.count)
+            continue;
+        ranks.port->receive(ranks.rank + apart, &size, sizeof size);
+        if (!(bytes = malloc(size ? size : 1)))
+            abort();
+        ranks.port->receive(ranks.rank + apart, bytes, size);
+        take(of, bytes, size);
+        free(bytes);
+    }
+}
+
+/* The first rank's value, down the same tree. */
+static void ranks_spread(int *value)
+{
+    unsigned apart = 1;
+    while (apart < ranks.count && !(ranks.rank & apart))
+        apart *= 2;
+    if (ranks.rank)
+        ranks.port->receive(ranks.rank - apart, value, sizeof *value);
+    while (apart /= 2)
+        if (ranks.rank + apart < ranks.count)
+            ranks.port->send(ranks.rank + apart, value, sizeof *value);
+}
+
+bool lwp_ranks_agree(bool said)
+{
+    int value = said;
+    ranks_spread(&value);
+    return value != 0;
+}
+
+static void status_take(void *of, const void *bytes, size_t size)
+{
+    int *status = of;
+    (void)size;
+    if (!*status)
+        *status = *(const int *)bytes;
+}
+
+static size_t status_give(void *of, void **bytes)
+{
+    int *copy = malloc(sizeof *copy);
+    if (!copy)
+        abort();
+    *copy = *(int *)of;
+    *bytes = copy;
+    return sizeof *copy;
+}
+
+int lwp_ranks_status(int status, struct lwp_error *err)
+{
+    int all = status;
+    lwp_ranks_reduce(status_take, status_give, &all);
+    ranks_spread(&all);
+    return status || !all ? status : lwp_error_set(err, all, "another rank failed");
+}

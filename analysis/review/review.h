@@ -1,0 +1,82 @@
+/* The findings of an analysis.json as a neutral list, in the form that every output format (terminal, Markdown, SARIF,
+ * JUnit) and lwp check work from: title, evidence, place, gain, fingerprint. Knows analysis.json, never a sample. */
+#ifndef LWP_ANALYSIS_REVIEW_REVIEW_H
+#define LWP_ANALYSIS_REVIEW_REVIEW_H
+
+#include "base/arena.h"
+#include "base/error.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A line of evidence: "memory", "a pass over all elements goes through 183 MiB, then 30.1 MiB". */
+struct lwp_review_fact {
+    const char *label, *text; /* label "": goes on with the one before */
+};
+
+/* A loop's part in it. */
+struct lwp_review_row {
+    double share;
+    const char *place, *text;
+};
+
+struct lwp_review_place {
+    const char *role;     /* "declared", "allocated", "stored", "loop", ... */
+    const char *function; /* or NULL */
+    const char *file;     /* relative to the review's root where it lies below, otherwise as recorded */
+    unsigned first, last; /* lines; 0: not known */
+};
+
+struct lwp_review_item {
+    const char *id, *title, *next_step;
+    const char *rule;        /* of review_rules.h */
+    const char *kind;        /* as in analysis.json */
+    const char *subject;     /* what it is about, by names that survive other edits: "struct neuron (layer)" */
+    const char *fingerprint; /* 16 hexadecimal digits, of rule and names: no line, address or number goes into it */
+    unsigned ordinal;        /* among items of one fingerprint, from 1 */
+    const char *severity, *confidence; /* confidence may be NULL */
+    const char *declaration;           /* or NULL */
+    double low, high;                  /* expected speed-up; low 0: not predicted */
+    double share, share_low, share_high;
+    const char *share_of;              /* "of all time", "of all stores", ... */
+    double part, part_low;             /* of the program that it concerns, and what is sure of that */
+    bool exact;                        /* counted: intervals have no width */
+    const char *row_heading;           /* of the rows' texts, NULL: there are none */
+    struct lwp_review_fact *facts;
+    struct lwp_review_row *rows;
+    struct lwp_review_place *places;   /* the first is where to look */
+    size_t fact_count, row_count, place_count, fact_room, row_room, place_room;
+};
+
+struct lwp_review {
+    const json_t *root;
+    struct lwp_arena *arena;
+    struct lwp_review_item *items; /* largest expected gain first */
+    size_t count;
+    const char *gain_of;           /* what expected speed-ups are of: "the whole program" */
+    const char *source_root;       /* of relative files; NULL: unknown */
+};
+
+/* Texts of `root` are made fit to be shown in place (base/visible.h) and shortened; it must outlive the review.
+ * `source_root` NULL: found (source_root.h). NULL with `err` set when `root` is no analysis.json of this version. */
+struct lwp_review *lwp_review_new(json_t *root, const char *source_root, struct lwp_error *err);
+void lwp_review_free(struct lwp_review *review); /* NULL is fine */
+
+/* Makes all texts of any JSON fit to be shown, in place; line breaks stay in what is called "declaration". */
+void lwp_review_clean(json_t *root);
+
+/* "1.62x to 5.37x", "1.62x", or "not predicted". */
+const char *lwp_review_gain(const struct lwp_review *review, const struct lwp_review_item *item);
+
+/* What to say where there is no finding: that nothing was found, or that too little was sampled to say. */
+const char *lwp_review_none(const struct lwp_review *review);
+
+/* "53.4 % of all stores (44.8-62.0)" or, counted, without the interval. */
+const char *lwp_review_share(const struct lwp_review *review, const struct lwp_review_item *item);
+
+/* "main.c:12-14", "main.c:12"; "" when the line is not known. */
+const char *lwp_review_lines(const struct lwp_review *review, const struct lwp_review_place *place);
+
+#endif

@@ -1,0 +1,61 @@
+#include "analysis/review/review_rules.h"
+
+#include <string.h>
+
+const struct lwp_review_rule lwp_review_rules[] = {
+    {"split", "SplitStructure", "splits", "Loops use few of a structure's fields, and fetch the others with them.",
+     "A cache line that is fetched for one field brings its neighbours along. Where loops use few fields of a large array's elements, "
+     "put the fields that are used together into a structure of their own and the others into another. The same index leads to all parts."},
+    {"reorder", "ReorderFields", "splits", "Another order of a structure's fields takes fewer cache lines a visit.",
+     "Holes between fields, and fields of one visit that lie on two cache lines, cost memory traffic. Declare the fields in the order given; "
+     "check initialisers without names, and files and messages that hold the structure as bytes."},
+    {"regroup", "RegroupArrays", "regroups", "Arrays that are used at the same index lie apart.",
+     "Each of several arrays that a loop reads at the same index costs a cache line of its own when the index jumps. One array of a structure "
+     "brings all of them with one line."},
+    {"dead-store", "DeadStore", "redundancies", "Stores are overwritten before anything reads them.",
+     "The store, and often the computation before it, is work for nothing. Typical causes: initialisation of what is filled right after, "
+     "a total kept in memory instead of a local variable, a buffer cleared whole but used in part."},
+    {"silent-store", "SilentStore", "redundancies", "Stores leave the value in memory as it was.",
+     "The value is computed and written although it is there already. Test the inputs first, or skip what has converged."},
+    {"silent-load", "SilentLoad", "redundancies", "Loads fetch again what has not changed.",
+     "Keep the value, use a better data structure for the search, or do not walk the data again."},
+    {"computation", "RedundantComputation", "redundancies", "The same is computed again from the same values.",
+     "Move it out of the loop, keep the result, or let the compiler see that it does not change."},
+    {"register", "RedundantRegisterWrite", "redundancies", "Registers are written with the value they hold.",
+     "Often loads of what is known already, or computations whose inputs have not changed."},
+    {"spatial", "EqualNeighbours", "redundancies", "Elements of an array equal their neighbours.",
+     "Store a run once with its length, use a smaller type, or skip the work for equal elements."},
+    {"false-sharing", "FalseSharing", "sharing", "Threads take a cache line from each other though they use other bytes of it.",
+     "Give what each thread writes a cache line of its own: alignas(64), or pad the structure, or keep a local copy and store it once."},
+    {"communication-distance", "CommunicationReuseDistance", "communication",
+     "Threads read each other's data again too late for a cache.",
+     "Block the arrays so that a block is used up before the next, or fuse the loops that go over the same data."},
+    {"communication-pieces", "CommunicationPieces", "communication", "What threads read of each other lies in small pieces.",
+     "Make what one thread hands to another contiguous."},
+    {"communication-mapping", "ThreadMapping", "communication", "Threads that communicate most do not run next to each other.",
+     "Place them where they share a cache: OMP_PROC_BIND and OMP_PLACES, or taskset."},
+    {"loop-interchange", "LoopInterchange", "locality", "An inner loop walks over an array in large steps.",
+     "Exchange the loops, so that the inner one goes from each element to the next."},
+    {"loop-fission", "LoopFission", "locality", "A loop walks over more arrays at a time than the hardware follows.",
+     "Split it into loops over fewer arrays each."},
+    {"loop-blocking", "LoopBlocking", "locality", "Data is used again too late: a cache has lost it.",
+     "Work through the data in blocks that fit a cache."},
+    {"loop-fusion", "LoopFusion", "locality", "Two loops go over the same data, one after the other.",
+     "Make one loop of the two, so that data is used while it is in the cache."},
+    {"huge-pages", "HugePages", "locality", "Accesses jump over more pages than the processor keeps addresses of.",
+     "Ask for huge pages: madvise(MADV_HUGEPAGE), or transparent huge pages."},
+    {"padding", "ArrayPadding", "locality", "Elements of an array fall into few sets of a cache.",
+     "Pad the rows so that they do not start a power of two apart."},
+    {"first-touch", "FirstTouch", "locality", "Memory lies on another NUMA node than the threads that use it.",
+     "Let each thread initialise what it will use."},
+    {"other", "Finding", "findings", "Something else worth changing.", "See the message."},
+};
+const size_t lwp_review_rule_count = sizeof lwp_review_rules / sizeof *lwp_review_rules;
+
+const struct lwp_review_rule *lwp_review_rule(const char *id)
+{
+    size_t i = 0;
+    while (i + 1 < lwp_review_rule_count && strcmp(lwp_review_rules[i].id, id) != 0)
+        i++;
+    return &lwp_review_rules[i];
+}

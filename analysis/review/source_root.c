@@ -1,0 +1,114 @@
+#include "analysis/review/source_root.h"
+
+#include "base/path.h"
+#include "base/work_tree.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+bool lwp_source_is_system(const char *path)
+{
+    static const char *const folders[] = {"/usr/", "/lib/", "/lib64/", "/rustc/", "/opt/", "/nix/store/"};
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
+        if (strncmp(path, folders[i], strlen(folders[i])) == 0)
+            return strncmp(path, "/usr/src/", 9) != 0 && strncmp(path, "/usr/local/src/", 15) != 0;
+    return strstr(path, "/.cargo/registry/") != NULL;
+}
+
+static const char *root_normal(struct lwp_arena *arena, const char *path)
+{
+    bool absolute = *path == '/';
+    char *normal = lwp_arena_alloc(arena, strlen(path) + 2, 1), *to = normal;
+    for (const char *at = path; *at;) {
+        size_t length = strcspn(at, "/");
+        char *before = to;
+        while (before > normal && *--before != '/') /* the folder that ".." takes back */
+            ;
+        bool up = length == 2 && strncmp(at, "..", 2) == 0, takes_back = up && to > normal && strcmp(before + (*before == '/'), "..");
+        if (takes_back)
+            to = before;
+        else if (length && !(length == 1 && *at == '.') && !(up && absolute)) {
+            if (to > normal || absolute)
+                *to++ = '/';
+            to = (char *)memcpy(to, at, length) + length;
+        }
+        *to = '\0';
+        at += length + (at[length] == '/');
+    }
+    return *normal ? normal : absolute ? "/" : ".";
+}
+
+const char *lwp_source_relative(struct lwp_arena *arena, const char *root, const char *path)
+{
+    const char *normal = root_normal(arena, path), *below = root ? lwp_path_below(normal, root) : NULL;
+    return below && *below ? below : normal;
+}
+
+struct root_files {
+    struct lwp_arena *arena;
+    const char *below;  /* looked for: a file below this; NULL: none */
+    bool found;
+    char *common;       /* the deepest folder of all so far; NULL: no file yet */
+};
+
+static void root_of_file(struct root_files *files, const char *path)
+{
+    if (*path != '/' || lwp_source_is_system(path))
+        return;
+    path = root_normal(files->arena, path);
+    files->found |= files->below && lwp_path_is_below(path, files->below);
+    if (!files->common) {
+        files->common = lwp_arena_strdup(files->arena, path);
+        *strrchr(files->common, '/') = '\0';
+        return;
+    }
+    while (*files->common && !lwp_path_is_below(path, files->common))
+        *strrchr(files->common, '/') = '\0';
+}
+
+static void root_walk(struct root_files *files, json_t *value)
+{
+    const char *key;
+    size_t i;
+    json_t *child;
+    json_object_foreach(value, key, child)
+    {
+        if (strcmp(key, "file") == 0 && json_is_string(child))
+            root_of_file(files, json_string_value(child));
+        else
+            root_walk(files, child);
+    }
+    json_array_foreach(value, i, child)
+    {
+        root_walk(files, child);
+    }
+}
+
+static bool root_has_files(struct lwp_arena *arena, json_t *analysis, const char *folder)
+{
+    struct root_files files = {.arena = arena, .below = folder};
+    root_walk(&files, analysis);
+    return files.found;
+}
+
+const char *lwp_source_root(struct lwp_arena *arena, json_t *analysis, const char *given)
+{
+    char here[PATH_MAX], tree[PATH_MAX];
+    if (given) {
+        const char *real = realpath(given, here);
+        return root_normal(arena, real ? real : given);
+    }
+    if (getcwd(here, sizeof here)) {
+        memcpy(tree, here, sizeof tree);
+        if (lwp_work_tree(tree) && root_has_files(arena, analysis, tree))
+            return lwp_arena_strdup(arena, tree);
+        if (root_has_files(arena, analysis, here))
+            return lwp_arena_strdup(arena, here);
+    }
+    struct root_files files = {.arena = arena};
+    root_walk(&files, analysis);
+    return files.common && *files.common ? files.common : NULL;
+}

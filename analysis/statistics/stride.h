@@ -1,0 +1,22 @@
+/* The stride of one stream: the distance all its addresses are multiples of. */
+#ifndef LWP_ANALYSIS_STATISTICS_STRIDE_H
+#define LWP_ANALYSIS_STATISTICS_STRIDE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct lwp_stride {
+    uint64_t bytes;     /* 0: one address only (or none) */
+    size_t support;     /* distinct addresses that agree */
+    double probability; /* that it is the stride itself, no multiple or part of it (eq. 4); 0 when bytes is 0 */
+};
+
+/* From addresses (or offsets) in any order, repeats allowed. */
+struct lwp_stride lwp_stride_estimate(const uint64_t *addresses, size_t count);
+
+/* Eq. 4 for `differences` independent ones: the probability that their GCD is no multiple of the stride. */
+double lwp_stride_accuracy(double differences);
+
+uint64_t lwp_stride_gcd(uint64_t a, uint64_t b);
+
+#endif

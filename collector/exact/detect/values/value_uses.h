@@ -1,0 +1,24 @@
+/* Which temporaries of a superblock matter to value numbering, found by going through it backwards. */
+#ifndef LWP_COLLECTOR_EXACT_DETECT_VALUES_VALUE_USES_H
+#define LWP_COLLECTOR_EXACT_DETECT_VALUES_VALUE_USES_H
+
+#include "collector/exact/valgrind/tool.h"
+#include "libvex_ir.h"
+
+#include <stdbool.h>
+
+struct lwp_value_use {
+    bool value;    /* it ends in a register or in memory: more than an address, a condition, flags */
+    bool outside;  /* and not only within its instruction */
+    bool computes; /* it is a computation as they are counted */
+    UInt instruction; /* that makes it, from 1 */
+    Int last;      /* statement that uses it */
+};
+
+/* Of each temporary; valid until the next call. */
+const struct lwp_value_use *lwp_value_uses(const IRSB *in);
+
+/* Calls `with` for each temporary in an expression but those of addresses. */
+void lwp_value_operands(const IRExpr *expression, void (*with)(void *to, IRTemp temporary), void *to);
+
+#endif

@@ -1,0 +1,284 @@
+#include "collector/exact/detect/values/values.h"
+
+#include "collector/exact/detect/redundancy/redundancy.h"
+#include "collector/exact/detect/values/value_block.h"
+#include "collector/exact/detect/values/value_code.h"
+#include "collector/exact/program/contexts.h"
+#include "collector/exact/program/process.h"
+#include "collector/exact/program/trace_words.h"
+#include "collector/exact/trace/access_numbers.h"
+#include "collector/exact/valgrind/pages.h"
+#include "format/record.h"
+
+#include <stddef.h>
+
+enum {
+    PAIR_BITS = 19,       /* 36 MiB */
+    SPLIT_WORDS = 1 << 20, /* 32 MiB */
+    PLACES_FIRST = 1 << 12,
+    RUNS = 200, /* of a superblock, before its steps are made machine code... */
+    CODES = 32 << 20, /* ...of which there are so many bytes at most */
+};
+
+struct lwp_values_site {
+    struct lwp_value_runner runner;     /* code of the steps, if they ran often */
+    struct lwp_value_steps steps;
+    struct lwp_value_words words;
+    UInt runs;                          /* until there is code */
+    struct lwp_numbered_group *numbers; /* NULL: it computes nothing */
+};
+
+struct lwp_values_thread {
+    uint64_t low[LWP_VALUE_REGISTERS], high[LWP_VALUE_REGISTERS];
+    uint64_t epoch, signals;
+};
+
+static uint64_t values_signals; /* after each, what any thread's registers hold is not known */
+
+bool lwp_values_runs;
+static struct lwp_values *values; /* NULL: they are not asked for */
+static struct lwp_value_codes codes;
+
+/* Instructions by their addresses. */
+static struct {
+    Addr *ips; /* hash table; 0: free */
+    uint32_t *numbers, count, room;
+} places;
+
+_Static_assert((int)LWP_VALUE_AHEAD == (int)LWP_TRACE_AHEAD, "words that may be looked at");
+
+static const struct lwp_shadow_port values_port = {.map = lwp_pages_map, .unmap = lwp_pages_unmap, .large = lwp_pages_large};
+
+/* ---- superblocks ---- */
+
+static uint32_t places_slot(Addr ip)
+{
+    uint32_t mask = places.room - 1, at = (uint32_t)((ip * 0x9e3779b97f4a7c15u) >> 32) & mask;
+    while (places.ips[at] && places.ips[at] != ip)
+        at = (at + 1) & mask;
+    return at;
+}
+
+static void places_grow(void)
+{
+    Addr *ips = places.ips;
+    uint32_t *numbers = places.numbers, room = places.room;
+    places.room = room ? 2 * room : PLACES_FIRST;
+    places.ips = VG_(calloc)("lwp.places", places.room, sizeof *places.ips);
+    places.numbers = VG_(calloc)("lwp.places", places.room, sizeof *places.numbers);
+    for (uint32_t i = 0; i < room; i++) {
+        if (!ips[i])
+            continue;
+        uint32_t at = places_slot(ips[i]);
+        places.ips[at] = ips[i];
+        places.numbers[at] = numbers[i];
+    }
+    VG_(free)(ips);
+    VG_(free)(numbers);
+    values->places = VG_(realloc)("lwp.places", values->places, places.room * sizeof *values->places);
+}
+
+static uint32_t places_number(Addr ip)
+{
+    if (2 * places.count >= places.room)
+        places_grow();
+    uint32_t at = places_slot(ip);
+    if (!places.ips[at]) {
+        places.ips[at] = ip;
+        places.numbers[at] = places.count;
+        values->places[places.count++] = (struct lwp_value_place){0, 0};
+    }
+    return places.numbers[at];
+}
+
+static void *values_copy(const void *from, SizeT bytes)
+{
+    return VG_(memcpy)(VG_(malloc)("lwp.values", bytes ? bytes : 1), from, bytes);
+}
+
+struct lwp_values_site *lwp_values_site(const IRSB *in, const Short *access, UInt count, UInt words, Addr start)
+{
+    if (!values)
+        return NULL;
+    const struct lwp_value_block *block = lwp_value_block_of(in, access, places_number);
+    struct lwp_values_site *site = VG_(calloc)("lwp.values", 1, sizeof *site);
+    site->runner.code = codes.leave;
+    site->words = (struct lwp_value_words){.count = words, .passed = count};
+    site->steps = block->steps;
+    site->steps.step = values_copy(block->steps.step, block->steps.count * sizeof *block->steps.step);
+    site->steps.ends = values_copy(block->steps.ends, (block->steps.exits + 1) * sizeof *block->steps.ends);
+    if (!block->computation_count)
+        return site;
+    const struct lwp_numbered_block numbers = lwp_numbers_block(start, block->computation_count);
+    site->numbers = numbers.group;
+    site->words.path = &numbers.group->node;
+    site->words.first = numbers.first;
+    for (UInt i = 0; i < block->computation_count && i < LWP_NUMBERED_MOST; i++)
+        numbers.group->access[numbers.first + i] = (struct lwp_numbered_access){block->computations[i].ip, block->computations[i].bytes,
+                                                                                block->computations[i].flags};
+    return site;
+}
+_Static_assert(offsetof(struct lwp_numbered_group, base) == offsetof(struct lwp_numbered_group, node) + sizeof(uint32_t),
+               "what code takes from there");
+
+/* Step by step. */
+static void site_run(struct lwp_values_site *site, const ULong *words)
+{
+    lwp_values_run(values, &site->steps, (const uint64_t *)words, (uint32_t)words[site->words.passed],
+                   site->numbers ? site->numbers->base + site->words.first : 0);
+    const void *code = ++site->runs == RUNS ? lwp_value_code(&codes, &site->steps, &site->words) : NULL;
+    if (code)
+        site->runner.code = code;
+}
+
+void lwp_values_ran(const ULong *begin, ULong *end)
+{
+    static struct lwp_trace_block stop;
+    static struct lwp_values_site stops;
+    stops.runner.code = codes.leave;
+    stop.values = &stops;
+    *end = (ULong)&stop;
+    values->path = lwp_context_now;
+    for (const ULong *at = begin;;) {
+        at = (const ULong *)lwp_value_code_run(values, &codes, (const uint64_t *)at);
+        if (at == end)
+            break;
+        struct lwp_values_site *site = ((const struct lwp_trace_block *)*at)->values;
+        if (site->numbers && site->numbers->node != lwp_context_now)
+            lwp_numbers_enter(site->numbers);
+        if (site->runner.code != codes.leave)
+            continue;
+        site_run(site, at + 1);
+        at += 1 + site->words.count;
+    }
+    *end = 0;
+}
+
+/* ---- what else happens to registers and memory ---- */
+
+void lwp_values_window(void)
+{
+    if (values)
+        lwp_values_begin(values);
+}
+
+void lwp_values_switch(struct lwp_values_thread **from, struct lwp_values_thread *const *to)
+{
+    if (!values)
+        return;
+    if (from && !*from)
+        *from = VG_(malloc)("lwp.values", sizeof **from);
+    if (from) {
+        VG_(memcpy)((*from)->low, values->low, sizeof (*from)->low);
+        VG_(memcpy)((*from)->high, values->high, sizeof (*from)->high);
+        (*from)->epoch = values->numbering.epoch;
+        (*from)->signals = values_signals;
+    }
+    if (*to && (*to)->epoch == values->numbering.epoch && (*to)->signals == values_signals) {
+        VG_(memcpy)(values->low, (*to)->low, sizeof (*to)->low);
+        VG_(memcpy)(values->high, (*to)->high, sizeof (*to)->high);
+    } else {
+        lwp_values_lose(values, 0, LWP_VALUE_REGISTERS);
+    }
+}
+
+void lwp_values_thread_free(struct lwp_values_thread *thread)
+{
+    VG_(free)(thread);
+}
+
+/* Out of windows nothing needs to be: all numbers are of a window that has ended. */
+void lwp_values_forget(Addr address, SizeT bytes)
+{
+    if (!values || !bytes || !lwp_trace_open)
+        return;
+    lwp_trace_drain();
+    lwp_value_forget(&values->memory, address, bytes);
+}
+
+static void values_signal(ThreadId thread, Int signal, Bool other_stack)
+{
+    (void)thread, (void)signal, (void)other_stack;
+    lwp_trace_drain();
+    values_signals++;
+    lwp_values_lose(values, 0, LWP_VALUE_REGISTERS);
+}
+
+static void values_signal_done(ThreadId thread, Int signal)
+{
+    values_signal(thread, signal, False);
+}
+
+static void values_heap_grew(Addr address, SizeT bytes, ThreadId thread)
+{
+    (void)thread;
+    lwp_values_forget(address, bytes);
+}
+
+static void values_moved(Addr from, Addr to, SizeT bytes)
+{
+    (void)from;
+    lwp_values_forget(to, bytes);
+}
+
+bool lwp_values_start(uint32_t last)
+{
+    struct lwp_values *made = VG_(calloc)("lwp.values", 1, sizeof *made);
+    if (!lwp_values_init(made, &values_port, last, SPLIT_WORDS, PAIR_BITS) ||
+        !lwp_value_codes_init(&codes, &values_port, CODES, offsetof(struct lwp_trace_block, values))) {
+        VG_(free)(made);
+        return false;
+    }
+    values = made;
+    lwp_values_runs = true;
+    VG_(clo_vex_control).iropt_unroll_thresh = 0; /* or computations of one round of a loop serve the next, too */
+    VG_(track_new_mem_brk)(values_heap_grew);
+    VG_(track_copy_mem_remap)(values_moved);
+    VG_(track_pre_deliver_signal)(values_signal);
+    VG_(track_post_deliver_signal)(values_signal_done);
+    return true;
+}
+
+/* ---- records ---- */
+
+static struct {
+    struct lwps_writer file;
+    struct lwp_context_map contexts;
+    uint64_t of_pairs; /* computations that pairs tell of */
+    bool said;         /* that some were not counted */
+} counts;
+
+static void counts_pair(const struct lwp_shadow_pair *pair)
+{
+    struct lwps_pair record = {.verdict = LWPS_VERDICT_COMPUTATION, .waste = pair->same, .times = pair->same};
+    record.first_context = lwp_numbers_in_file(lwp_shadow_pair_first(pair), &counts.contexts, &counts.file, &record.first);
+    record.second_context = lwp_numbers_in_file(lwp_shadow_pair_second(pair), &counts.contexts, &counts.file, &record.second);
+    counts.of_pairs += pair->same;
+    lwps_put_pair(&counts.file, &record);
+}
+
+void lwp_values_keep(void)
+{
+    if (!values || !lwp_exact_process_rewrite(&counts.file, "t0.1"))
+        return;
+    counts.of_pairs = 0;
+    for (size_t i = 0; i < (size_t)1 << values->pairs.bits; i++)
+        if (values->pairs.entries[i].key)
+            counts_pair(&values->pairs.entries[i]);
+    lwps_put_pair(&counts.file, &(struct lwps_pair){.verdict = LWPS_VERDICT_COMPUTATION,
+                                                    .use = values->computed - counts.of_pairs});
+    lwp_exact_process_rewritten(&counts.file, "t0.1");
+    lwp_context_map_clear(&counts.contexts);
+    if ((values->memory.unseen || values->table.full) && !counts.said)
+        lwp_exact_process_note("Some redundant computations were not counted: there was not enough memory to follow all values.");
+    counts.said = counts.said || values->memory.unseen || values->table.full;
+}
+
+void lwp_values_anew(void)
+{
+    if (!values)
+        return;
+    lwp_shadow_pairs_clear(&values->pairs);
+    values->computed = values->redundant = 0;
+    counts.said = false;
+}

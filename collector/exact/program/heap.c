@@ -1,0 +1,164 @@
+/* Hooks at the entry of malloc and the like, found by name where translated code begins; their result is read when the
+ * shadow stack sees that frame return. The program keeps its allocator, its layout and its addresses. Of allocators that
+ * call each other the outermost counts, so that a block has the call path its user knows. The loader's own allocator,
+ * which no library's data comes from, is left out; so are those of other names. */
+#include "collector/exact/program/heap.h"
+
+#include "collector/exact/detect/communication/communication.h"
+#include "collector/exact/detect/redundancy/redundancy.h"
+#include "collector/exact/detect/registers/spatial.h"
+#include "collector/exact/program/blocks.h"
+#include "collector/exact/program/calls.h"
+#include "collector/exact/program/contexts.h"
+#include "collector/exact/program/thread.h"
+#include "collector/exact/program/trace_words.h"
+#include "collector/exact/valgrind/options.h"
+#include "format/record.h"
+
+static const struct heap_name {
+    const HChar *name;
+    enum lwp_heap_function function;
+} heap_names[] = {
+    {"malloc", LWP_HEAP_MALLOC},
+    {"__libc_malloc", LWP_HEAP_MALLOC},
+    {"calloc", LWP_HEAP_CALLOC},
+    {"__libc_calloc", LWP_HEAP_CALLOC},
+    {"realloc", LWP_HEAP_REALLOC},
+    {"__libc_realloc", LWP_HEAP_REALLOC},
+    {"reallocarray", LWP_HEAP_REALLOCARRAY},
+    {"__libc_reallocarray", LWP_HEAP_REALLOCARRAY},
+    {"free", LWP_HEAP_FREE},
+    {"cfree", LWP_HEAP_FREE},
+    {"__libc_free", LWP_HEAP_FREE},
+    {"memalign", LWP_HEAP_MEMALIGN},
+    {"aligned_alloc", LWP_HEAP_MEMALIGN},
+    {"__libc_memalign", LWP_HEAP_MEMALIGN},
+    {"valloc", LWP_HEAP_PAGES},
+    {"pvalloc", LWP_HEAP_PAGES},
+    {"__libc_valloc", LWP_HEAP_PAGES},
+    {"__libc_pvalloc", LWP_HEAP_PAGES},
+    {"posix_memalign", LWP_HEAP_POSIX_MEMALIGN},
+    {"__posix_memalign", LWP_HEAP_POSIX_MEMALIGN},
+    {"mmap", LWP_HEAP_MMAP},
+    {"mmap64", LWP_HEAP_MMAP},
+    {"__mmap", LWP_HEAP_MMAP},
+    {"__mmap64", LWP_HEAP_MMAP},
+    {"munmap", LWP_HEAP_MUNMAP},
+    {"__munmap", LWP_HEAP_MUNMAP},
+    {"mremap", LWP_HEAP_MREMAP},
+    {"__mremap", LWP_HEAP_MREMAP},
+};
+
+enum lwp_heap_function lwp_heap_function(Addr address)
+{
+    const HChar *name, *object;
+    DiEpoch epoch = VG_(current_DiEpoch)();
+    if (!VG_(get_fnname_if_entry)(epoch, address, &name))
+        return LWP_HEAP_NONE;
+    for (SizeT i = 0; i < sizeof heap_names / sizeof *heap_names; i++)
+        if (VG_(strcmp)(name, heap_names[i].name) == 0)
+            return VG_(get_objname)(epoch, address, &object) && VG_(strstr)(object, "/ld-linux") ? LWP_HEAP_NONE
+                                                                                               : heap_names[i].function;
+    return LWP_HEAP_NONE;
+}
+
+static void heap_gone(Addr start, SizeT size)
+{
+    lwp_redundancy_forget(start, size);
+    lwp_communication_forget(start, size);
+}
+
+static void heap_forget(Addr block, struct lwp_heap_call *call)
+{
+    call->had = block && lwp_block_remove(block, &call->old);
+}
+
+/* What a block holds is looked at before it is freed. */
+static void heap_look(Addr address)
+{
+    const struct lwp_block *block = lwp_spatial_runs && address ? lwp_block_at(address) : NULL;
+    if (block && block->start == address)
+        lwp_spatial_gone(block->start, block->size);
+}
+
+void lwp_heap_entered(ULong function, Addr sp, ULong a, ULong b, ULong c)
+{
+    struct lwp_heap_call *call = &lwp_thread_now->heap_call;
+    if (call->slot > sp) /* inside of another */
+        return;
+    lwp_trace_drain();
+    heap_look(function == LWP_HEAP_MUNMAP ? 0 : a);
+    if (function == LWP_HEAP_FREE) {
+        struct lwp_heap_call gone;
+        heap_forget(a, &gone);
+        if (gone.had)
+            heap_gone(gone.old.start, gone.old.size);
+        return;
+    }
+    if (function == LWP_HEAP_MUNMAP) {
+        lwp_spatial_gone(a, b);
+        lwp_blocks_unmap(a, b);
+        return;
+    }
+    if (function == LWP_HEAP_MMAP && (!(c & (VKI_PROT_READ | VKI_PROT_WRITE)) || c & VKI_PROT_EXEC ||
+                                  b < lwp_exact_options.heap_threshold))
+        return;
+    if (!lwp_calls_hook(sp))
+        return;
+    lwp_calls_know();
+    *call = (struct lwp_heap_call){.slot = sp, .function = (enum lwp_heap_function)function, .node = lwp_context_now, .pointer = a, .size = b};
+    if (function == LWP_HEAP_REALLOC || function == LWP_HEAP_REALLOCARRAY || function == LWP_HEAP_MREMAP)
+        heap_forget(a, call);
+    if (function == LWP_HEAP_MREMAP || function == LWP_HEAP_POSIX_MEMALIGN)
+        call->size = c; /* the size is the third argument */
+    else if (function == LWP_HEAP_CALLOC)
+        call->size = a * b;
+    else if (function == LWP_HEAP_REALLOCARRAY)
+        call->size = b * c;
+    else if (function == LWP_HEAP_MALLOC || function == LWP_HEAP_PAGES)
+        call->size = a;
+}
+
+/* What of a block that was given another size is no more. */
+static void heap_left(const struct lwp_block *old, Addr now, SizeT size)
+{
+    if (now != old->start)
+        heap_gone(old->start, old->size);
+    else if (size < old->size)
+        heap_gone(old->start + size, old->size - size);
+}
+
+static bool heap_is_blank(enum lwp_heap_function function)
+{
+    return function == LWP_HEAP_MALLOC || function == LWP_HEAP_MEMALIGN || function == LWP_HEAP_PAGES ||
+           function == LWP_HEAP_POSIX_MEMALIGN;
+}
+
+static void heap_made(const struct lwp_heap_call *call, ULong result)
+{
+    Addr block = result;
+    uint8_t kind = call->function == LWP_HEAP_MMAP || call->function == LWP_HEAP_MREMAP ? LWPS_BLOCK_MMAP : LWPS_BLOCK_HEAP;
+    if (call->function == LWP_HEAP_POSIX_MEMALIGN)
+        block = result ? 0 : *(const Addr *)call->pointer;
+    if (kind == LWPS_BLOCK_MMAP && block > (Addr)-4096)
+        block = 0;
+    if (block && heap_is_blank(call->function)) /* what its last owner and the allocator left there is nothing to the new one */
+        lwp_communication_forget(block, call->size);
+    if (block && call->had)
+        heap_left(&call->old, block, call->size);
+    if (block)
+        lwp_block_add(block, call->size, kind, call->node);
+    else if (call->had && call->size) /* it failed: the old one stays */
+        lwp_block_add(call->old.start, call->old.size, call->old.kind, call->old.node);
+}
+
+void lwp_heap_returned(Addr slot, bool returned, ULong result)
+{
+    struct lwp_heap_call *call = &lwp_thread_now->heap_call;
+    if (call->slot != slot)
+        return;
+    struct lwp_heap_call done = *call;
+    call->slot = 0;
+    if (returned)
+        heap_made(&done, result);
+}

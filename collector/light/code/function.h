@@ -1,0 +1,41 @@
+/* One function's code, decoded once from its start: where instructions begin, and every way to jump to them. */
+#ifndef LWP_COLLECTOR_LIGHT_CODE_FUNCTION_H
+#define LWP_COLLECTOR_LIGHT_CODE_FUNCTION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct lwp_jump {
+    uint32_t from, to; /* offsets from `low` */
+    uint8_t condition; /* of a jcc; LWP_JUMP_ALWAYS */
+    bool back;
+};
+
+enum { LWP_JUMP_ALWAYS = 16 };
+
+struct lwp_function {
+    uint64_t low, high;
+    uint8_t *starts;  /* one bit a byte: an instruction begins here */
+    uint8_t *entered; /* one bit a byte: perhaps a target of an indirect jump, or of one from another part */
+    struct lwp_jump *jumps; /* direct, within the function, by ascending `from` */
+    uint32_t jump_count;
+};
+
+struct lwp_functions; /* those of one thread; mmap'ed, touched lazily, of bounded size */
+
+struct lwp_functions *lwp_functions_new(void);
+void lwp_functions_free(struct lwp_functions *functions);
+void lwp_functions_forget(struct lwp_functions *functions); /* other code may be there now */
+
+/* The function around `ip`. NULL: JIT code, no unwind table, or too large. Valid until the next call. */
+const struct lwp_function *lwp_function_at(struct lwp_functions *functions, uint64_t ip);
+
+/* What tells functions apart: where the one around `ip` starts, `ip` itself when that is not known. */
+uint64_t lwp_function_start(uint64_t ip);
+
+static inline bool lwp_function_bit(const uint8_t *bits, uint64_t offset)
+{
+    return bits[offset / 8] >> (offset % 8) & 1;
+}
+
+#endif

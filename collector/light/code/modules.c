@@ -1,0 +1,214 @@
+/* dlopen is not interposed: it looks at its caller's RUNPATH. New images are noticed when code of theirs is sampled
+ * (_dl_find_object takes no lock), before any is unloaded, and once more at the end. Unloading is seen, since the next
+ * image may get the same addresses and even the same struct link_map. Not seen: unloading by libc itself (NSS, iconv).
+ *
+ * dl_iterate_phdr is interposed for our own unwinding: the loader's lock may be held by a thread that waits for a lock
+ * of the thread we interrupted. Inside the collector it answers from the table here, which is only added to; anywhere
+ * else it is the loader's own. */
+#define _GNU_SOURCE
+#include "collector/light/code/modules.h"
+
+#include "collector/light/own/process.h"
+#include "collector/light/own/thread.h"
+#include "collector/light/own/watched_memory.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MODULES_MAX = 4096, HEADERS_MAX = 16, MODULE_ALIGN = 4096 };
+
+struct module {
+    uint64_t start, end; /* 0, 0: gone */
+    uint64_t bias;
+    const struct link_map *map;
+    unsigned header_count;
+    ElfW(Phdr) headers[HEADERS_MAX]; /* a copy: the image may go while another thread is unwinding */
+};
+
+static struct module modules[MODULES_MAX];
+static uint32_t modules_count;
+
+static int (*next_iterate)(int (*)(struct dl_phdr_info *, size_t, void *), void *);
+
+static void module_build_id(struct lwps_module *record, const ElfW(Phdr) * headers, unsigned count, uint64_t bias)
+{
+    for (unsigned i = 0; i < count; i++) {
+        if (headers[i].p_type != PT_NOTE)
+            continue;
+        const char *at = (const char *)(headers[i].p_vaddr + bias), *end = at + headers[i].p_memsz;
+        while (at + sizeof(ElfW(Nhdr)) <= end) {
+            const ElfW(Nhdr) *note = (const void *)at;
+            const char *name = at + sizeof *note, *data = name + ((note->n_namesz + 3) & ~3u);
+            if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 && memcmp(name, "GNU", 4) == 0 &&
+                note->n_descsz <= sizeof record->build_id) {
+                memcpy(record->build_id, data, note->n_descsz);
+                record->build_id_bytes = (uint8_t)note->n_descsz;
+                return;
+            }
+            at = data + ((note->n_descsz + 3) & ~3u);
+        }
+    }
+}
+
+/* With the process lock held. */
+static void module_write(const struct module *module, uint32_t id)
+{
+    char path[4096];
+    const char *name = module->map->l_name;
+    if (!name || !*name) { /* the program itself */
+        ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+        path[length > 0 ? length : 0] = '\0';
+        name = path;
+    }
+    struct lwps_module record = {.id = id, .time = lwp_clock(CLOCK_MONOTONIC), .start = module->start,
+                                 .end = module->end, .bias = module->bias, .path = name};
+    module_build_id(&record, module->headers, module->header_count, module->bias);
+    lwps_put_module(&lwp_process.file, &record);
+}
+
+static bool module_known(uint64_t start, uint64_t end, const struct link_map *map)
+{
+    uint32_t count = __atomic_load_n(&modules_count, __ATOMIC_ACQUIRE);
+    for (uint32_t i = 0; i < count; i++)
+        if (modules[i].start == start && modules[i].end == end && modules[i].map == map)
+            return true;
+    return false;
+}
+
+/* Ends recorded images that the new one has taken the place of. With the lock held. */
+static void module_displace(uint64_t start, uint64_t end)
+{
+    for (uint32_t i = 0; i < modules_count; i++)
+        if (modules[i].end && modules[i].start < end && start < modules[i].end) {
+            lwps_put_module_end(&lwp_process.file,
+                                &(struct lwps_module_end){.id = i + 1, .time = lwp_clock(CLOCK_MONOTONIC)});
+            modules[i].start = modules[i].end = 0;
+        }
+}
+
+static void module_add(uint64_t start, uint64_t end, const struct link_map *map)
+{
+    const ElfW(Ehdr) *elf = (const void *)start;
+    if (modules_count >= MODULES_MAX || memcmp(elf->e_ident, ELFMAG, SELFMAG))
+        return;
+    module_displace(start, end);
+    struct module *module = &modules[modules_count];
+    *module = (struct module){.start = start, .end = end, .bias = map->l_addr, .map = map};
+    module->header_count = elf->e_phnum < HEADERS_MAX ? elf->e_phnum : HEADERS_MAX;
+    memcpy(module->headers, (const void *)(start + elf->e_phoff), module->header_count * sizeof *module->headers);
+    module_write(module, modules_count + 1);
+    __atomic_store_n(&modules_count, modules_count + 1, __ATOMIC_RELEASE);
+}
+
+void lwp_modules_see(uint64_t ip)
+{
+    struct dl_find_object object;
+    if (_dl_find_object((void *)ip, &object))
+        return;
+    uint64_t start = (uint64_t)object.dlfo_map_start, end = (uint64_t)object.dlfo_map_end;
+    if (module_known(start, end, object.dlfo_link_map) || !lwp_process_try_lock())
+        return;
+    if (!module_known(start, end, object.dlfo_link_map))
+        module_add(start, end, object.dlfo_link_map);
+    lwp_process_unlock();
+}
+
+static int modules_iterate(int (*visit)(struct dl_phdr_info *, size_t, void *), void *data)
+{
+    int status = 0;
+    uint32_t count = __atomic_load_n(&modules_count, __ATOMIC_ACQUIRE);
+    for (uint32_t i = 0; i < count && !status; i++) {
+        if (!modules[i].end)
+            continue;
+        struct dl_phdr_info info = {.dlpi_addr = modules[i].bias, .dlpi_name = "", .dlpi_phdr = modules[i].headers,
+                                    .dlpi_phnum = (ElfW(Half))modules[i].header_count};
+        status = visit(&info, sizeof info, data);
+    }
+    return status;
+}
+
+static bool modules_resolve(void)
+{
+    if (!next_iterate)
+        next_iterate = dlsym(RTLD_NEXT, "dl_iterate_phdr");
+    return next_iterate != NULL;
+}
+
+__attribute__((visibility("default"))) int dl_iterate_phdr(int (*visit)(struct dl_phdr_info *, size_t, void *), void *data)
+{
+    const struct lwp_thread *self = lwp_process.active ? lwp_thread_self() : NULL;
+    if (self && self->busy)
+        return modules_iterate(visit, data);
+    return modules_resolve() ? next_iterate(visit, data) : 0;
+}
+
+static int module_visit(struct dl_phdr_info *info, size_t size, void *data)
+{
+    (void)size;
+    bool *seen = data; /* NULL: record what is new */
+    uint64_t low = UINT64_MAX, code = 0;
+    for (unsigned i = 0; i < info->dlpi_phnum; i++)
+        if (info->dlpi_phdr[i].p_type == PT_LOAD) {
+            uint64_t at = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
+            if (at < low)
+                low = at;
+            if (info->dlpi_phdr[i].p_flags & PF_X)
+                code = at;
+        }
+    if (code && !seen)
+        lwp_modules_see(code);
+    for (uint32_t i = 0; seen && i < modules_count; i++)
+        seen[i] = seen[i] || low / MODULE_ALIGN == modules[i].start / MODULE_ALIGN;
+    return 0;
+}
+
+void lwp_modules_update(void)
+{
+    if (modules_resolve())
+        next_iterate(module_visit, NULL);
+}
+
+void lwp_modules_again(void)
+{
+    modules_count = 0;
+    lwp_modules_update();
+}
+
+static void modules_end_missing(void)
+{
+    static bool seen[MODULES_MAX];
+    if (!modules_resolve() || !lwp_process_lock_soon())
+        return;
+    memset(seen, 0, sizeof seen);
+    next_iterate(module_visit, seen);
+    for (uint32_t i = 0; i < modules_count; i++)
+        if (modules[i].end && !seen[i])
+            module_displace(modules[i].start, modules[i].end);
+    lwp_process_unlock();
+}
+
+__attribute__((visibility("default"))) int dlclose(void *library)
+{
+    static int (*next)(void *);
+    if (!next)
+        next = dlsym(RTLD_NEXT, "dlclose");
+    if (!lwp_process.active || getpid() != lwp_process.pid)
+        return next(library);
+    struct lwp_thread *self = lwp_thread_self();
+    if (self)
+        self->busy++;
+    lwp_modules_update();
+    if (self)
+        self->busy--;
+    int status = next(library); /* destructors in it are the program's */
+    lwp_watched_forget(NULL, UINT64_MAX, LWPS_WATCH_FREED); /* its data, wherever that was */
+    if (self)
+        self->busy++;
+    modules_end_missing();
+    if (self)
+        self->busy--;
+    return status;
+}

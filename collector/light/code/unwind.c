@@ -1,0 +1,144 @@
+/* libunwind is loaded with RTLD_LOCAL, so that its _Unwind_* cannot take the place of libgcc's in the program.
+ *
+ * It asks whether an address can be read by writing a byte from there into a pipe that it keeps open. When the program has
+ * closed all files and opened its own, the pipe's numbers are files of the program's: it would write into those. So it gets
+ * the stack's words from here, and its pipe is closed. */
+#define _GNU_SOURCE
+#define UNW_LOCAL_ONLY
+#include "collector/light/code/unwind.h"
+
+#include "collector/light/own/imports.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <libunwind.h>
+#include <stddef.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+/* libunwind's API is macros over names with its own prefix; these are the functions behind them. */
+#define UNWIND_STRING(name) UNWIND_STRING_(name)
+#define UNWIND_STRING_(name) #name
+
+static struct {
+    int (*backtrace)(void **, int);
+    int (*init)(unw_cursor_t *, unw_context_t *, int);
+    int (*step)(unw_cursor_t *);
+    int (*get)(unw_cursor_t *, int, unw_word_t *);
+    int (*caching)(unw_addr_space_t, unw_caching_policy_t);
+    unw_accessors_t *(*accessors)(unw_addr_space_t);
+    unw_addr_space_t *local;
+} unwind;
+
+enum { PAGE_BYTES = 4096 };
+
+static bool unwind_ready;
+static __thread uint64_t unwind_page; /* can be read, in this unwinding */
+
+/* The program may use libunwind, too, and may change what it finds. */
+static int unwind_memory(unw_addr_space_t space, unw_word_t address, unw_word_t *value, int write, void *unused)
+{
+    (void)space, (void)unused;
+    uint64_t page = address / PAGE_BYTES;
+    if (write) {
+        *(unw_word_t *)address = *value;
+        return 0;
+    }
+    if (page == unwind_page && (address + sizeof *value - 1) / PAGE_BYTES == page) {
+        *value = *(const unw_word_t *)address;
+        return 0;
+    }
+    struct iovec here = {value, sizeof *value}, there = {(void *)address, sizeof *value};
+    if (process_vm_readv(getpid(), &here, 1, &there, 1, 0) != sizeof *value)
+        return -UNW_EINVAL;
+    unwind_page = page;
+    return 0;
+}
+
+/* libunwind's pipe gets the two lowest numbers that are free. */
+static void unwind_without_pipe(void (*make)(void))
+{
+    int pipe[2];
+    struct stat st;
+    pipe[0] = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    pipe[1] = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    close(pipe[0]);
+    close(pipe[1]);
+    make();
+    for (int i = 0; i < 2; i++)
+        if (fstat(pipe[i], &st) == 0 && S_ISFIFO(st.st_mode))
+            close(pipe[i]);
+}
+
+static void unwind_first(void)
+{
+    void *frames[LWP_FRAMES_MAX];
+    if (unwind.caching)
+        unwind.caching(*unwind.local, UNW_CACHE_PER_THREAD);
+    unwind.backtrace(frames, LWP_FRAMES_MAX);
+}
+
+static bool unwind_load(void)
+{
+    void *library = dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+        return false;
+    unwind.backtrace = dlsym(library, "unw_backtrace");
+    unwind.init = dlsym(library, UNWIND_STRING(unw_init_local2));
+    unwind.step = dlsym(library, UNWIND_STRING(unw_step));
+    unwind.get = dlsym(library, UNWIND_STRING(unw_get_reg));
+    unwind.caching = dlsym(library, UNWIND_STRING(unw_set_caching_policy));
+    unwind.local = dlsym(library, UNWIND_STRING(unw_local_addr_space));
+    unwind.accessors = dlsym(library, UNWIND_STRING(unw_get_accessors));
+    if (unwind.init)
+        lwp_imports_bind_of((const void *)unwind.init);
+    return unwind.backtrace && unwind.init && unwind.step && unwind.get && unwind.local && unwind.accessors;
+}
+
+bool lwp_unwind_init(void)
+{
+    if (unwind_ready)
+        return true;
+    if (!unwind_load())
+        return false;
+    unwind_without_pipe(unwind_first);
+    unwind.accessors(*unwind.local)->access_mem = unwind_memory;
+    unwind_ready = true;
+    return true;
+}
+
+unsigned lwp_unwind_here(uint64_t *ips, unsigned room, unsigned skip)
+{
+    if (!unwind_ready)
+        return 0;
+    unwind_page = 0;
+    void *frames[LWP_FRAMES_MAX + 8];
+    int most = (int)(room + skip + 1 < LWP_FRAMES_MAX + 8 ? room + skip + 1 : LWP_FRAMES_MAX + 8);
+    int found = unwind.backtrace(frames, most);
+    unsigned count = 0;
+    for (int i = (int)skip + 1; i < found && count < room; i++)
+        ips[count++] = (uint64_t)frames[i];
+    return count;
+}
+
+unsigned lwp_unwind_signal(void *ucontext, uint64_t *ips, uint64_t *cfas, unsigned room)
+{
+    if (!unwind_ready)
+        return 0;
+    unwind_page = 0;
+    unw_cursor_t cursor;
+    if (unwind.init(&cursor, ucontext, UNW_INIT_SIGNAL_FRAME))
+        return 0;
+    unsigned count = 0;
+    while (count < room && unwind.step(&cursor) > 0) {
+        unw_word_t ip, sp;
+        if (unwind.get(&cursor, UNW_REG_IP, &ip) || !ip || unwind.get(&cursor, UNW_REG_SP, &sp))
+            break;
+        if (cfas)
+            cfas[count] = sp;
+        ips[count++] = ip;
+    }
+    return count;
+}

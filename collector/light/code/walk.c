@@ -1,0 +1,427 @@
+#define _GNU_SOURCE
+#include "collector/light/code/walk.h"
+
+#include "base/random.h"
+#include "collector/light/code/flags.h"
+
+#include <string.h>
+#include <sys/uio.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+enum { STACK_POINTER = 4, WALK_STEPS = 400, WALK_SEEN = 16, WALK_READS = 32, WALK_STORES = 32, CHUNKS = 8, CHUNK_BYTES = 256 };
+
+struct walker {
+    struct lwp_registers registers;
+    uint64_t flags;
+    unsigned flags_known; /* FLAG_* */
+    struct {
+        uint64_t address;
+        unsigned bytes;
+    } stored[WALK_STORES]; /* there memory will differ from what it is */
+    unsigned stores;       /* more than WALK_STORES: anywhere */
+    unsigned reads;
+    struct chunk {
+        uint64_t address; /* 0: empty */
+        uint8_t bytes[CHUNK_BYTES] __attribute__((aligned(8)));
+    } chunk[CHUNKS]; /* what was read, since a system call a value is dear */
+};
+
+struct value {
+    uint64_t bits;
+    bool known;
+};
+
+static const int register_of[16] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
+                                    REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
+
+void lwp_registers_take(struct lwp_registers *registers, const void *ucontext)
+{
+    const ucontext_t *context = ucontext;
+    for (int i = 0; i < 16; i++)
+        registers->value[i] = (uint64_t)context->uc_mcontext.gregs[register_of[i]];
+    registers->known = 0xffff;
+    registers->fs_base = (uint64_t)__builtin_thread_pointer();
+    registers->fs_known = true;
+}
+
+bool lwp_walk_address(const struct lwp_insn *insn, const struct lwp_registers *registers, uint64_t *address)
+{
+    if (insn->gather || insn->rep_string)
+        return false;
+    uint64_t sum = (uint64_t)insn->displacement;
+    if (insn->segment == LWP_SEGMENT_GS || (insn->segment == LWP_SEGMENT_FS && !registers->fs_known))
+        return false;
+    if (insn->segment == LWP_SEGMENT_FS)
+        sum += registers->fs_base;
+    if (insn->base != LWP_REG_NONE) {
+        if (insn->base > 15 || !(registers->known >> insn->base & 1))
+            return false;
+        sum += registers->value[insn->base];
+    }
+    if (insn->index != LWP_REG_NONE) {
+        if (insn->index > 15 || !(registers->known >> insn->index & 1))
+            return false;
+        sum += registers->value[insn->index] * insn->scale;
+    }
+    *address = sum;
+    return true;
+}
+
+static uint64_t mask_of(unsigned bytes)
+{
+    return bytes >= 8 ? UINT64_MAX : ((uint64_t)1 << bytes * 8) - 1;
+}
+
+/* Through the kernel: a path guessed wrong must not fault in the program. */
+static bool walk_copy(struct walker *walker, uint64_t address, void *to, unsigned bytes)
+{
+    if (walker->reads++ >= WALK_READS)
+        return false;
+    struct iovec here = {to, bytes}, there = {(void *)address, bytes};
+    return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == (ssize_t)bytes;
+}
+
+static bool walk_will_differ(const struct walker *walker, uint64_t address, unsigned bytes)
+{
+    if (walker->stores > WALK_STORES)
+        return true;
+    for (unsigned i = 0; i < walker->stores; i++)
+        if (walker->stored[i].address < address + bytes && address < walker->stored[i].address + walker->stored[i].bytes)
+            return true;
+    return false;
+}
+
+static void walk_store(struct walker *walker, bool known, uint64_t address, unsigned bytes)
+{
+    if (!known || !bytes || walker->stores >= WALK_STORES) {
+        walker->stores = WALK_STORES + 1;
+        return;
+    }
+    walker->stored[walker->stores].address = address;
+    walker->stored[walker->stores++].bytes = bytes;
+}
+
+static struct value walk_read(struct walker *walker, uint64_t address, unsigned bytes)
+{
+    struct value value = {0, false};
+    uint64_t start = address & ~(uint64_t)(CHUNK_BYTES - 1), offset = address - start;
+    if (bytes > 8 || !start || walk_will_differ(walker, address, bytes))
+        return value;
+    if (offset + bytes > CHUNK_BYTES) {
+        value.known = walk_copy(walker, address, &value.bits, bytes);
+        return value;
+    }
+    struct chunk *chunk = &walker->chunk[start / CHUNK_BYTES % CHUNKS];
+    if (chunk->address != start) {
+        chunk->address = 0;
+        if (!walk_copy(walker, start, chunk->bytes, CHUNK_BYTES))
+            return value;
+        chunk->address = start;
+    }
+    memcpy(&value.bits, chunk->bytes + offset, bytes);
+    value.known = true;
+    return value;
+}
+
+static struct value walk_get(struct walker *walker, const struct lwp_insn *insn, unsigned i)
+{
+    const struct lwp_operand *operand = &insn->operand[i];
+    uint64_t address;
+    switch (operand->kind) {
+    case LWP_OPERAND_IMM: return (struct value){(uint64_t)operand->imm, true};
+    case LWP_OPERAND_MEM:
+        if (!lwp_walk_address(insn, &walker->registers, &address))
+            break;
+        return walk_read(walker, address, operand->bytes);
+    case LWP_OPERAND_REG:
+        if (operand->reg >= 16) {
+            unsigned reg = operand->reg - 16;
+            return (struct value){walker->registers.value[reg] >> 8 & 0xff, walker->registers.known >> reg & 1};
+        }
+        return (struct value){walker->registers.value[operand->reg] & mask_of(operand->bytes),
+                              walker->registers.known >> operand->reg & 1};
+    default: break;
+    }
+    return (struct value){0, false};
+}
+
+static void walk_set(struct walker *walker, const struct lwp_operand *operand, struct value value)
+{
+    if (operand->kind != LWP_OPERAND_REG)
+        return;
+    unsigned reg = operand->reg >= 16 ? operand->reg - 16u : operand->reg;
+    uint16_t bit = (uint16_t)(1u << reg);
+    uint64_t *old = &walker->registers.value[reg];
+    if (operand->bytes >= 4) { /* 32-bit results clear the upper half */
+        *old = value.bits & mask_of(operand->bytes);
+        walker->registers.known = (uint16_t)(value.known ? walker->registers.known | bit : walker->registers.known & ~bit);
+        return;
+    }
+    unsigned shift = operand->reg >= 16 ? 8 : 0;
+    uint64_t mask = mask_of(operand->bytes) << shift;
+    *old = (*old & ~mask) | (value.bits << shift & mask);
+    if (!value.known)
+        walker->registers.known = (uint16_t)(walker->registers.known & ~bit);
+}
+
+static void walk_set_flags(struct walker *walker, uint64_t result, bool carry, bool overflow, unsigned bytes)
+{
+    uint64_t sign = (uint64_t)1 << (bytes * 8 - 1);
+    result &= mask_of(bytes);
+    walker->flags = (carry ? FLAG_CF : 0) | (overflow ? FLAG_OF : 0) | (result ? 0 : FLAG_ZF) |
+                    (result & sign ? FLAG_SF : 0) | (__builtin_parity((unsigned)(result & 0xff)) ? 0 : FLAG_PF);
+    walker->flags_known = FLAGS_ALL;
+}
+
+/* Arithmetic of two operands, the first also the destination (but for cmp and test). */
+static void walk_arithmetic(struct walker *walker, const struct lwp_insn *insn)
+{
+    unsigned bytes = insn->operand[0].bytes;
+    uint64_t mask = mask_of(bytes), sign = (uint64_t)1 << (bytes * 8 - 1);
+    struct value a = walk_get(walker, insn, 0), b = {1, true};
+    bool one_operand = insn->op == LWP_OP_INC || insn->op == LWP_OP_DEC || insn->op == LWP_OP_NEG;
+    if (!one_operand)
+        b = walk_get(walker, insn, 1);
+    b.bits &= mask;
+    struct value result = {0, a.known && b.known};
+    bool carry = false, overflow = false;
+    bool same = insn->operand[0].kind == LWP_OPERAND_REG && insn->operand[1].kind == LWP_OPERAND_REG &&
+                insn->operand[0].reg == insn->operand[1].reg;
+    if (same && (insn->op == LWP_OP_XOR || insn->op == LWP_OP_SUB)) {
+        result.known = true; /* the idiom for zero needs no operand */
+        a.bits = b.bits;
+    }
+    switch (insn->op) {
+    case LWP_OP_ADD:
+    case LWP_OP_INC:
+        result.bits = (a.bits + b.bits) & mask;
+        carry = result.bits < b.bits;
+        overflow = ~(a.bits ^ b.bits) & (a.bits ^ result.bits) & sign;
+        break;
+    case LWP_OP_NEG:
+        b = a;
+        a.bits = 0; /* fall through */
+    case LWP_OP_SUB:
+    case LWP_OP_CMP:
+    case LWP_OP_DEC:
+        result.bits = (a.bits - b.bits) & mask;
+        carry = a.bits < b.bits;
+        overflow = (a.bits ^ b.bits) & (a.bits ^ result.bits) & sign;
+        break;
+    case LWP_OP_TEST:
+    case LWP_OP_AND: result.bits = a.bits & b.bits; break;
+    case LWP_OP_OR: result.bits = a.bits | b.bits; break;
+    default: result.bits = a.bits ^ b.bits; break;
+    }
+    bool keeps_carry = insn->op == LWP_OP_INC || insn->op == LWP_OP_DEC;
+    unsigned carry_known = keeps_carry ? walker->flags_known & FLAG_CF : FLAG_CF;
+    if (keeps_carry)
+        carry = walker->flags & FLAG_CF;
+    if (insn->op != LWP_OP_CMP && insn->op != LWP_OP_TEST)
+        walk_set(walker, &insn->operand[0], result);
+    walk_set_flags(walker, result.bits, carry, overflow, bytes);
+    walker->flags_known = (result.known ? FLAGS_ALL & ~FLAG_CF : 0u) | (result.known || keeps_carry ? carry_known : 0u);
+}
+
+static void walk_shift(struct walker *walker, const struct lwp_insn *insn)
+{
+    unsigned bytes = insn->operand[0].bytes;
+    struct value a = walk_get(walker, insn, 0), b = walk_get(walker, insn, 1);
+    struct value result = {0, a.known && b.known};
+    unsigned count = (unsigned)b.bits & (bytes == 8 ? 63 : 31);
+    if (count < bytes * 8) {
+        int64_t wide = (int64_t)(a.bits << (64 - bytes * 8)) >> (64 - bytes * 8);
+        result.bits = insn->op == LWP_OP_SHL   ? a.bits << count
+                      : insn->op == LWP_OP_SHR ? a.bits >> count
+                                               : (uint64_t)(wide >> count);
+    } else {
+        result.known = false;
+    }
+    result.bits &= mask_of(bytes);
+    walk_set(walker, &insn->operand[0], result);
+    walker->flags_known = 0;
+}
+
+static void walk_multiply(struct walker *walker, const struct lwp_insn *insn)
+{
+    struct value result = {0, false};
+    if (insn->operand[1].kind != LWP_OPERAND_NONE) {
+        bool three = insn->operand[2].kind == LWP_OPERAND_IMM;
+        struct value a = walk_get(walker, insn, three ? 1 : 0), b = walk_get(walker, insn, three ? 2 : 1);
+        result = (struct value){a.bits * b.bits & mask_of(insn->operand[0].bytes), a.known && b.known};
+        walk_set(walker, &insn->operand[0], result);
+    } else {
+        walker->registers.known = (uint16_t)(walker->registers.known & ~insn->spoils);
+    }
+    walker->flags_known = 0;
+}
+
+static void walk_conditional(struct walker *walker, const struct lwp_insn *insn)
+{
+    bool met = lwp_flags_meet(walker->flags, insn->condition);
+    struct value value = {met, true};
+    if (insn->op == LWP_OP_CMOV)
+        value = walk_get(walker, insn, met ? 1 : 0);
+    value.known &= lwp_flags_known(walker->flags_known, insn->condition);
+    walk_set(walker, &insn->operand[0], value);
+}
+
+static struct value walk_sign_extend(struct value value, unsigned bytes)
+{
+    if (bytes && bytes < 8) {
+        unsigned shift = 64 - bytes * 8u;
+        value.bits = (uint64_t)((int64_t)(value.bits << shift) >> shift);
+    }
+    return value;
+}
+
+static void walk_step(struct walker *walker, const struct lwp_insn *insn)
+{
+    struct value value;
+    uint64_t address;
+    switch (insn->op) {
+    case LWP_OP_NOP:
+    case LWP_OP_JMP:
+    case LWP_OP_JCC: return;
+    case LWP_OP_MOV:
+        if (insn->operand[0].kind == LWP_OPERAND_REG && insn->operand[0].reg < 20 &&
+            insn->operand[1].kind != LWP_OPERAND_NONE)
+            walk_set(walker, &insn->operand[0], walk_get(walker, insn, 1));
+        else
+            walker->registers.known = (uint16_t)(walker->registers.known & ~insn->spoils);
+        return;
+    case LWP_OP_MOVSX:
+        value = walk_get(walker, insn, 1);
+        walk_set(walker, &insn->operand[0], walk_sign_extend(value, insn->operand[1].bytes));
+        return;
+    case LWP_OP_WIDEN: {
+        const struct lwp_operand whole = {LWP_OPERAND_REG, 0, insn->widened, 0};
+        value = (struct value){walker->registers.value[0], walker->registers.known & 1};
+        walk_set(walker, &whole, walk_sign_extend(value, insn->widened / 2));
+        return;
+    }
+    case LWP_OP_CMOV:
+    case LWP_OP_SET: walk_conditional(walker, insn); return;
+    case LWP_OP_NOT:
+        value = walk_get(walker, insn, 0);
+        value.bits = ~value.bits;
+        walk_set(walker, &insn->operand[0], value);
+        return;
+    case LWP_OP_LEA:
+        value.known = lwp_walk_address(insn, &walker->registers, &address);
+        value.bits = value.known ? address : 0;
+        walk_set(walker, &insn->operand[0], value);
+        return;
+    case LWP_OP_ADD:
+    case LWP_OP_SUB:
+    case LWP_OP_CMP:
+    case LWP_OP_TEST:
+    case LWP_OP_AND:
+    case LWP_OP_OR:
+    case LWP_OP_XOR:
+    case LWP_OP_INC:
+    case LWP_OP_DEC:
+    case LWP_OP_NEG: walk_arithmetic(walker, insn); return;
+    case LWP_OP_SHL:
+    case LWP_OP_SHR:
+    case LWP_OP_SAR: walk_shift(walker, insn); return;
+    case LWP_OP_IMUL: walk_multiply(walker, insn); return;
+    default:
+        walker->registers.known = (uint16_t)(walker->registers.known & ~insn->spoils);
+        if (insn->writes_flags)
+            walker->flags_known = 0;
+    }
+}
+
+static void walk_keep(struct lwp_walk_access *to, const struct lwp_insn *insn, uint64_t address)
+{
+    *to = (struct lwp_walk_access){.ip = insn->ip, .address = address, .bytes = insn->bytes, .load = insn->load,
+                                   .store = insn->store, .vector = insn->vector, .floating = insn->floating,
+                                   .element = insn->element};
+}
+
+static void walk_count(struct lwp_walk_choice *choice, uint64_t ip)
+{
+    unsigned i = 0;
+    while (i < choice->sites && choice->site[i].ip != ip)
+        i++;
+    if (i == choice->sites)
+        choice->site[choice->sites++] = (struct lwp_walk_site){.ip = ip};
+    choice->site[i].count++;
+}
+
+/* Not the one at a chosen place, since then the first of two neighbours would nearly always be it. */
+static void walk_choose(struct lwp_walk_choice *choice, const struct lwp_insn *insn, uint64_t address, uint32_t *random)
+{
+    if (choice->seen >= choice->from || !insn->bytes)
+        return;
+    walk_count(choice, insn->ip);
+    if (lwp_random_below(random, ++choice->seen) == 0)
+        walk_keep(&choice->access, insn, address);
+}
+
+void lwp_walk_forward(struct lwp_code_cache *cache, const struct lwp_place *place, const struct lwp_registers *start,
+                      uint64_t flags, struct lwp_walk *walk, uint32_t *random)
+{
+    struct walker walker; /* its chunks stay unset */
+    walker.registers = *start;
+    walker.flags = flags;
+    walker.flags_known = FLAGS_ALL;
+    walker.stores = walker.reads = 0;
+    for (unsigned i = 0; i < CHUNKS; i++)
+        walker.chunk[i].address = 0;
+    struct lwp_walk_access seen[WALK_SEEN]; /* a sample of the accesses passed, should the walk end early */
+    unsigned passed = 0;
+    uint64_t ip = place->ip;
+    walk->found = false;
+    walk->kept_count = 0;
+    walk->store.seen = walk->store.sites = walk->load.seen = walk->load.sites = 0;
+    for (unsigned step = 0; step < WALK_STEPS && ip >= place->low && ip < place->high; step++) {
+        const struct lwp_insn *insn = lwp_code_at(cache, ip, place->high);
+        if (insn->invalid || insn->op == LWP_OP_STOP)
+            break;
+        if (lwp_insn_accesses(insn)) {
+            uint64_t address;
+            bool known = lwp_walk_address(insn, &walker.registers, &address);
+            if (walk->wanted == ip && !walk->found) {
+                walk->found = known;
+                walk->found_address = known ? address : 0;
+                walk->wanted = 0; /* only its very next execution */
+            }
+            if (known) {
+                if (passed >= walk->skip && walk->kept_count < LWP_WALK_KEEP)
+                    walk_keep(&walk->kept[walk->kept_count++], insn, address);
+                if (passed < WALK_SEEN)
+                    walk_keep(&seen[passed], insn, address);
+                passed++;
+                walk_choose(insn->store ? &walk->store : &walk->load, insn, address, random);
+            }
+        }
+        if (walk->kept_count == LWP_WALK_KEEP && !walk->wanted &&
+            walk->store.seen >= walk->store.from && walk->load.seen >= walk->load.from)
+            break;
+        uint64_t next = ip + insn->length;
+        if (insn->op == LWP_OP_JMP) {
+            next = insn->target;
+        } else if (insn->op == LWP_OP_JCC) {
+            if (!lwp_flags_known(walker.flags_known, insn->condition))
+                break;
+            if (lwp_flags_meet(walker.flags, insn->condition))
+                next = insn->target;
+        }
+        uint64_t address = 0;
+        bool pushes = insn->op == LWP_OP_OTHER && insn->spoils >> STACK_POINTER & 1;
+        bool stores = insn->store || pushes, known = insn->store && lwp_walk_address(insn, &walker.registers, &address);
+        unsigned bytes = insn->bytes;
+        walk_step(&walker, insn);
+        if (stores)
+            walk_store(&walker, known, address, bytes);
+        ip = next;
+    }
+    if (!walk->kept_count && passed) {
+        unsigned held = passed < WALK_SEEN ? passed : WALK_SEEN;
+        walk->kept[0] = seen[lwp_random_below(random, held)];
+        walk->kept_count = 1;
+    }
+}

@@ -1,0 +1,414 @@
+/* The allocator's functions, passed on to whichever comes next. Blocks below the threshold are pooled by call site and
+ * size (sites.c, pools.c) and marked where they begin (shadow.c): some ten loads and stores, nothing is unwound or locked
+ * but the first time. Larger blocks and mappings are recorded one by one (blocks.c). A block is forgotten before it is
+ * given back, since another thread may get it at once. What could not be recorded is unknown. */
+#define _GNU_SOURCE
+#include "collector/light/heap/heap.h"
+#include "collector/light/heap/heap_recording.h"
+
+#include "collector/light/heap/blocks.h"
+#include "collector/light/heap/pools.h"
+#include "collector/light/heap/sites.h"
+#include "collector/light/own/process.h"
+#include "collector/light/own/watched_memory.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <malloc.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define EXPORT __attribute__((visibility("default")))
+#define SLOW __attribute__((noinline, cold))
+#define FAST __attribute__((always_inline)) inline
+
+enum { BUMP_BYTES = 64 * 1024 };
+
+static bool heap_on;
+static bool heap_glibc;
+static __thread bool heap_looked; /* for this thread's lwp_thread, in vain */
+
+static void *(*next_malloc)(size_t);
+static void (*next_free)(void *);
+static void *(*next_calloc)(size_t, size_t);
+static void *(*next_realloc)(void *, size_t);
+static int (*next_posix_memalign)(void **, size_t, size_t);
+static void *(*next_aligned_alloc)(size_t, size_t);
+static void *(*next_memalign)(size_t, size_t);
+static void *(*next_mmap)(void *, size_t, int, int, int, off_t);
+static int (*next_munmap)(void *, size_t);
+
+/* ---- while dlsym runs ---- */
+
+static _Alignas(16) char heap_bump[BUMP_BYTES];
+static size_t heap_bump_used;
+static bool heap_resolving;
+
+static void *heap_bump_alloc(size_t size)
+{
+    size_t at = __atomic_fetch_add(&heap_bump_used, (size + 15) & ~(size_t)15, __ATOMIC_RELAXED);
+    return size <= sizeof heap_bump && at <= sizeof heap_bump - size ? heap_bump + at : NULL;
+}
+
+static bool heap_is_bump(const void *block)
+{
+    return (uint64_t)block - (uint64_t)heap_bump < sizeof heap_bump;
+}
+
+static SLOW void heap_resolve(void)
+{
+    heap_resolving = true;
+    next_calloc = dlsym(RTLD_NEXT, "calloc");
+    next_free = dlsym(RTLD_NEXT, "free");
+    next_realloc = dlsym(RTLD_NEXT, "realloc");
+    next_posix_memalign = dlsym(RTLD_NEXT, "posix_memalign");
+    next_aligned_alloc = dlsym(RTLD_NEXT, "aligned_alloc");
+    next_memalign = dlsym(RTLD_NEXT, "memalign");
+    next_mmap = dlsym(RTLD_NEXT, "mmap");
+    next_munmap = dlsym(RTLD_NEXT, "munmap");
+    heap_glibc = dlsym(RTLD_NEXT, "malloc") == dlsym(RTLD_NEXT, "__libc_malloc");
+    __atomic_store_n(&next_malloc, dlsym(RTLD_NEXT, "malloc"), __ATOMIC_RELEASE);
+    heap_resolving = false;
+}
+
+static inline bool heap_resolved(void)
+{
+    if (__builtin_expect(next_malloc != NULL, 1))
+        return true;
+    if (heap_resolving)
+        return false;
+    heap_resolve();
+    return next_malloc != NULL;
+}
+
+/* ---- recording ---- */
+
+/* A thread that was there before us. */
+static SLOW struct lwp_sites *heap_look(void)
+{
+    struct lwp_thread *self = heap_looked || !lwp_process.active ? NULL : lwp_thread_self();
+    heap_looked = lwp_process.active;
+    if (!self || !self->attached || self->busy)
+        return NULL;
+    self->busy++;
+    lwp_sites_begin(self);
+    self->busy--;
+    return lwp_sites_self;
+}
+
+/* The calling thread's tables, NULL: it does not record now. */
+static FAST struct lwp_sites *heap_enter(void)
+{
+    if (!heap_on)
+        return NULL;
+    struct lwp_sites *sites = lwp_sites_self;
+    if (__builtin_expect(!sites, 0) && !(sites = heap_look()))
+        return NULL;
+    return sites->thread && !sites->thread->busy ? sites : NULL;
+}
+
+static SLOW void heap_add_block(struct lwp_sites *sites, void *block, size_t size, uint8_t kind, const uint64_t *frame)
+{
+    int saved = errno;
+    sites->thread->busy++;
+    if (lwp_process_lock_soon()) {
+        if (lwp_block_add((uint64_t)block, size, kind, lwp_sites_context(sites, frame)) && kind == LWPS_BLOCK_HEAP)
+            lwp_shadow_set((uint64_t)block, LWP_SHADOW_LARGE);
+        lwp_process_unlock();
+    }
+    sites->thread->busy--;
+    errno = saved;
+}
+
+static SLOW void heap_remove_block(const void *block)
+{
+    struct lwp_sites *sites = lwp_sites_self;
+    int saved = errno;
+    if (!sites || !sites->thread) /* a thread that is not sampled, or a child without files */
+        sites = NULL;
+    if (sites)
+        sites->thread->busy++;
+    if (lwp_process_lock_soon()) {
+        lwp_block_remove((uint64_t)block);
+        lwp_process_unlock();
+    }
+    if (sites)
+        sites->thread->busy--;
+    errno = saved;
+}
+
+static FAST void heap_note(void *block, size_t size, const uint64_t *frame)
+{
+    struct lwp_sites *sites = heap_enter();
+    if (!sites || !block)
+        return;
+    if (__builtin_expect(size >= lwp_process.heap_threshold, 0)) {
+        heap_add_block(sites, block, size, LWPS_BLOCK_HEAP, frame);
+        return;
+    }
+    struct lwp_thread *self = sites->thread;
+    if (__builtin_expect(self->heap_thinning, 0) && self->heap_turn++ & self->heap_thinning)
+        return;
+    self->busy = 1; /* samples from here on are known to be our own cost, and bound it (rate.c) */
+    struct lwp_path *path = lwp_sites_path(sites, frame, (uint32_t)size);
+    if (path) {
+        if (__builtin_expect(path->hot, 1))
+            lwp_shadow_set((uint64_t)block, path->hot);
+        else
+            lwp_shadow_set_local((uint64_t)block, lwp_sites_pool(sites, path));
+        if (__builtin_expect(++path->count >= path->most, 0))
+            lwp_sites_count(sites, path);
+    }
+    self->busy = 0;
+}
+
+static __attribute__((noinline)) void heap_note_seldom(void *block, size_t size, const uint64_t *frame)
+{
+    heap_note(block, size, frame);
+}
+
+/* Of a pool without an index everywhere, of a thread that does not record, or one that has a record of its own. */
+static SLOW void heap_forget_seldom(const void *block, uint8_t index)
+{
+    if (index == LWP_SHADOW_LARGE)
+        heap_remove_block(block);
+    else
+        lwp_pool_count_in(lwp_shadow_pool((uint64_t)block, index), 0, 1, 0);
+}
+
+static FAST void heap_forget(const void *block)
+{
+    if (!heap_on)
+        return;
+    struct lwp_sites *sites = heap_enter();
+    if (sites)
+        sites->thread->busy = 1;
+    uint8_t index = lwp_shadow_clear((uint64_t)block);
+    if (__builtin_expect(sites && index && index <= LWP_SHADOW_HOT, 1)) {
+        if (__builtin_expect(++sites->frees[index] >= 1000, 0))
+            lwp_sites_freed(sites, index);
+    } else if (index) {
+        heap_forget_seldom(block, index);
+    }
+    if (sites)
+        sites->thread->busy = 0;
+}
+
+bool lwp_heap_find(uint64_t address, uint32_t *pool, uint64_t *start)
+{
+    uint32_t found;
+    uint64_t begin;
+    if (!heap_on || !lwp_shadow_find(address, &found, &begin) ||
+        found > __atomic_load_n(&lwp_pool_count, __ATOMIC_ACQUIRE) || address - begin >= lwp_pools[found].bound)
+        return false;
+    *pool = found;
+    *start = begin;
+    return true;
+}
+
+/* ---- life ---- */
+
+bool lwp_heap_start(void)
+{
+    heap_on = heap_resolved() && lwp_shadow_init() && lwp_pools_init(heap_glibc) && lwp_blocks_init();
+    return heap_on;
+}
+
+uint64_t lwp_heap_finish(void)
+{
+    heap_on = false;
+    lwp_sites_finish();
+    if (lwp_blocks_lost()) {
+        char text[160];
+        snprintf(text, sizeof text, "%llu large blocks and mappings came too fast or were too many to be recorded: what was in them is unknown",
+                 (unsigned long long)lwp_blocks_lost());
+        lwps_put_note(&lwp_process.file, &(struct lwps_note){text});
+    }
+    return lwp_pools_write_counts() + lwp_blocks_count();
+}
+
+void lwp_heap_after_fork(void)
+{
+    heap_looked = false;
+    lwp_sites_after_fork();
+}
+
+void lwp_heap_again(void)
+{
+    lwp_pools_again();
+    lwp_blocks_again();
+}
+
+/* ---- the interposed functions ---- */
+
+#define FRAME ((const uint64_t *)__builtin_frame_address(0) + 1)
+
+EXPORT void *malloc(size_t size)
+{
+    if (!heap_resolved())
+        return heap_bump_alloc(size);
+    void *block = next_malloc(size);
+    heap_note(block, size, FRAME);
+    return block;
+}
+
+/* Before the allocator writes into a block that goes: that is no use of it, and neither is what is stored there later. */
+static inline void heap_unwatch(void *block)
+{
+    enum { CHUNK_FLAGS = 7 };
+    size_t room = heap_glibc ? ((const size_t *)block)[-1] & ~(size_t)CHUNK_FLAGS : malloc_usable_size(block);
+    lwp_watched_forget(block, room, LWPS_WATCH_FREED);
+}
+
+EXPORT void free(void *block)
+{
+    if (!block || heap_is_bump(block) || !heap_resolved())
+        return;
+    heap_unwatch(block);
+    heap_forget(block);
+    next_free(block);
+}
+
+EXPORT void *calloc(size_t count, size_t size)
+{
+    size_t bytes;
+    if (!heap_resolved())
+        return __builtin_mul_overflow(count, size, &bytes) ? NULL : heap_bump_alloc(bytes);
+    void *block = next_calloc(count, size);
+    heap_note(block, count * size, FRAME);
+    return block;
+}
+
+EXPORT void *realloc(void *old, size_t size)
+{
+    if (!heap_resolved())
+        return heap_bump_alloc(size);
+    if (heap_is_bump(old)) {
+        void *fresh = next_malloc(size);
+        size_t room = (size_t)(heap_bump + sizeof heap_bump - (char *)old);
+        if (fresh)
+            memcpy(fresh, old, size < room ? size : room);
+        return fresh;
+    }
+    if (old) {
+        heap_unwatch(old);
+        heap_forget(old);
+    }
+    void *block = next_realloc(old, size);
+    heap_note_seldom(block, size, FRAME); /* when it fails the old block stays, unknown from here on */
+    return block;
+}
+
+EXPORT int posix_memalign(void **block, size_t alignment, size_t size)
+{
+    if (!heap_resolved())
+        return ENOMEM;
+    int status = next_posix_memalign(block, alignment, size);
+    if (!status)
+        heap_note_seldom(*block, size, FRAME);
+    return status;
+}
+
+EXPORT void *aligned_alloc(size_t alignment, size_t size)
+{
+    if (!heap_resolved())
+        return NULL;
+    void *block = next_aligned_alloc(alignment, size);
+    heap_note_seldom(block, size, FRAME);
+    return block;
+}
+
+EXPORT void *memalign(size_t alignment, size_t size)
+{
+    if (!heap_resolved())
+        return NULL;
+    void *block = next_memalign(alignment, size);
+    heap_note_seldom(block, size, FRAME);
+    return block;
+}
+
+EXPORT void *valloc(size_t size)
+{
+    if (!heap_resolved())
+        return NULL;
+    void *block = next_memalign((size_t)sysconf(_SC_PAGESIZE), size);
+    heap_note_seldom(block, size, FRAME);
+    return block;
+}
+
+/* ---- mappings; the loader may ask for some before dlsym works ---- */
+
+static void heap_note_mapping(void *block, size_t size, int protection, const uint64_t *frame)
+{
+    if (size < lwp_process.heap_threshold || !(protection & (PROT_READ | PROT_WRITE)) || protection & PROT_EXEC)
+        return;
+    struct lwp_sites *sites = heap_enter();
+    if (sites)
+        heap_add_block(sites, block, size, LWPS_BLOCK_MMAP, frame);
+}
+
+static void heap_forget_mapping(const void *block, size_t size)
+{
+    if (heap_on && size >= lwp_process.heap_threshold && lwp_block_known((uint64_t)block))
+        heap_remove_block(block);
+}
+
+EXPORT void *mmap(void *address, size_t size, int protection, int flags, int fd, off_t offset)
+{
+    bool replaces = flags & MAP_FIXED && !(flags & MAP_FIXED_NOREPLACE);
+    if (replaces) {
+        lwp_watched_forget(address, size, LWPS_WATCH_FREED);
+        heap_forget_mapping(address, size);
+    }
+    void *block = next_mmap ? next_mmap(address, size, protection, flags, fd, offset)
+                            : (void *)syscall(SYS_mmap, address, size, protection, flags, fd, offset);
+    if (block == MAP_FAILED)
+        return block;
+    if (replaces)
+        lwp_shared_remove((uint64_t)block, size);
+    if (flags & MAP_SHARED)
+        lwp_shared_add((uint64_t)block, size);
+    heap_note_mapping(block, size, protection, FRAME);
+    return block;
+}
+
+EXPORT void *mmap64(void *address, size_t size, int protection, int flags, int fd, off64_t offset)
+    __attribute__((alias("mmap")));
+
+EXPORT int munmap(void *block, size_t size)
+{
+    lwp_watched_forget(block, size, LWPS_WATCH_FREED);
+    lwp_shared_remove((uint64_t)block, size);
+    heap_forget_mapping(block, size);
+    return next_munmap ? next_munmap(block, size) : (int)syscall(SYS_munmap, block, size);
+}
+
+EXPORT void *mremap(void *old, size_t old_size, size_t size, int flags, ...)
+{
+    va_list rest;
+    va_start(rest, flags);
+    void *wanted = flags & MREMAP_FIXED ? va_arg(rest, void *) : NULL;
+    va_end(rest);
+    lwp_watched_forget(old, old_size, LWPS_WATCH_FREED);
+    if (flags & MREMAP_FIXED)
+        lwp_watched_forget(wanted, size, LWPS_WATCH_FREED);
+    bool was_shared = lwp_shared_has((uint64_t)old), known = heap_on && old_size >= lwp_process.heap_threshold && lwp_block_known((uint64_t)old);
+    if (known)
+        heap_remove_block(old);
+    void *block = (void *)syscall(SYS_mremap, old, old_size, size, flags, wanted);
+    if (block == MAP_FAILED && known)
+        heap_note_mapping(old, old_size, PROT_READ, FRAME);
+    else if (block != MAP_FAILED)
+        heap_note_mapping(block, size, PROT_READ, FRAME);
+    if (block != MAP_FAILED && was_shared) {
+        if (!(flags & MREMAP_DONTUNMAP))
+            lwp_shared_remove((uint64_t)old, old_size);
+        lwp_shared_add((uint64_t)block, size);
+    }
+    return block;
+}

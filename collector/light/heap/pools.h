@@ -1,0 +1,30 @@
+/* Pools: the small blocks of one call path and size, with their counts. */
+#ifndef LWP_COLLECTOR_LIGHT_HEAP_POOLS_H
+#define LWP_COLLECTOR_LIGHT_HEAP_POOLS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct lwp_pool {
+    uint64_t size;    /* as recorded; 0: various */
+    uint32_t bound;   /* every block of it ends within so many bytes, and nothing else begins there */
+    uint32_t context;
+    uint64_t allocations, frees, peak, bytes; /* added to by all threads, now and then */
+    uint8_t hot;      /* its index in the shadow everywhere, 0: none */
+};
+
+extern struct lwp_pool *lwp_pools; /* ids 1 .. lwp_pool_count */
+extern uint32_t lwp_pool_count;
+
+bool lwp_pools_init(bool glibc); /* its own allocator is used: how its chunks lie is known */
+
+/* The pool of blocks of `size` bytes from this context. With the process lock held. 0: tables are full. */
+uint32_t lwp_pool_intern(uint32_t context, uint64_t size);
+
+/* Adds what a thread counted; gives busy pools an index of their own. */
+void lwp_pool_count_in(uint32_t pool, uint64_t allocations, uint64_t frees, uint64_t bytes);
+
+uint64_t lwp_pools_write_counts(void); /* returns all allocations */
+void lwp_pools_again(void);            /* into the new file of a fork's child */
+
+#endif

@@ -1,0 +1,111 @@
+#define _GNU_SOURCE
+#include "collector/light/heap/shadow.h"
+
+#include "collector/light/own/own_memory.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { DICTIONARY_PROBES = 8 };
+
+struct lwp_shadow_region ***lwp_shadow_tables;
+uint32_t lwp_shadow_hot[LWP_SHADOW_HOT + 1];
+
+bool lwp_shadow_init(void)
+{
+    if (!lwp_shadow_tables)
+        lwp_shadow_tables = lwp_own_memory(LWP_SHADOW_TABLE * sizeof *lwp_shadow_tables);
+    return lwp_shadow_tables != NULL;
+}
+
+/* Puts freshly mapped memory into *place unless another thread was first. */
+static void *shadow_install(void *place, size_t bytes)
+{
+    void *fresh = lwp_own_memory(bytes), *found = NULL;
+    if (!fresh)
+        return NULL;
+    if (__atomic_compare_exchange_n((void **)place, &found, fresh, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        return fresh;
+    syscall(SYS_munmap, fresh, bytes);
+    return found;
+}
+
+struct lwp_shadow_region *lwp_shadow_region_new(uint64_t address)
+{
+    if (address >> 47)
+        return NULL;
+    struct lwp_shadow_region ***slot =
+        &lwp_shadow_tables[address >> (LWP_SHADOW_REGION_BITS + LWP_SHADOW_TABLE_BITS) & (LWP_SHADOW_TABLE - 1)];
+    struct lwp_shadow_region **table = *slot ? *slot : shadow_install(slot, LWP_SHADOW_TABLE * sizeof *table);
+    if (!table)
+        return NULL;
+    struct lwp_shadow_region **region = &table[address >> LWP_SHADOW_REGION_BITS & (LWP_SHADOW_TABLE - 1)];
+    return *region ? *region : shadow_install(region, sizeof **region);
+}
+
+static uint32_t *shadow_pools(struct lwp_shadow_region *region, uint64_t address)
+{
+    return region->pools[address >> 16 & (LWP_SHADOW_DICTIONARIES - 1)];
+}
+
+/* A few places near the pool's hash, so that a full dictionary is noticed quickly. 0: full. */
+static uint8_t shadow_index(uint32_t *pools, uint32_t pool)
+{
+    for (unsigned probe = 0; probe < DICTIONARY_PROBES; probe++) {
+        unsigned i = ((pool * 0x9e3779b1u >> 26) + probe) % LWP_SHADOW_LOCAL + 1;
+        uint32_t found = __atomic_load_n(&pools[i], __ATOMIC_RELAXED);
+        if (!found && __atomic_compare_exchange_n(&pools[i], &found, pool, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+            found = pool;
+        if (found == pool)
+            return (uint8_t)(i + LWP_SHADOW_HOT);
+    }
+    return 0;
+}
+
+_Static_assert(LWP_SHADOW_HOT + LWP_SHADOW_LOCAL < LWP_SHADOW_LARGE, "an index of its own for each");
+
+void lwp_shadow_set_local(uint64_t address, uint32_t pool)
+{
+    struct lwp_shadow_region *region = lwp_shadow_region(address);
+    if (region || (region = lwp_shadow_region_new(address)))
+        lwp_shadow_set(address, shadow_index(shadow_pools(region, address), pool));
+}
+
+uint32_t lwp_shadow_pool(uint64_t address, uint8_t index)
+{
+    return index <= LWP_SHADOW_HOT ? lwp_shadow_hot[index] : shadow_pools(lwp_shadow_region(address), address)[index - LWP_SHADOW_HOT];
+}
+
+bool lwp_shadow_find(uint64_t address, uint32_t *pool, uint64_t *start)
+{
+    if (!lwp_shadow_tables || address >> 47)
+        return false;
+    uint64_t lowest = address > LWP_SHADOW_BLOCK_MAX ? address - LWP_SHADOW_BLOCK_MAX : LWP_SHADOW_GRANULE;
+    uint64_t region_of = UINT64_MAX;
+    struct lwp_shadow_region *region = NULL;
+    for (uint64_t at = address & ~(uint64_t)(LWP_SHADOW_GRANULE - 1); at >= lowest; at -= LWP_SHADOW_GRANULE) {
+        if (at >> LWP_SHADOW_REGION_BITS != region_of) {
+            region_of = at >> LWP_SHADOW_REGION_BITS;
+            region = lwp_shadow_region(at);
+            if (!region)
+                return false;
+        }
+        uint8_t byte = *lwp_shadow_byte(region, at);
+        if (!byte) { /* step over eight empty granules at once; the last of them is left to the loop */
+            if (at / LWP_SHADOW_GRANULE % 8 == 7 && at >= lowest + 8 * LWP_SHADOW_GRANULE &&
+                *(const uint64_t *)(const void *)(lwp_shadow_byte(region, at) - 7) == 0)
+                at -= 7 * LWP_SHADOW_GRANULE;
+            continue;
+        }
+        uint64_t begin = at + ((byte & LWP_SHADOW_MIDDLE) >> 3);
+        if (begin > address)
+            continue;
+        byte &= LWP_SHADOW_MIDDLE - 1;
+        if (byte == LWP_SHADOW_LARGE)
+            return false; /* looked up by address in the analysis */
+        *pool = lwp_shadow_pool(at, byte);
+        *start = begin;
+        return *pool != 0;
+    }
+    return false;
+}

@@ -1,0 +1,126 @@
+/* A program may have functions of its own under names of the C library's (clock_gettime, close, read, ...). It comes first in
+ * the loader's search, so that lwp would call those: with counters and locks of the program's in them, clocks that tell another
+ * time, or nothing that works at all. So what an image imports is bound again, to the C library itself. The same
+ * passes by the wrappers of sanitizers and of other preloaded libraries. Its mmap is own_memory.c's.
+ * Left as they are: the allocator's functions, which have to be those of whoever made the block, and dl_iterate_phdr, which is
+ * modules.c's for libunwind. Not covered: a dlsym or dlopen of the program's own. */
+#define _GNU_SOURCE
+#include "collector/light/own/imports.h"
+
+#include "collector/env.h"
+#include "collector/light/own/own_memory.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <errno.h>
+#include <link.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+
+enum { PAGE_BYTES = 4096 };
+
+struct image {
+    char *base;
+    const ElfW(Sym) * symbols;
+    const char *strings;
+    const ElfW(Rela) * relocations[2]; /* of calls through the PLT, and the others */
+    size_t count[2];
+    char *sealed; /* read-only since the loader is done with it */
+    size_t sealed_bytes;
+};
+
+static bool imports_image(struct image *image, const void *inside)
+{
+    struct dl_find_object found;
+    if (_dl_find_object((void *)inside, &found))
+        return false;
+    *image = (struct image){.base = (char *)found.dlfo_link_map->l_addr};
+    for (const ElfW(Dyn) *entry = found.dlfo_link_map->l_ld; entry->d_tag != DT_NULL; entry++) {
+        const void *address = (const void *)entry->d_un.d_ptr;
+        switch (entry->d_tag) {
+        case DT_SYMTAB: image->symbols = address; break;
+        case DT_STRTAB: image->strings = address; break;
+        case DT_JMPREL: image->relocations[0] = address; break;
+        case DT_PLTRELSZ: image->count[0] = entry->d_un.d_val / sizeof(ElfW(Rela)); break;
+        case DT_RELA: image->relocations[1] = address; break;
+        case DT_RELASZ: image->count[1] = entry->d_un.d_val / sizeof(ElfW(Rela)); break;
+        default: break;
+        }
+    }
+    const ElfW(Ehdr) *head = found.dlfo_map_start;
+    const ElfW(Phdr) *headers = (const void *)((const char *)head + head->e_phoff);
+    for (unsigned i = 0; i < head->e_phnum; i++)
+        if (headers[i].p_type == PT_GNU_RELRO) {
+            uintptr_t start = (uintptr_t)image->base + headers[i].p_vaddr;
+            image->sealed = (char *)(start & ~(uintptr_t)(PAGE_BYTES - 1));
+            image->sealed_bytes = ((start + headers[i].p_memsz) & ~(uintptr_t)(PAGE_BYTES - 1)) - (uintptr_t)image->sealed;
+        }
+    return image->symbols && image->strings;
+}
+
+static bool imports_keeps(const char *name)
+{
+    static const char *const kept[] = {"malloc", "calloc", "realloc", "free", "malloc_usable_size", "dl_iterate_phdr"};
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
+        if (strcmp(kept[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* Not by getenv, which may be the program's as yet. */
+static bool imports_wanted(void)
+{
+    for (char **variable = environ; variable && *variable; variable++)
+        if (strcmp(*variable, LWP_ENV_IMPORTS "=0") == 0)
+            return false;
+    return true;
+}
+
+/* NULL: it stays the one that the loader bound. */
+static void *imports_function(void *libc, const char *name, bool wanted)
+{
+    if (strcmp(name, "mmap") == 0 || strcmp(name, "mmap64") == 0)
+        return (void *)lwp_own_map;
+    return wanted && !imports_keeps(name) ? dlsym(libc, name) : NULL;
+}
+
+static void imports_bind(const void *inside)
+{
+    struct image image;
+    int saved = errno;
+    bool wanted = imports_wanted();
+    void *libc = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
+    if (!libc || !imports_image(&image, inside) ||
+        (image.sealed_bytes && mprotect(image.sealed, image.sealed_bytes, PROT_READ | PROT_WRITE)))
+        goto out;
+    for (int list = 0; list < 2; list++)
+        for (size_t i = 0; i < image.count[list]; i++) {
+            const ElfW(Rela) *relocation = &image.relocations[list][i];
+            unsigned type = ELF64_R_TYPE(relocation->r_info); // NOLINT(clang-analyzer-core.NullDereference): those of a count
+            const ElfW(Sym) *symbol = &image.symbols[ELF64_R_SYM(relocation->r_info)];
+            const char *name = image.strings + symbol->st_name;
+            if ((type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT) || ELF64_ST_TYPE(symbol->st_info) == STT_OBJECT)
+                continue;
+            void *function = imports_function(libc, name, wanted);
+            if (function)
+                *(void **)(image.base + relocation->r_offset) = function;
+        }
+    if (image.sealed_bytes)
+        mprotect(image.sealed, image.sealed_bytes, PROT_READ);
+out:
+    errno = saved;
+}
+
+void lwp_imports_bind(void)
+{
+    imports_bind(__ehdr_start);
+}
+
+void lwp_imports_bind_of(const void *function)
+{
+    imports_bind(function);
+}

@@ -1,0 +1,16 @@
+/* Numbers of lwp's own open files: out of the program's way. */
+#ifndef LWP_COLLECTOR_LIGHT_OWN_OWN_FILES_H
+#define LWP_COLLECTOR_LIGHT_OWN_OWN_FILES_H
+
+#include <stdbool.h>
+
+/* Whether the process has one thread. */
+void lwp_own_files_alone(bool alone);
+
+/* Whether there is such a number as lwp_own_files_raise() gives: a file has one of the program's until then. */
+bool lwp_own_files_room(void);
+
+/* A duplicate of `fd`, which is closed, with a number that the program is not likely to use; or -1, and `fd` stays as it is. */
+int lwp_own_files_raise(int fd);
+
+#endif

@@ -1,0 +1,29 @@
+/* Far from all that is the program's: a program may map something for good (MAP_FIXED) into a hole that it made itself, sure
+ * that nothing else is there, and lwp maps whenever it samples. Only a hint: what is taken, the kernel does not give. */
+#define _GNU_SOURCE
+#include "collector/light/own/own_memory.h"
+
+#include <stdint.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static void *own_place(size_t bytes)
+{
+    enum { GAP = 1 << 16 };
+    static const uint64_t from = (uint64_t)0x35 << 40, room = (uint64_t)1 << 40;
+    static uint64_t used;
+    uint64_t at = __atomic_fetch_add(&used, (bytes + 2 * GAP - 1) & ~(uint64_t)(GAP - 1), __ATOMIC_RELAXED);
+    return (void *)(from + at % room);
+}
+
+void *lwp_own_map(void *address, size_t bytes, int protection, int flags, int fd, off_t offset)
+{
+    return (void *)syscall(SYS_mmap, address ? address : own_place(bytes), bytes, protection, flags, fd, offset);
+}
+
+void *lwp_own_memory(size_t bytes)
+{
+    void *memory = lwp_own_map(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return memory == MAP_FAILED ? NULL : memory;
+}

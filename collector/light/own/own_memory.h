@@ -1,0 +1,14 @@
+/* Memory of lwp's own within the program. */
+#ifndef LWP_COLLECTOR_LIGHT_OWN_OWN_MEMORY_H
+#define LWP_COLLECTOR_LIGHT_OWN_OWN_MEMORY_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+/* Zeroes, touched lazily. NULL: none left. Given back by munmap. */
+void *lwp_own_memory(size_t bytes);
+
+/* As mmap. imports.c has every mmap that lwp and its libraries call be this one. */
+void *lwp_own_map(void *address, size_t bytes, int protection, int flags, int fd, off_t offset);
+
+#endif

@@ -1,0 +1,50 @@
+/* The process as a whole: its file, the lock on it, its options. */
+#ifndef LWP_COLLECTOR_LIGHT_OWN_PROCESS_H
+#define LWP_COLLECTOR_LIGHT_OWN_PROCESS_H
+
+#include "format/paths.h"
+#include "format/writer.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <time.h>
+
+struct lwp_process {
+    bool active;              /* between start and finish */
+    pid_t pid;                /* whose it is: the child of a vfork shares it */
+    struct lwps_writer file;  /* process.lwps */
+    struct lwps_paths contexts; /* of allocations */
+    char folder[400];         /* DIR/p<PID>[.<n>] */
+    enum lwps_weight_unit unit;
+    uint64_t heap_threshold;
+    uint64_t start_own_ns;    /* what starting cost */
+    uint64_t sample_from_ns, sample_until_ns; /* CLOCK_MONOTONIC: LWP_DELAY, LWP_DURATION */
+};
+
+extern struct lwp_process lwp_process;
+
+/* process.lwps and its contexts have one user at a time. Never waits: a caller that fails does without, since the
+ * holder may be the very thread that a handler interrupted. */
+bool lwp_process_try_lock(void);
+/* Not for handlers: waits for another thread, but not long. */
+bool lwp_process_lock_soon(void);
+void lwp_process_unlock(void);
+
+/* Makes DIR/p<PID>, or p<PID>.<n> for a later image of it, and remembers it. */
+bool lwp_process_folder(const char *directory);
+
+/* Opens DIR/p<PID>/<name> for writing. */
+bool lwp_process_open(struct lwps_writer *file, const char *name, uint32_t tid);
+
+/* To the standard error, if LWP_DEBUG is 1. */
+void lwp_process_debug(const char *what);
+
+static inline uint64_t lwp_clock(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+#endif

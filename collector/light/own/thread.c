@@ -1,0 +1,75 @@
+#define _GNU_SOURCE
+#include "collector/light/own/thread.h"
+
+#include "collector/light/own/own_memory.h"
+#include "collector/light/own/process.h"
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+struct lwp_thread *_Atomic lwp_threads;
+static __thread struct lwp_thread *thread_self;
+static __thread bool thread_ended; /* what still runs in it is not sampled */
+
+pid_t lwp_thread_tid(void)
+{
+    return (pid_t)syscall(SYS_gettid);
+}
+
+struct lwp_thread *lwp_thread_self(void)
+{
+    if (!thread_self && lwp_process.active && !thread_ended) {
+        /* a thread that was there before us, or was made behind pthread_create's back */
+        pid_t tid = lwp_thread_tid();
+        for (struct lwp_thread *thread = lwp_threads; thread; thread = thread->next)
+            if (thread->tid == tid && thread->attached)
+                thread_self = thread;
+    }
+    return thread_self;
+}
+
+void lwp_thread_begins(struct lwp_thread *thread)
+{
+    thread_self = thread;
+}
+
+void lwp_thread_ends(struct lwp_thread *thread)
+{
+    thread_self = NULL;
+    thread_ended = true;
+    lwp_thread_give_back(thread);
+}
+
+struct lwp_thread *lwp_thread_take(void)
+{
+    for (struct lwp_thread *thread = lwp_threads; thread; thread = thread->next)
+        if (!__atomic_exchange_n(&thread->used, 1, __ATOMIC_ACQUIRE)) {
+            struct lwp_thread *next = thread->next;
+            memset(thread, 0, offsetof(struct lwp_thread, next));
+            thread->next = next;
+            return thread;
+        }
+    struct lwp_thread *thread = lwp_own_memory(sizeof *thread);
+    if (!thread)
+        return NULL;
+    thread->used = 1;
+    thread->busy = 1;
+    thread->next = lwp_threads;
+    while (!atomic_compare_exchange_weak(&lwp_threads, &thread->next, thread)) {
+    }
+    return thread;
+}
+
+void lwp_thread_give_back(struct lwp_thread *thread)
+{
+    __atomic_store_n(&thread->used, 0, __ATOMIC_RELEASE);
+}
+
+void lwp_thread_forget_all(void)
+{
+    lwp_threads = NULL; /* the structs are a small loss */
+    thread_self = NULL;
+}

@@ -1,0 +1,52 @@
+/* One sampled thread: its file, its calling-context tree, its counters. Owned by that thread; the handler that
+ * interrupts it is the only other user, so nothing here is locked. */
+#ifndef LWP_COLLECTOR_LIGHT_OWN_THREAD_H
+#define LWP_COLLECTOR_LIGHT_OWN_THREAD_H
+
+#include "collector/light/own/budget.h"
+#include "format/paths.h"
+#include "format/writer.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct lwp_thread {
+    pid_t tid;
+    bool attached;           /* file open, sampling possible */
+    volatile int busy;       /* nesting guard: inside the collector, samples are counted as lost */
+    uint32_t heap_thinning;  /* 2^n - 1: of so many and one allocations one is recorded */
+    uint32_t heap_turn;
+    struct lwps_writer file; /* t<TID>.lwps */
+    struct lwps_paths contexts;
+    uint64_t stack_low, stack_high;
+    uint64_t last_cpu_ns;    /* CLOCK_THREAD_CPUTIME_ID at the last sample */
+    uint64_t samples, samples_with_address, samples_lost;
+    struct lwp_budget budget;
+    uint64_t lost_in_heap;   /* samples that found the thread recording an allocation: what that costs */
+    uint32_t calls;          /* system calls of the program that may have used any memory, when the handler began */
+    uint32_t random;         /* state of the dither */
+    void *sampler;           /* private to the sampling handler */
+    struct lwp_thread *next; /* of all threads */
+    int used;                /* 0: free for a new thread */
+};
+
+/* The calling thread's, or NULL when it is not sampled. Async-signal-safe (initial-exec TLS). */
+struct lwp_thread *lwp_thread_self(void);
+
+/* All, also free ones. They are never unmapped: handlers of other threads may be looking at them. */
+extern struct lwp_thread *_Atomic lwp_threads;
+
+/* One that was given back, or a new one, `busy`. NULL: no memory. */
+struct lwp_thread *lwp_thread_take(void);
+void lwp_thread_give_back(struct lwp_thread *thread);
+
+/* The caller is `thread`; it ends, gives it back, and is not sampled any more. */
+void lwp_thread_begins(struct lwp_thread *thread);
+void lwp_thread_ends(struct lwp_thread *thread);
+
+void lwp_thread_forget_all(void); /* in a fork's child */
+
+pid_t lwp_thread_tid(void); /* the caller's, from the kernel */
+
+#endif

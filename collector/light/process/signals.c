@@ -1,0 +1,433 @@
+/* The program may install a handler for our signal, ignore or block it: it is told that it did, its handler gets what is
+ * not ours, and the signal stays ours and open. A signal that is not ours and has no handler does what it would have.
+ * What is sent while blocked waits here, for sigwait, too, or for an unblocking.
+ * Not covered: signalfd for our signal, masks set by bare system calls, masks inherited through exec. */
+#define _GNU_SOURCE
+#include "collector/light/process/signals.h"
+
+#include "collector/light/own/debugger.h"
+#include "collector/light/own/process.h"
+#include "collector/light/own/real_calls.h"
+#include "collector/light/sampling/rate.h"
+#include "collector/light/sampling/sampler.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+static int signals_ours;                /* 0: none */
+static struct sigaction signals_theirs; /* what the program believes is installed */
+static bool signals_in_mask[NSIG];      /* handlers during which the program wanted ours blocked */
+static __thread bool signals_blocked;   /* what the program believes of its mask */
+static __thread bool signals_pending;   /* one of theirs came while so */
+
+/* Sent to the process while the thread that got it blocked it: for whichever thread waits for it or unblocks it first. */
+static struct {
+    int pending; /* 1: `info` is it; 2: being written */
+    siginfo_t info;
+} signals_sent;
+
+enum { WAITERS_MOST = 64, SIGNALS_BY_KILL = 0x6c77706b };
+static pid_t signals_waiters[WAITERS_MOST]; /* threads in sigwait for our signal */
+
+static int (*next_sigaction)(int, const struct sigaction *, struct sigaction *);
+static sighandler_t (*next_signal)(int, sighandler_t);
+static int (*next_sigprocmask)(int, const sigset_t *, sigset_t *);
+static int (*next_pthread_sigmask)(int, const sigset_t *, sigset_t *);
+
+static void signals_resolve(void)
+{
+    if (next_sigaction)
+        return;
+    next_sigprocmask = dlsym(RTLD_NEXT, "sigprocmask");
+    next_pthread_sigmask = dlsym(RTLD_NEXT, "pthread_sigmask");
+    next_signal = dlsym(RTLD_NEXT, "signal");
+    next_sigaction = dlsym(RTLD_NEXT, "sigaction");
+}
+
+/* One by kill() may only be queued for another thread as one by sigqueue(). */
+static void signals_send(pid_t tid, siginfo_t *info)
+{
+    if (info->si_code == SI_USER) {
+        info->si_code = SI_QUEUE;
+        info->si_value.sival_int = SIGNALS_BY_KILL;
+    }
+    syscall(SYS_rt_tgsigqueueinfo, getpid(), tid, signals_ours, info);
+}
+
+static void signals_as_sent(siginfo_t *info)
+{
+    if (info->si_code == SI_QUEUE && info->si_value.sival_int == SIGNALS_BY_KILL) {
+        info->si_code = SI_USER;
+        info->si_value.sival_ptr = NULL;
+    }
+}
+
+/* A signal that the calling thread blocks was sent. */
+static void signals_keep(siginfo_t *info)
+{
+    if (info->si_code == SI_TKILL) {
+        signals_pending = true;
+        return;
+    }
+    int none = 0;
+    if (__atomic_compare_exchange_n(&signals_sent.pending, &none, 2, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+        signals_sent.info = *info;
+        __atomic_store_n(&signals_sent.pending, 1, __ATOMIC_SEQ_CST);
+    }
+    for (int i = 0; i < WAITERS_MOST; i++) {
+        int kept = 1;
+        pid_t tid = __atomic_load_n(&signals_waiters[i], __ATOMIC_SEQ_CST);
+        if (!tid || !__atomic_compare_exchange_n(&signals_sent.pending, &kept, 2, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+            continue;
+        siginfo_t sent = signals_sent.info;
+        __atomic_store_n(&signals_sent.pending, 0, __ATOMIC_RELEASE);
+        signals_send(tid, &sent);
+        return;
+    }
+}
+
+/* What was kept comes again, to the calling thread, which can take it now. */
+static void signals_send_kept(void)
+{
+    int kept = 1;
+    pid_t tid = (pid_t)syscall(SYS_gettid);
+    if (signals_pending) {
+        signals_pending = false;
+        syscall(SYS_tgkill, getpid(), tid, signals_ours);
+    } else if (__atomic_compare_exchange_n(&signals_sent.pending, &kept, 2, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+        siginfo_t sent = signals_sent.info;
+        __atomic_store_n(&signals_sent.pending, 0, __ATOMIC_RELEASE);
+        signals_send(tid, &sent);
+    }
+}
+
+/* The mask that the program's own handler would have run with: it may jump out of it. */
+static void signals_mask_as_theirs(const struct sigaction *theirs, const ucontext_t *context)
+{
+    sigset_t mask;
+    sigorset(&mask, &context->uc_sigmask, &theirs->sa_mask);
+    sigdelset(&mask, signals_ours);
+    next_pthread_sigmask(SIG_SETMASK, &mask, NULL);
+}
+
+/* Debug registers stop a thread by an exception whose cause stands in a register of its own. Where that was lost (in virtual
+ * machines) the kernel cannot tell that it was our event, and sends a plain SIGTRAP. Nobody but lwp has it stop there:
+ * debuggers take theirs before. The program's own int1 is the instruction before (as any whose last byte is 0xf1 seems to be), or in
+ * virtual machines on AMD's processors the one it stopped at; and its single steps show in the flags. */
+static bool signals_is_stray(int signal, const siginfo_t *info, const ucontext_t *context)
+{
+    enum { INT1 = 0xf1, FLAG_TRAP = 0x100 };
+    const greg_t *machine = context->uc_mcontext.gregs;
+    unsigned char code[2] = {0};
+    struct iovec here = {code, sizeof code}, there = {(void *)(machine[REG_RIP] - 1), sizeof code};
+    if (signal != SIGTRAP)
+        return false;
+    if (info->si_code == TRAP_BRKPT)
+        return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == sizeof code && code[0] != INT1 && code[1] != INT1;
+    if (info->si_code == TRAP_TRACE)
+        return signals_theirs.sa_handler == SIG_DFL && !(machine[REG_EFL] & FLAG_TRAP);
+    return info->si_code == TRAP_HWBKPT;
+}
+
+static void signals_pass_on(int signal, siginfo_t *info, void *context)
+{
+    signals_as_sent(info);
+    struct sigaction theirs = signals_theirs;
+    if (signal == SIGTRAP && info->si_code > 0 && theirs.sa_handler == SIG_DFL && lwp_debugger_is_here())
+        return; /* a debugger's own, passed on with ours */
+    if (signals_blocked && info->si_code <= 0) { /* sent, not trapped: waits */
+        signals_keep(info);
+        return;
+    }
+    if (theirs.sa_handler != SIG_DFL && theirs.sa_handler != SIG_IGN) {
+        if (theirs.sa_flags & SA_RESETHAND)
+            signals_theirs.sa_handler = SIG_DFL;
+        signals_mask_as_theirs(&theirs, context);
+    }
+    if (theirs.sa_flags & SA_SIGINFO) {
+        theirs.sa_sigaction(signal, info, context);
+    } else if (theirs.sa_handler == SIG_DFL) {
+        /* Fatal, as it would have been: the signal is held back until this handler returns. */
+        struct sigaction fatal = {.sa_handler = SIG_DFL};
+        next_sigaction(signal, &fatal, NULL);
+        syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), signal);
+    } else if (theirs.sa_handler != SIG_IGN) {
+        theirs.sa_handler(signal);
+    } else if (info->si_code == SI_KERNEL && signal == SIGTRAP) {
+        struct sigaction fatal = {.sa_handler = SIG_DFL}; /* a trap cannot be ignored */
+        next_sigaction(signal, &fatal, NULL);
+        syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), signal);
+    }
+}
+
+/* Before LWP_DELAY nothing is sampled; after LWP_DURATION the thread's timer goes. */
+static bool signals_in_window(void)
+{
+    if (!lwp_process.sample_from_ns && lwp_process.sample_until_ns == UINT64_MAX)
+        return true;
+    uint64_t now = lwp_clock(CLOCK_MONOTONIC);
+    if (now >= lwp_process.sample_from_ns && now < lwp_process.sample_until_ns)
+        return true;
+    struct lwp_thread *self = lwp_thread_self();
+    if (!self || self->busy)
+        return false;
+    self->last_cpu_ns = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
+    if (now < lwp_process.sample_from_ns) {
+        lwp_pace_pause(self, lwp_process.sample_from_ns - now);
+    } else {
+        self->busy++;
+        lwp_sampler_detach(self);
+        self->busy--;
+    }
+    return false;
+}
+
+static void signals_handle(int signal, siginfo_t *info, void *context)
+{
+    if (signals_is_stray(signal, info, context))
+        return;
+    if (!lwp_sampler_owns(signal, info))
+        signals_pass_on(signal, info, context);
+    else if (signals_in_window())
+        lwp_sampler_handler(signal, info, context);
+}
+
+bool lwp_signals_start(void)
+{
+    signals_resolve();
+    signals_ours = lwp_sampler_signals()[0];
+    struct sigaction ours = {.sa_sigaction = signals_handle, .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
+    sigfillset(&ours.sa_mask);
+    struct sigaction before = {0};
+    if (!signals_ours || next_sigaction(signals_ours, &ours, &before)) {
+        signals_ours = 0;
+        return false;
+    }
+    if (before.sa_sigaction != signals_handle)
+        signals_theirs = before;
+    sigset_t open;
+    sigemptyset(&open);
+    sigaddset(&open, signals_ours);
+    next_pthread_sigmask(SIG_UNBLOCK, &open, NULL);
+    return true;
+}
+
+void lwp_signals_finish(void)
+{
+    if (!signals_ours)
+        return;
+    /* One of our own may still be on its way: SIG_DFL would be deadly. */
+    if (signals_theirs.sa_handler != SIG_DFL && signals_theirs.sa_handler != SIG_IGN)
+        next_sigaction(signals_ours, &signals_theirs, NULL);
+}
+
+/* ---- actions ---- */
+
+static int signals_action(int signal, const struct sigaction *action, struct sigaction *before)
+{
+    signals_resolve();
+    if (!signals_ours || signal <= 0 || signal >= NSIG)
+        return next_sigaction(signal, action, before);
+    if (signal == signals_ours) {
+        struct sigaction old = signals_theirs;
+        if (action)
+            signals_theirs = *action;
+        if (before)
+            *before = old;
+        return 0;
+    }
+    bool was = signals_in_mask[signal];
+    struct sigaction open;
+    if (action) {
+        open = *action;
+        signals_in_mask[signal] = sigismember(&open.sa_mask, signals_ours) == 1;
+        sigdelset(&open.sa_mask, signals_ours);
+    }
+    int status = next_sigaction(signal, action ? &open : NULL, before);
+    if (status)
+        signals_in_mask[signal] = was;
+    else if (before && was)
+        sigaddset(&before->sa_mask, signals_ours);
+    return status;
+}
+
+EXPORT int sigaction(int signal, const struct sigaction *action, struct sigaction *before)
+{
+    return signals_action(signal, action, before);
+}
+
+EXPORT int __sigaction(int signal, const struct sigaction *action, struct sigaction *before)
+    __THROW __attribute__((alias("sigaction")));
+
+static sighandler_t signals_install(int number, sighandler_t handler, int flags)
+{
+    struct sigaction action = {.sa_handler = handler, .sa_flags = flags}, before;
+    sigemptyset(&action.sa_mask);
+    if (handler == SIG_ERR) {
+        errno = EINVAL;
+        return SIG_ERR;
+    }
+    return signals_action(number, &action, &before) ? SIG_ERR : before.sa_handler;
+}
+
+EXPORT sighandler_t signal(int number, sighandler_t handler)
+{
+    signals_resolve();
+    if (number != signals_ours && next_signal) /* glibc's own knows of siginterrupt */
+        return next_signal(number, handler);
+    return signals_install(number, handler, SA_RESTART);
+}
+
+EXPORT sighandler_t bsd_signal(int number, sighandler_t handler) __THROW __attribute__((alias("signal")));
+EXPORT sighandler_t ssignal(int number, sighandler_t handler) __THROW __attribute__((alias("signal")));
+
+EXPORT sighandler_t sysv_signal(int number, sighandler_t handler)
+{
+    return signals_install(number, handler, SA_RESETHAND | SA_NODEFER);
+}
+
+EXPORT sighandler_t __sysv_signal(int number, sighandler_t handler) __attribute__((alias("sysv_signal")));
+
+EXPORT int sigignore(int number)
+{
+    return signals_install(number, SIG_IGN, 0) == SIG_ERR ? -1 : 0;
+}
+
+/* ---- masks ---- */
+
+/* Carries out what the program asks for but for our signal, of which only a note is taken. */
+static int signals_mask(int (*next)(int, const sigset_t *, sigset_t *), int how, const sigset_t *set, sigset_t *before)
+{
+    struct lwp_thread *self = signals_ours ? lwp_thread_self() : NULL;
+    if (!signals_ours || (self && self->busy)) /* not the program but a library of ours, libunwind */
+        return next(how, set, before);
+    sigset_t open;
+    bool was = signals_blocked, named = set && sigismember(set, signals_ours) == 1;
+    if (set) {
+        open = *set;
+        sigdelset(&open, signals_ours);
+    }
+    int status = next(how, set ? &open : NULL, before);
+    if (status)
+        return status;
+    if (before && was)
+        sigaddset(before, signals_ours);
+    if (set)
+        signals_blocked = how == SIG_SETMASK ? named : how == SIG_BLOCK ? was || named : was && !named;
+    if (set && !signals_blocked)
+        signals_send_kept();
+    return 0;
+}
+
+static int signals_mask_of_process(int how, const sigset_t *set, sigset_t *before)
+{
+    signals_resolve();
+    return signals_mask(next_sigprocmask, how, set, before);
+}
+
+EXPORT int sigprocmask(int how, const sigset_t *set, sigset_t *before)
+{
+    return signals_mask_of_process(how, set, before);
+}
+
+EXPORT int pthread_sigmask(int how, const sigset_t *set, sigset_t *before)
+{
+    signals_resolve();
+    return signals_mask(next_pthread_sigmask, how, set, before);
+}
+
+bool lwp_signals_blocked(void)
+{
+    return signals_blocked;
+}
+
+void lwp_signals_inherit(bool blocked)
+{
+    signals_blocked = blocked;
+    signals_pending = false;
+}
+
+/* ---- waiting: our signal is really blocked meanwhile, so that what is sent stays for the one who waits ---- */
+
+static pid_t *signals_wait_begin(const sigset_t *set)
+{
+    signals_resolve();
+    if (!signals_ours || !signals_blocked || !set || sigismember(set, signals_ours) != 1)
+        return NULL;
+    sigset_t ours;
+    sigemptyset(&ours);
+    sigaddset(&ours, signals_ours);
+    next_pthread_sigmask(SIG_BLOCK, &ours, NULL);
+    pid_t tid = (pid_t)syscall(SYS_gettid);
+    for (int i = 0; i < WAITERS_MOST; i++) {
+        pid_t none = 0;
+        if (__atomic_compare_exchange_n(&signals_waiters[i], &none, tid, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {
+            signals_send_kept();
+            return &signals_waiters[i];
+        }
+    }
+    next_pthread_sigmask(SIG_UNBLOCK, &ours, NULL);
+    return NULL;
+}
+
+static void signals_wait_end(pid_t *waiter, siginfo_t *info)
+{
+    int saved = errno;
+    sigset_t ours;
+    if (!waiter)
+        return;
+    if (info)
+        signals_as_sent(info);
+    __atomic_store_n(waiter, 0, __ATOMIC_SEQ_CST);
+    sigemptyset(&ours);
+    sigaddset(&ours, signals_ours);
+    next_pthread_sigmask(SIG_UNBLOCK, &ours, NULL);
+    errno = saved;
+}
+
+#define WAIT(name, parameters, arguments, info)                                                                   \
+    EXPORT int name parameters                                                                                 \
+    {                                                                                                          \
+        LWP_NEXT(#name);                                                                                       \
+        void *function = next.function ? next.function : lwp_next_find(&next);                                 \
+        pid_t *waiter = signals_wait_begin(set);                                                               \
+        int status = ((int (*) parameters)function) arguments;                                                 \
+        signals_wait_end(waiter, status < 0 ? NULL : info);                                                    \
+        return status;                                                                                         \
+    }
+
+WAIT(sigwait, (const sigset_t *set, int *number), (set, number), NULL)
+WAIT(sigwaitinfo, (const sigset_t *set, siginfo_t *info), (set, info), info)
+WAIT(sigtimedwait, (const sigset_t *set, siginfo_t *info, const struct timespec *timeout), (set, info, timeout), info)
+
+EXPORT int sigpending(sigset_t *set)
+{
+    LWP_NEXT("sigpending");
+    int status = ((int (*)(sigset_t *))(next.function ? next.function : lwp_next_find(&next)))(set);
+    if (status == 0 && signals_ours && signals_blocked && (signals_pending || signals_sent.pending))
+        sigaddset(set, signals_ours);
+    return status;
+}
+
+EXPORT int sighold(int number)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    return sigaddset(&set, number) ? -1 : signals_mask_of_process(SIG_BLOCK, &set, NULL);
+}
+
+EXPORT int sigrelse(int number)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    return sigaddset(&set, number) ? -1 : signals_mask_of_process(SIG_UNBLOCK, &set, NULL);
+}

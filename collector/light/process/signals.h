@@ -1,0 +1,14 @@
+/* Keeps the sampler's signal working whatever the program does with its signals, and the program's handlers too. */
+#ifndef LWP_COLLECTOR_LIGHT_PROCESS_SIGNALS_H
+#define LWP_COLLECTOR_LIGHT_PROCESS_SIGNALS_H
+
+#include <stdbool.h>
+
+bool lwp_signals_start(void); /* installs the sampler's handler */
+void lwp_signals_finish(void); /* gives the signal back to the program */
+
+/* Whether the calling thread believes that it blocks our signal; its new threads believe so, too. */
+bool lwp_signals_blocked(void);
+void lwp_signals_inherit(bool blocked);
+
+#endif

@@ -1,0 +1,250 @@
+/* Start and end of collecting in one process image: constructor, destructor, fork, _exit. */
+#define _GNU_SOURCE
+#include "collector/light/process/start.h"
+
+#include "collector/env.h"
+#include "collector/light/code/function.h"
+#include "collector/light/code/modules.h"
+#include "collector/light/code/unwind.h"
+#include "collector/light/heap/heap_recording.h"
+#include "collector/light/own/imports.h"
+#include "collector/light/own/own_files.h"
+#include "collector/light/own/process.h"
+#include "collector/light/own/real_calls.h"
+#include "collector/light/own/real_syscall.h"
+#include "collector/light/own/watched_memory.h"
+#include "collector/light/process/signals.h"
+#include "collector/light/process/threads.h"
+#include "collector/light/sampling/pmu.h"
+#include "collector/light/sampling/sampler.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static void init_describe(void)
+{
+    char command[8192];
+    ssize_t length = 0;
+    int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        length = read(fd, command, sizeof command);
+        close(fd);
+    }
+    lwps_put_process(&lwp_process.file,
+                     &(struct lwps_process){.pid = (uint32_t)getpid(), .parent_pid = (uint32_t)getppid(),
+                                            .time = lwp_clock(CLOCK_MONOTONIC), .command = command,
+                                            .command_bytes = length > 0 ? (uint32_t)length : 0});
+}
+
+static double init_number(const char *name, double otherwise)
+{
+    const char *text = getenv(name);
+    char *end;
+    double value = text ? strtod(text, &end) : 0;
+    return text && *text && !*end ? value : otherwise;
+}
+
+static uint64_t nanoseconds(struct timeval time)
+{
+    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_usec * 1000u;
+}
+
+static void init_finish(void)
+{
+    if (!lwp_process.active || getpid() != lwp_process.pid) /* not in the child of a vfork */
+        return;
+    struct lwp_thread *self = lwp_thread_self();
+    if (self)
+        self->busy++;
+    lwp_process.active = false;
+    lwp_threads_finish();
+    lwp_modules_update();
+    for (int wait = 0; !lwp_process_try_lock() && wait < 100; wait++)
+        usleep(100);
+    /* kept: other threads run on, but nothing more is written */
+    struct lwps_totals totals = {.time = lwp_clock(CLOCK_MONOTONIC), .allocations = lwp_heap_finish()};
+    struct lwp_thread_totals counts;
+    lwp_threads_totals(&counts);
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    totals.user_ns = nanoseconds(usage.ru_utime);
+    totals.system_ns = nanoseconds(usage.ru_stime);
+    totals.own_ns = counts.own_ns + lwp_process.start_own_ns;
+    totals.samples = counts.samples;
+    totals.samples_with_address = counts.samples_with_address;
+    totals.samples_lost = counts.samples_lost + lwp_sampler_finish();
+    lwps_put_totals(&lwp_process.file, &totals);
+    lwps_writer_close(&lwp_process.file);
+    lwp_signals_finish();
+}
+
+void lwp_process_leave(const char *note)
+{
+    if (!lwp_process.active || getpid() != lwp_process.pid)
+        return;
+    int saved = errno;
+    struct lwp_thread *self = lwp_thread_self();
+    if (self)
+        self->busy++;
+    if (lwp_process_lock_soon()) {
+        lwps_put_note(&lwp_process.file, &(struct lwps_note){note});
+        lwp_process_unlock();
+    }
+    if (self)
+        self->busy--;
+    init_finish();
+    unsetenv(LWP_ENV_DIR);
+    errno = saved;
+}
+
+static uint8_t init_verdicts(void)
+{
+    const char *detect = getenv(LWP_ENV_DETECT);
+    uint8_t verdicts = 0;
+    if (!detect || strstr(detect, "redundancy"))
+        verdicts |= LWPS_VERDICT_DEAD_STORE | LWPS_VERDICT_SILENT_STORE | LWPS_VERDICT_SILENT_LOAD;
+    if (!detect || strstr(detect, "sharing") || strstr(detect, "communication"))
+        verdicts |= LWPS_VERDICT_SHARING;
+    return verdicts;
+}
+
+static bool init_sampler(void)
+{
+    char note[256];
+    struct lwp_sampler_options options = {.frequency = init_number(LWP_ENV_FREQUENCY, 0),
+                                          .max_overhead = init_number(LWP_ENV_MAX_OVERHEAD, 3) / 100,
+                                          .timer = getenv(LWP_ENV_TIMER), .hardware = lwp_process.unit != LWPS_WEIGHT_NS,
+                                          .all = init_number(LWP_ENV_PERIOD, 0) > 0, .verdicts = init_verdicts()};
+    if (!(options.max_overhead > 0.0001))
+        options.max_overhead = 0.0001;
+    lwp_shared_start();
+    bool good = lwp_sampler_init(&options, note, sizeof note);
+    if (note[0])
+        lwps_put_note(&lwp_process.file, &(struct lwps_note){note});
+    return good && lwp_signals_start();
+}
+
+/* The child may use what the parent has stored, unseen. */
+static void init_before_fork(void)
+{
+    lwp_watched_forget(NULL, UINT64_MAX, LWPS_WATCH_FOREIGN);
+}
+
+static void init_fork_child(void)
+{
+    if (!lwp_process.active)
+        return;
+    lwp_process_unlock();
+    lwp_own_files_alone(true);
+    lwp_process.active = false;
+    lwps_writer_abandon(&lwp_process.file);
+    lwp_watched_reset();
+    lwp_threads_after_fork();
+    lwp_heap_after_fork();
+    const char *directory = getenv(LWP_ENV_DIR), *follow = getenv(LWP_ENV_FOLLOW_FORK);
+    if (!directory || (follow && !strcmp(follow, "0")) || !lwp_process_folder(directory) ||
+        !lwp_process_open(&lwp_process.file, "process.lwps", 0))
+        return;
+    init_describe();
+    lwps_paths_again(&lwp_process.contexts);
+    lwp_modules_again();
+    lwp_heap_again();
+    lwp_process.start_own_ns = 0;
+    lwp_process.pid = getpid();
+    lwp_process.active = true;
+    lwp_threads_start();
+}
+
+/* Children are not to be followed: the first image of the process says which one it is. */
+static bool init_follow(void)
+{
+    const char *follow = getenv(LWP_ENV_FOLLOW_FORK), *first = getenv(LWP_ENV_FIRST);
+    char self[16];
+    if (!follow || strcmp(follow, "0"))
+        return true;
+    snprintf(self, sizeof self, "%d", getpid());
+    if (first)
+        return !strcmp(first, self);
+    setenv(LWP_ENV_FIRST, self, 1);
+    return true;
+}
+
+static void init_window(void)
+{
+    double delay = init_number(LWP_ENV_DELAY, 0), duration = init_number(LWP_ENV_DURATION, 0);
+    uint64_t now = lwp_clock(CLOCK_MONOTONIC);
+    lwp_process.sample_from_ns = delay > 0 ? now + (uint64_t)(delay * 1e9) : 0;
+    lwp_process.sample_until_ns = duration > 0 ? now + (uint64_t)((delay > 0 ? delay + duration : duration) * 1e9) : UINT64_MAX;
+}
+
+__attribute__((constructor)) static void init_start(void)
+{
+    lwp_imports_bind();
+    const char *directory = getenv(LWP_ENV_DIR);
+    if (!directory || directory[0] != '/' || !init_follow())
+        return;
+    int saved = errno;
+    uint64_t start = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
+    lwp_next_start();
+    lwp_next_syscall_start();
+    lwp_own_files_alone(lwp_threads_alone());
+    lwp_process.unit = lwp_pmu_init(getenv(LWP_ENV_PMU), (uint64_t)init_number(LWP_ENV_PERIOD, 0));
+    if (!lwp_process_folder(directory) || !lwp_process_open(&lwp_process.file, "process.lwps", 0)) {
+        lwp_process_debug("cannot write to the result directory: this process is not sampled");
+        errno = saved;
+        return;
+    }
+    lwp_process.contexts.file = &lwp_process.file;
+    lwp_process.contexts.function = lwp_function_start;
+    lwp_process.heap_threshold = (uint64_t)init_number(LWP_ENV_HEAP_THRESHOLD, 65536);
+    if (lwp_process.heap_threshold > 65536)
+        lwp_process.heap_threshold = 65536; /* shadow.h's largest block */
+    init_window();
+    init_describe();
+    if (!lwp_unwind_init())
+        lwps_put_note(&lwp_process.file, &(struct lwps_note){"libunwind could not be loaded: there are no call paths"});
+    lwp_modules_update();
+    bool heap = lwp_heap_start();
+    if (!heap)
+        lwps_put_note(&lwp_process.file, &(struct lwps_note){"the heap could not be followed (address space limit?)"});
+    if (init_sampler()) {
+        lwp_process.pid = getpid();
+        lwp_process.active = true;
+        lwp_threads_start();
+        pthread_atfork(init_before_fork, NULL, init_fork_child);
+    } else {
+        lwps_put_note(&lwp_process.file, &(struct lwps_note){"nothing could be sampled in this process"});
+        lwps_writer_close(&lwp_process.file);
+    }
+    lwp_process.start_own_ns = lwp_clock(CLOCK_THREAD_CPUTIME_ID) - start;
+    errno = saved;
+}
+
+__attribute__((destructor)) static void init_end(void)
+{
+    init_finish();
+}
+
+static _Noreturn void init_exit(int status)
+{
+    init_finish();
+    syscall(SYS_exit_group, status);
+    __builtin_unreachable();
+}
+
+__attribute__((visibility("default"), noreturn)) void _exit(int status)
+{
+    init_exit(status);
+}
+
+__attribute__((visibility("default"), noreturn)) void _Exit(int status)
+{
+    init_exit(status);
+}

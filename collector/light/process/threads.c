@@ -1,0 +1,272 @@
+#define _GNU_SOURCE
+#include "collector/light/process/threads.h"
+
+#include "collector/light/code/function.h"
+#include "collector/light/heap/sites.h"
+#include "collector/light/own/own_files.h"
+#include "collector/light/own/own_memory.h"
+#include "collector/light/own/process.h"
+#include "collector/light/process/signals.h"
+#include "collector/light/sampling/sampler.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <threads.h>
+#include <unistd.h>
+
+static pthread_key_t threads_key;
+static bool threads_key_made;
+static struct lwp_thread_totals threads_gone; /* of threads that ended; added without a lock: approximate */
+
+static void threads_stack(struct lwp_thread *thread, bool own)
+{
+    if (!own)
+        return;
+    pthread_attr_t attributes;
+    void *low;
+    size_t size;
+    if (pthread_getattr_np(pthread_self(), &attributes))
+        return;
+    if (!pthread_attr_getstack(&attributes, &low, &size)) {
+        thread->stack_low = (uint64_t)low;
+        thread->stack_high = (uint64_t)low + size;
+    }
+    pthread_attr_destroy(&attributes);
+}
+
+static void threads_name(pid_t tid, bool own, char *name, size_t room)
+{
+    char path[64];
+    if (own && prctl(PR_GET_NAME, name) == 0)
+        return;
+    snprintf(path, sizeof path, "/proc/self/task/%d/comm", tid);
+    int from = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t length = from < 0 ? 0 : read(from, name, room - 1);
+    if (from >= 0)
+        close(from);
+    name[length > 0 ? length : 0] = '\0';
+    name[strcspn(name, "\n")] = '\0';
+}
+
+static struct lwp_thread *threads_new(pid_t tid, bool own)
+{
+    /* many threads that begin at once would take the program's numbers for a moment */
+    if (tid != getpid() && !lwp_own_files_room()) {
+        lwp_sampler_refuse();
+        return NULL;
+    }
+    struct lwp_thread *thread = lwp_thread_take();
+    if (!thread)
+        return NULL;
+    thread->tid = tid;
+    thread->busy = 1;
+    char name[64];
+    snprintf(name, sizeof name, "t%d.lwps", tid);
+    if (!lwp_process_open(&thread->file, name, (uint32_t)tid)) {
+        lwp_sampler_refuse();
+        lwp_thread_give_back(thread);
+        return NULL;
+    }
+    thread->contexts.file = &thread->file;
+    thread->contexts.function = lwp_function_start;
+    threads_stack(thread, own);
+    threads_name(tid, own, name, sizeof name);
+    lwps_put_thread(&thread->file, &(struct lwps_thread){.tid = (uint32_t)tid, .time = lwp_clock(CLOCK_MONOTONIC),
+                                                         .stack_low = thread->stack_low,
+                                                         .stack_high = thread->stack_high, .name = name});
+    if (own)
+        thread->last_cpu_ns = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
+    thread->attached = lwp_sampler_attach(thread);
+    if (thread->attached)
+        return thread;
+    lwps_put_thread_end(&thread->file, &(struct lwps_thread_end){.time = lwp_clock(CLOCK_MONOTONIC)});
+    lwps_writer_close(&thread->file);
+    lwp_thread_give_back(thread);
+    return NULL;
+}
+
+static void threads_start_self(void)
+{
+    struct lwp_thread *thread = threads_new(lwp_thread_tid(), true);
+    if (!thread)
+        return;
+    lwp_thread_begins(thread);
+    if (threads_key_made)
+        pthread_setspecific(threads_key, thread);
+    lwp_sites_begin(thread);
+    thread->busy = 0;
+}
+
+static void threads_close(struct lwp_thread *thread, bool own)
+{
+    thread->attached = false;
+    lwp_sampler_detach(thread);
+    lwps_put_thread_end(&thread->file,
+                        &(struct lwps_thread_end){.time = lwp_clock(CLOCK_MONOTONIC),
+                                                  .cpu_ns = own ? lwp_clock(CLOCK_THREAD_CPUTIME_ID) : thread->last_cpu_ns});
+    lwps_writer_close(&thread->file);
+    lwps_paths_free(&thread->contexts);
+    threads_gone.samples += thread->samples;
+    threads_gone.samples_with_address += thread->samples_with_address;
+    threads_gone.samples_lost += thread->samples_lost;
+    threads_gone.own_ns += lwp_budget_spent(&thread->budget);
+    thread->samples = thread->samples_with_address = thread->samples_lost = 0;
+    thread->budget = (struct lwp_budget){0};
+}
+
+static void threads_end_self(void *value)
+{
+    struct lwp_thread *thread = value;
+    if (!thread->attached || thread != lwp_thread_self() || !lwp_process.active)
+        return;
+    thread->busy++;
+    lwp_sites_end();
+    threads_close(thread, true);
+    lwp_thread_ends(thread);
+}
+
+bool lwp_threads_alone(void)
+{
+    DIR *tasks = opendir("/proc/self/task");
+    int count = 0;
+    for (struct dirent *entry; tasks && (entry = readdir(tasks));)
+        count += entry->d_name[0] != '.';
+    if (tasks)
+        closedir(tasks);
+    return count == 1;
+}
+
+void lwp_threads_start(void)
+{
+    if (!threads_key_made)
+        threads_key_made = pthread_key_create(&threads_key, threads_end_self) == 0;
+    threads_start_self();
+    DIR *tasks = opendir("/proc/self/task");
+    if (!tasks)
+        return;
+    for (struct dirent *entry; (entry = readdir(tasks));) {
+        pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
+        if (tid <= 0 || tid == lwp_thread_tid())
+            continue;
+        struct lwp_thread *thread = threads_new(tid, false);
+        if (thread)
+            thread->busy = 0;
+    }
+    closedir(tasks);
+}
+
+void lwp_threads_finish(void)
+{
+    for (struct lwp_thread *thread = lwp_threads; thread; thread = thread->next) {
+        if (!thread->attached)
+            continue;
+        bool own = thread == lwp_thread_self();
+        if (own)
+            thread->busy++;
+        else
+            thread->attached = false; /* its handler now turns back at the door */
+        for (int wait = 0; !own && thread->busy && wait < 100; wait++)
+            usleep(100);
+        if (own || !thread->busy)
+            threads_close(thread, own);
+    }
+}
+
+void lwp_threads_after_fork(void)
+{
+    for (struct lwp_thread *thread = lwp_threads; thread; thread = thread->next) {
+        lwp_sampler_forget(thread);
+        lwps_writer_abandon(&thread->file);
+        lwps_paths_free(&thread->contexts);
+        thread->attached = false;
+    }
+    lwp_thread_forget_all();
+    threads_gone = (struct lwp_thread_totals){0};
+}
+
+void lwp_threads_totals(struct lwp_thread_totals *totals)
+{
+    *totals = threads_gone;
+    for (struct lwp_thread *thread = lwp_threads; thread; thread = thread->next)
+        if (thread->attached) {
+            totals->samples += thread->samples;
+            totals->samples_with_address += thread->samples_with_address;
+            totals->samples_lost += thread->samples_lost;
+            totals->own_ns += lwp_budget_spent(&thread->budget);
+        }
+}
+
+/* ---- pthread_create ---- */
+
+struct thread_start {
+    void *(*run)(void *);
+    void *argument;
+    bool blocked;
+};
+
+static void *threads_run(void *given)
+{
+    struct thread_start start = *(struct thread_start *)given;
+    munmap(given, sizeof start);
+    lwp_signals_inherit(start.blocked);
+    if (lwp_process.active)
+        threads_start_self();
+    return start.run(start.argument);
+}
+
+__attribute__((visibility("default"))) int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                                                          void *(*run)(void *), void *argument)
+{
+    static int (*next)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+    if (!next)
+        next = dlsym(RTLD_NEXT, "pthread_create");
+    lwp_own_files_alone(false);
+    struct thread_start *start = lwp_process.active ? lwp_own_memory(sizeof *start) : NULL;
+    if (!start)
+        return next(thread, attributes, run, argument);
+    *start = (struct thread_start){run, argument, lwp_signals_blocked()};
+    int status = next(thread, attributes, threads_run, start);
+    if (status)
+        munmap(start, sizeof *start);
+    return status;
+}
+
+/* C11's threads do not come through pthread_create. */
+struct thrd_start {
+    thrd_start_t run;
+    void *argument;
+    bool blocked;
+};
+
+static int threads_run_c11(void *given)
+{
+    struct thrd_start start = *(struct thrd_start *)given;
+    munmap(given, sizeof start);
+    lwp_signals_inherit(start.blocked);
+    if (lwp_process.active)
+        threads_start_self();
+    return start.run(start.argument);
+}
+
+__attribute__((visibility("default"))) int thrd_create(thrd_t *thread, thrd_start_t run, void *argument)
+{
+    static int (*next)(thrd_t *, thrd_start_t, void *);
+    if (!next)
+        next = dlsym(RTLD_NEXT, "thrd_create");
+    lwp_own_files_alone(false);
+    struct thrd_start *start = lwp_process.active ? lwp_own_memory(sizeof *start) : NULL;
+    if (!start)
+        return next(thread, run, argument);
+    *start = (struct thrd_start){run, argument, lwp_signals_blocked()};
+    int status = next(thread, threads_run_c11, start);
+    if (status != thrd_success)
+        munmap(start, sizeof *start);
+    return status;
+}

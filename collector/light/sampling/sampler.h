@@ -1,0 +1,42 @@
+/* The sampling of threads, by timers or by hardware. */
+#ifndef LWP_COLLECTOR_LIGHT_SAMPLING_SAMPLER_H
+#define LWP_COLLECTOR_LIGHT_SAMPLING_SAMPLER_H
+
+#include "collector/light/own/thread.h"
+
+#include <signal.h>
+
+struct lwp_sampler_options {
+    double frequency;    /* Hz of thread CPU time; 0: automatic */
+    double max_overhead; /* share, 0.03 */
+    const char *timer;   /* LWP_ENV_TIMER */
+    bool hardware;       /* lwp_pmu_init was given events: nothing else samples */
+    bool all;            /* as often as its period says, unless that costs too much */
+    uint8_t verdicts;    /* enum lwps_verdict mask: what watches are for */
+};
+
+/* Once per process (again in the child of a fork). Installs the handler through the kernel's sigaction.
+ * False with a sentence in `note` when nothing can sample here; `note` may also say which fall-back is used. */
+bool lwp_sampler_init(const struct lwp_sampler_options *options, char *note, unsigned note_bytes);
+
+/* Starts and stops sampling thread `self->tid` (the calling thread, or another one of this process at start-up). */
+bool lwp_sampler_attach(struct lwp_thread *self);
+void lwp_sampler_refuse(void); /* counts a thread that is not sampled for want of files or memory */
+void lwp_sampler_detach(struct lwp_thread *self);
+
+/* In the child of a fork, before attaching again: forget the parent's events. */
+void lwp_sampler_forget(struct lwp_thread *self);
+
+/* Takes one sample: to be called by the signal handler for signals that are ours. */
+void lwp_sampler_handler(int signal, siginfo_t *info, void *ucontext);
+
+/* Whether a signal is one of ours; signals.c chains the others to the program's own handler. */
+bool lwp_sampler_owns(int signal, const siginfo_t *info);
+
+/* Writes what could not be sampled to the process's notes, at its end; returns the samples that the kernel lost. */
+uint64_t lwp_sampler_finish(void);
+
+/* The signals the sampler needs; the program must not be able to block or ignore them (0-ended). */
+const int *lwp_sampler_signals(void);
+
+#endif

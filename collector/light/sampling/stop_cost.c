@@ -1,0 +1,189 @@
+/* A stop is timed in a loop that does nothing else. In programs that work on memory it costs a multiple: the kernel's and,
+ * in a virtual machine, the hypervisor's way there and back are cold, and so are the program's caches afterwards. That
+ * cannot be seen from inside; the multiples are from comparing programs with and without stops (bench/cost measures
+ * the sum on every machine). How cold it is differs between programs and, with stops that come soon after others, within one:
+ * what a stop's first system call takes tells.
+ *
+ * An armed register costs other code nothing, but some of it runs far slower until it is disarmed, as was measured on two kinds
+ * of processors: on Zen (4 and 5) string instructions go byte by byte; on Sapphire Rapids short ones take 16 ns instead of 3,
+ * and stores of 64 bytes, or of 32 that are not aligned, 8 ns instead of 0.5. */
+#define _GNU_SOURCE
+#include "collector/light/sampling/stop_cost.h"
+
+#include "collector/light/own/debugger.h"
+#include "collector/light/watch/debug_registers.h"
+
+#include <signal.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+#include <x86intrin.h>
+
+/* Where it cannot be measured: what it is in virtual machines, hot. */
+enum { TRAP_NS = 20000, ASYNC_NS = 40000, POSIX_NS = 15000 };
+enum { COST_BYTES = 2048, SLOW_TIMES = 2 };
+static const double cold_sample = 2.5, cold_tick = 1.5 /* 1.15 in a loop of system calls */; /* times a hot trap */
+static const double cold_call = 0.8, cold_trap_least = 1.3, cold_trap_most = 4; /* likewise; the first times how cold its first call is */
+
+static uint64_t cost_trap = TRAP_NS, cost_switch, cost_call;
+static bool cost_strings, cost_stores;
+static volatile unsigned cost_hits;
+
+static void cost_handler(int signal)
+{
+    (void)signal;
+    cost_hits++;
+}
+
+static uint64_t cost_clock(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static void cost_measure_trap(volatile uint64_t *watched)
+{
+    enum { TIMES = 10 };
+    uint64_t least = UINT64_MAX;
+    cost_hits = 0;
+    for (int i = 0; i < TIMES; i++) {
+        uint64_t start = cost_clock();
+        *watched = start;
+        uint64_t took = cost_clock() - start;
+        least = took < least ? took : least;
+    }
+    if (cost_hits == TIMES)
+        cost_trap = least;
+}
+
+/* Ticks. */
+static void cost_measure_call(void)
+{
+    enum { TIMES = 10 };
+    uint64_t least = UINT64_MAX;
+    struct timespec now;
+    for (int i = 0; i < TIMES; i++) {
+        uint64_t start = __rdtsc();
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+        uint64_t took = __rdtsc() - start;
+        least = took < least ? took : least;
+    }
+    cost_call = least;
+}
+
+/* What a switch does to the timer is what stopping and starting it does. */
+static void cost_measure_switch(void)
+{
+    enum { TIMES = 5, PERIOD_NS = 50000 /* before the scheduler's own */ };
+    uint64_t least = UINT64_MAX;
+    struct lwp_timer *timer = lwp_timer_start(LWP_TIMER_SIGTRAP, (pid_t)syscall(SYS_gettid), PERIOD_NS);
+    for (int i = 0; timer && i < TIMES; i++) {
+        uint64_t start = cost_clock();
+        lwp_timer_halt(timer);
+        lwp_timer_run(timer);
+        uint64_t took = cost_clock() - start;
+        least = took < least ? took : least;
+    }
+    if (timer) {
+        lwp_timer_stop(timer);
+        cost_switch = least;
+    }
+}
+
+static void cost_copy(char *to, const char *from, size_t bytes)
+{
+    for (int i = 0; i < 16; i++) {
+        void *rdi = to;
+        const void *rsi = from;
+        size_t rcx = bytes;
+        __asm__ volatile("rep movsb" : "+D"(rdi), "+S"(rsi), "+c"(rcx) : : "memory");
+    }
+}
+
+static void cost_copy_short(char *to, const char *from)
+{
+    cost_copy(to, from, 64);
+}
+
+static void cost_copy_long(char *to, const char *from)
+{
+    cost_copy(to, from, COST_BYTES);
+}
+
+/* Aligned ones of 32 bytes are as fast as ever. */
+__attribute__((target("avx2"))) static void cost_store(char *to, const char *from)
+{
+    __m256i value = _mm256_loadu_si256((const __m256i *)from);
+    for (int i = 0; i < 16; i++)
+        *(volatile __m256i_u *)(to + 64 * (i & 3) + 3) = value;
+}
+
+/* Ticks. */
+static uint64_t cost_time(void (*work)(char *to, const char *from))
+{
+    enum { TIMES = 5 };
+    char from[COST_BYTES], to[COST_BYTES];
+    uint64_t least = UINT64_MAX;
+    memset(from, 0, sizeof from);
+    for (int i = 0; i < TIMES; i++) {
+        uint64_t start = __rdtsc();
+        work(to, from);
+        uint64_t took = __rdtsc() - start;
+        least = took < least ? took : least;
+    }
+    return least;
+}
+
+void lwp_stop_cost_measure(void)
+{
+    static volatile uint64_t watched;
+    struct lwp_debug_registers registers = {0};
+    struct sigaction quick = {.sa_handler = cost_handler}, before;
+    sigset_t mask;
+    if (lwp_debugger_is_here() || sigprocmask(SIG_BLOCK, NULL, &mask) || sigismember(&mask, SIGTRAP) ||
+        sigaction(SIGTRAP, &quick, &before))
+        return;
+    bool wide = __builtin_cpu_supports("avx2");
+    uint64_t short_copy = cost_time(cost_copy_short), long_copy = cost_time(cost_copy_long), store = wide ? cost_time(cost_store) : 0;
+    if (lwp_debug_arm(&registers, 0, LWP_DEBUG_ACCESS, (uint64_t)&watched, sizeof watched)) {
+        cost_strings = cost_time(cost_copy_short) > SLOW_TIMES * short_copy || cost_time(cost_copy_long) > SLOW_TIMES * long_copy;
+        cost_stores = wide && cost_time(cost_store) > SLOW_TIMES * store;
+        cost_measure_trap(&watched);
+    }
+    lwp_debug_close(&registers);
+    cost_measure_call();
+    cost_measure_switch();
+    sigaction(SIGTRAP, &before, NULL);
+}
+
+uint64_t lwp_stop_cost_sample(enum lwp_timer_kind kind)
+{
+    if (kind == LWP_TIMER_SIGTRAP)
+        return (uint64_t)((double)cost_trap * cold_sample);
+    return kind == LWP_TIMER_ASYNC ? 2 * ASYNC_NS : 2 * POSIX_NS;
+}
+
+uint64_t lwp_stop_cost_tick(void)
+{
+    return (uint64_t)((double)cost_trap * cold_tick);
+}
+
+uint64_t lwp_stop_cost_trap(uint64_t first_call)
+{
+    double cold = cost_call ? cold_call * (double)first_call / (double)cost_call : cold_trap_most;
+    cold = cold < cold_trap_least ? cold_trap_least : cold > cold_trap_most ? cold_trap_most : cold;
+    return (uint64_t)((double)cost_trap * cold);
+}
+
+uint64_t lwp_stop_cost_switch(void)
+{
+    return cost_switch;
+}
+
+bool lwp_stop_cost_slows(const struct lwp_insn *insn)
+{
+    enum { WIDE = 32 };
+    return insn->string ? cost_strings : cost_stores && insn->store && insn->vector && insn->bytes >= WIDE;
+}

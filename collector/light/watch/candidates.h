@@ -1,0 +1,35 @@
+/* Accesses to come that may be watched; those of which nothing was seen, counted by instruction and call path. */
+#ifndef LWP_COLLECTOR_LIGHT_WATCH_CANDIDATES_H
+#define LWP_COLLECTOR_LIGHT_WATCH_CANDIDATES_H
+
+#include "collector/light/own/thread.h"
+#include "format/record.h"
+
+/* The one that a sample chose. */
+struct lwp_candidate {
+    uint64_t time, weight; /* of the sample */
+    uint32_t context;      /* callers of the access's function */
+    struct lwps_access access;
+    uint8_t element; /* bytes of a floating point number, 0: none */
+};
+
+enum { LWP_CANDIDATE_SETS = 32, LWP_CANDIDATE_WAYS = 4 };
+
+struct lwp_candidates { /* zeroed: none */
+    struct lwps_candidates at[LWP_CANDIDATE_SETS][LWP_CANDIDATE_WAYS];
+};
+
+/* Whether these can be counted without writing down others that were counted of late. */
+bool lwp_candidates_room(struct lwp_candidates *candidates, const struct lwps_candidates *more);
+
+/* Some more of an instruction and call path. */
+void lwp_candidates_count(struct lwp_candidates *candidates, struct lwp_thread *self,
+                          const struct lwps_candidates *more);
+
+/* Before a watch of this instruction and call path is written: those counted until now come first. */
+void lwp_candidates_write_before(struct lwp_candidates *candidates, struct lwp_thread *self, uint64_t ip,
+                                 uint32_t context);
+
+void lwp_candidates_write(struct lwp_candidates *candidates, struct lwp_thread *self); /* all */
+
+#endif

@@ -1,0 +1,180 @@
+#define _GNU_SOURCE
+#include "collector/light/watch/debug_registers.h"
+
+#include "collector/env.h"
+#include "collector/light/own/own_files.h"
+#include "collector/light/own/process.h"
+#include "collector/light/own/timer.h"
+
+#include <fcntl.h>
+#include <linux/hw_breakpoint.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { SIGNAL_DATA = 0x6c777062, REFUSALS_MOST = 8, RETRY_EVERY = 1024, FDS_MOST = 1 << 16 };
+
+static bool registers_see_kernel;
+static uint64_t registers_given_up;               /* ns */
+static uint64_t registers_open[FDS_MOST / 64]; /* a bit for each descriptor of ours; whoever clears it closes it */
+
+static bool register_claim(int fd)
+{
+    uint64_t bit = (uint64_t)1 << fd % 64;
+    return __atomic_fetch_and(&registers_open[fd / 64], ~bit, __ATOMIC_SEQ_CST) & bit;
+}
+
+/* The program may have closed our descriptor and reused its number: the ioctl fails on its files. */
+static void register_close(int fd)
+{
+    if (register_claim(fd) && ioctl(fd, PERF_EVENT_IOC_DISABLE, 0) == 0)
+        close(fd);
+}
+
+static struct perf_event_attr register_attributes(unsigned which, enum lwp_debug_kind kind, uint64_t address,
+                                                  unsigned bytes)
+{
+    static const uint32_t types[] = {HW_BREAKPOINT_X, HW_BREAKPOINT_W, HW_BREAKPOINT_RW};
+    return (struct perf_event_attr){.size = sizeof(struct perf_event_attr),
+                                    .type = PERF_TYPE_BREAKPOINT,
+                                    .bp_type = types[kind],
+                                    .bp_addr = address,
+                                    .bp_len = kind == LWP_DEBUG_EXECUTE ? sizeof(long) : bytes,
+                                    .sample_period = 1,
+                                    .exclude_kernel = !registers_see_kernel,
+                                    .exclude_hv = 1,
+                                    .sigtrap = 1,
+                                    .remove_on_exec = 1,
+                                    .sig_data = SIGNAL_DATA + which};
+}
+
+static bool register_open(struct lwp_debug_registers *registers, unsigned which, struct perf_event_attr *attributes)
+{
+    int low = lwp_own_files_room() ? (int)syscall(SYS_perf_event_open, attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC) : -1;
+    if (low < 0)
+        return false;
+    int fd = lwp_own_files_raise(low);
+    if (fd < 0) {
+        close(low); /* the low numbers are the program's */
+        return false;
+    }
+    if (fd >= FDS_MOST) {
+        close(fd);
+        return false;
+    }
+    registers->at[which].fd = fd;
+    registers->at[which].open = true;
+    __atomic_fetch_or(&registers_open[fd / 64], (uint64_t)1 << fd % 64, __ATOMIC_SEQ_CST);
+    if (lwp_debug_given_up()) { /* meanwhile */
+        register_close(fd);
+        registers->at[which].open = false;
+    }
+    return registers->at[which].open;
+}
+
+/* A register whose descriptor the program has closed went with it. */
+static bool register_is_there(struct lwp_debug_registers *registers, unsigned which)
+{
+    uint64_t id;
+    if (registers->at[which].open && ioctl(registers->at[which].fd, PERF_EVENT_IOC_ID, &id)) {
+        register_claim(registers->at[which].fd);
+        registers->at[which].open = false;
+    }
+    return registers->at[which].open;
+}
+
+void lwp_debug_init(void)
+{
+    static uint64_t never;
+    const char *forced = getenv(LWP_ENV_WATCH_KERNEL);
+    registers_see_kernel = true;
+    struct perf_event_attr attributes = register_attributes(0, LWP_DEBUG_ACCESS, (uint64_t)&never, sizeof never);
+    attributes.disabled = 1;
+    int fd = (int)syscall(SYS_perf_event_open, &attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+    registers_see_kernel = fd >= 0 && !(forced && forced[0] == '0');
+    if (fd >= 0)
+        close(fd);
+}
+
+bool lwp_debug_sees_kernel(void)
+{
+    return registers_see_kernel;
+}
+
+bool lwp_debug_arm(struct lwp_debug_registers *registers, unsigned which, enum lwp_debug_kind kind, uint64_t address,
+                   unsigned bytes)
+{
+    if (lwp_debug_given_up())
+        return false;
+    if (registers->refusals >= REFUSALS_MOST && ++registers->refusals % RETRY_EVERY)
+        return false;
+    /* changed and enabled in one go: an event whose new attributes are not `disabled` starts at once */
+    struct perf_event_attr attributes = register_attributes(which, kind, address, bytes);
+    bool set = registers->at[which].open && ioctl(registers->at[which].fd, PERF_EVENT_IOC_MODIFY_ATTRIBUTES, &attributes) == 0;
+    if (!set && !register_is_there(registers, which))
+        set = register_open(registers, which, &attributes);
+    registers->at[which].armed = registers->at[which].open; /* also when refused: the kernel switches on again what it
+                                                               could not change */
+    registers->at[which].data = set && kind != LWP_DEBUG_EXECUTE;
+    if (set) {
+        registers->refusals = 0;
+        return true;
+    }
+    lwp_debug_disarm(registers, which);
+    if (registers->refusals < REFUSALS_MOST)
+        registers->refusals++;
+    return false;
+}
+
+void lwp_debug_disarm(struct lwp_debug_registers *registers, unsigned which)
+{
+    if (registers->at[which].armed && !lwp_debug_given_up())
+        ioctl(registers->at[which].fd, PERF_EVENT_IOC_DISABLE, 0);
+    registers->at[which].armed = registers->at[which].data = false;
+}
+
+void lwp_debug_is_on(struct lwp_debug_registers *registers, unsigned which)
+{
+    registers->at[which].armed = registers->at[which].open;
+}
+
+void lwp_debug_close(struct lwp_debug_registers *registers)
+{
+    for (unsigned i = 0; i < LWP_DEBUG_REGISTERS; i++)
+        if (registers->at[i].open)
+            register_close(registers->at[i].fd);
+    *registers = (struct lwp_debug_registers){0};
+}
+
+void lwp_debug_forget(struct lwp_debug_registers *registers)
+{
+    uint64_t id;
+    for (unsigned i = 0; i < LWP_DEBUG_REGISTERS; i++)
+        if (registers->at[i].open && register_claim(registers->at[i].fd) &&
+            ioctl(registers->at[i].fd, PERF_EVENT_IOC_ID, &id) == 0)
+            close(registers->at[i].fd);
+    *registers = (struct lwp_debug_registers){0};
+}
+
+void lwp_debug_give_up(void)
+{
+    uint64_t ours = 0;
+    __atomic_compare_exchange_n(&registers_given_up, &ours, lwp_clock(CLOCK_MONOTONIC), false, __ATOMIC_SEQ_CST,
+                                __ATOMIC_SEQ_CST);
+    for (unsigned i = 0; i < FDS_MOST / 64; i++)
+        for (uint64_t open; (open = __atomic_load_n(&registers_open[i], __ATOMIC_SEQ_CST));)
+            register_close((int)(i * 64 + (unsigned)__builtin_ctzll(open)));
+}
+
+uint64_t lwp_debug_given_up(void)
+{
+    return __atomic_load_n(&registers_given_up, __ATOMIC_SEQ_CST);
+}
+
+int lwp_debug_sender(int signal, const siginfo_t *info)
+{
+    uint64_t data = signal == SIGTRAP ? lwp_timer_perf_data(info) : 0;
+    return data >= SIGNAL_DATA && data < SIGNAL_DATA + LWP_DEBUG_REGISTERS ? (int)(data - SIGNAL_DATA) : -1;
+}

@@ -1,0 +1,49 @@
+/* The four hardware debug registers of a thread, as perf breakpoint events: each stops the thread just before an
+ * instruction or just after an access to an address. Opened when first used, aimed again for 1 us each time. */
+#ifndef LWP_COLLECTOR_LIGHT_WATCH_DEBUG_REGISTERS_H
+#define LWP_COLLECTOR_LIGHT_WATCH_DEBUG_REGISTERS_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { LWP_DEBUG_REGISTERS = 4 };
+
+enum lwp_debug_kind {
+    LWP_DEBUG_EXECUTE, /* before the instruction at the address runs */
+    LWP_DEBUG_WRITE,   /* after a store to any of the bytes */
+    LWP_DEBUG_ACCESS,  /* after a load or store of any of the bytes */
+};
+
+struct lwp_debug_registers { /* zeroed: none open */
+    struct {
+        int fd;
+        bool open, armed, data; /* data: on an access, not an instruction */
+    } at[LWP_DEBUG_REGISTERS];
+    uint32_t refusals; /* in a row: taken by a debugger, not permitted */
+};
+
+/* Once a process: whether accesses by the kernel on the thread's behalf (system calls) can be seen, too. */
+void lwp_debug_init(void);
+bool lwp_debug_sees_kernel(void);
+
+/* Aims register `which` of the calling thread and switches it on. `bytes`: 1, 2, 4 or 8, aligned. False: not possible
+ * here and now; after a few refusals it is tried rarely. */
+bool lwp_debug_arm(struct lwp_debug_registers *registers, unsigned which, enum lwp_debug_kind kind, uint64_t address,
+                   unsigned bytes);
+void lwp_debug_disarm(struct lwp_debug_registers *registers, unsigned which);
+
+/* Register `which` stopped the thread, so it is on, whatever was believed: prctl(PR_TASK_PERF_EVENTS_ENABLE) switches on all. */
+void lwp_debug_is_on(struct lwp_debug_registers *registers, unsigned which);
+
+void lwp_debug_close(struct lwp_debug_registers *registers);
+void lwp_debug_forget(struct lwp_debug_registers *registers); /* in the child of a fork: the events are the parent's */
+
+/* Any thread: all registers of all threads go, and none is armed again in this process, nor in children of a fork. */
+void lwp_debug_give_up(void);
+uint64_t lwp_debug_given_up(void); /* when, CLOCK_MONOTONIC ns; 0: they are ours */
+
+/* Which register sent the signal, or -1. */
+int lwp_debug_sender(int signal, const siginfo_t *info);
+
+#endif
