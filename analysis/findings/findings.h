@@ -1,4 +1,4 @@
-/* One ranked list over all advice. */
+/* What was found, and one ranked list over all advice. */
 #ifndef LWP_ANALYSIS_FINDINGS_FINDINGS_H
 #define LWP_ANALYSIS_FINDINGS_FINDINGS_H
 
@@ -19,10 +19,21 @@ struct lwp_findings {
     size_t count;
 };
 
-/* `regroups`, `redundancies`, `together`, `tips` (with `locality`) NULL: not looked at. */
-void lwp_findings_rank(struct lwp_profile *profile, const struct lwp_splits *splits,
-                       const struct lwp_regroups *regroups, const struct lwp_redundancies *redundancies,
-                       const struct lwp_thread_findings *together, const struct lwp_locality *locality,
-                       const struct lwp_locality_tips *tips, struct lwp_findings *findings);
+/* All that is asked of a profile: each question's answer. Zero: nothing was found. */
+struct lwp_answers {
+    struct lwp_splits splits;
+    struct lwp_regroups regroups;
+    struct lwp_redundancies redundancies;
+    struct lwp_thread_findings threads;
+    struct lwp_locality locality;
+    struct lwp_locality_tips tips;
+    struct lwp_findings findings;
+};
+
+/* Fills `findings` from all other answers. Two findings never contradict each other. */
+void lwp_findings_rank(struct lwp_profile *profile, struct lwp_answers *answers);
+
+/* What the reader should know of the run: how it was measured, what that leaves open, and modules without names or types. */
+void lwp_findings_notes(struct lwp_profile *profile, const struct lwp_answers *answers);
 
 #endif

@@ -2,15 +2,8 @@
  * analysis.json is written aside and renamed, so that no reader ever sees half of it. */
 #include "analysis/json/analyze.h"
 
-#include "analysis/advice/gain/gain_model.h"
 #include "analysis/advice/layout/layout_replay.h"
-#include "analysis/advice/layout/regroup.h"
-#include "analysis/advice/layout/split.h"
-#include "analysis/advice/locality/locality_advice.h"
-#include "analysis/advice/redundancy/redundancy.h"
 #include "analysis/elements/elements.h"
-#include "analysis/findings/findings.h"
-#include "analysis/findings/module_notes.h"
 #include "analysis/json/json.h"
 #include "analysis/load/access_widths.h"
 #include "analysis/load/load.h"
@@ -31,59 +24,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static void analyze_notes(struct lwp_profile *profile)
-{
-    double cpu = (double)(profile->user_ns + profile->system_ns);
-    if (profile->samples == 0 && !profile->flows.measured)
-        lwp_profile_note(profile,
-                         "No samples were taken: the program ran too briefly or hardly used the processor. Let "
-                         "it run for a few seconds of CPU time, or sample faster (lwp collect -F).");
-    else if (profile->samples && profile->samples < 300)
-        lwp_profile_note(profile,
-                         "Only %llu samples were taken: shares are rough. Let the program run longer or sample "
-                         "faster (lwp collect -F).",
-                         (unsigned long long)profile->samples);
-    if (cpu > 0 && (double)profile->system_ns > 0.15 * cpu && profile->engine == 1)
-        lwp_profile_note(
-            profile,
-            "%.0f %% of the CPU time was spent in the kernel (page faults, system calls); it counts for the "
-            "code that was running around it.",
-            100 * (double)profile->system_ns / cpu);
-    if (profile->watched.beyond)
-        lwp_profile_note(profile, "There were too many different pairs of accesses: of those that came last nothing is told.");
-    if (profile->engine == LWPS_ENGINE_EXACT)
-        lwp_profile_note(profile, "The program ran under Valgrind, one thread at a time and many times slower: times are those of that run.");
-    if (profile->engine == LWPS_ENGINE_EXACT && profile->samples)
-        lwp_profile_note(profile,
-                         "Weights are cycles of a model of this machine's caches, fed with the accesses of the windows traced "
-                         "(lwp collect --window); they do not depend on how busy the machine was.");
-    if (!lwp_gain_known(profile))
-        lwp_profile_note(profile,
-                         "Events were counted, not time: which data they fell on is known, what another layout would save "
-                         "is not, so none is advised.");
-    if (profile->weight_unit == LWPS_WEIGHT_CYCLES)
-        lwp_profile_note(profile,
-                         "Weights are latencies: shares and expected speed-ups are of the time that accesses took. How much "
-                         "of the run that is, this engine does not measure.");
-    if (profile->unknown_weight > 0.1 * profile->total.weight)
-        lwp_profile_note(profile, "For %.0f %% of the weight it could not be told which instruction it belongs to.",
-                         100 * profile->unknown_weight / profile->total.weight);
-    double lost = 0;
-    for (size_t i = 0; i < profile->object_count; i++)
-        if (profile->objects[i].kind == LWP_OBJECT_UNKNOWN)
-            lost += profile->objects[i].weight.weight;
-    if (lost > 0.1 * profile->total.weight)
-        lwp_profile_note(profile,
-                         "%.0f %% of the weight is on accesses whose address or owner could not be told; other "
-                         "objects may be hotter than they look.",
-                         100 * lost / profile->total.weight);
-    if (!profile->machine.line_bytes || !profile->machine.l2_bytes)
-        lwp_profile_note(profile,
-                         "The machine's caches are not known: 64-byte lines, 1 MiB of L2 and 16 MiB of L3 were "
-                         "assumed.");
-    lwp_module_notes(profile);
-}
 
 static int analyze_write(json_t *root, const char *path, struct lwp_error *err)
 {
@@ -168,18 +108,41 @@ void lwp_analyze_jobs(unsigned jobs)
     analyze_jobs = jobs;
 }
 
+/* The questions in an order in which each finds the answers it needs. */
+static void analyze_ask(struct lwp_profile *profile, struct lwp_answers *answers)
+{
+    lwp_communication_counts_place(profile);
+    lwp_regions_merge(profile);
+    double adopted = lwp_streams_adopt(profile, lwp_objects_unowned(profile));
+    if (adopted > 0.02 * profile->total.weight)
+        lwp_profile_note(profile, "%.0f %% of the weight is on small blocks that were not recorded one by one; it was given to the "
+                                  "pool which the same instructions use otherwise.", 100 * adopted / profile->total.weight);
+    lwp_regions_deal_out(profile);
+    lwp_streams_link(profile);
+    lwp_access_widths_decode(profile);
+    lwp_elements_find(profile);
+    lwp_elements_notes(profile);
+    lwp_split_advise(profile, &answers->splits);
+    lwp_regroup_advise(profile, &answers->splits, &answers->regroups);
+    lwp_layout_replay(profile, &answers->splits, &answers->regroups);
+    lwp_redundancy_find(profile, &answers->redundancies);
+    lwp_counted_communication_find(profile, &answers->threads.exchange);
+    lwp_communication_advise(profile, &answers->threads.exchange, &answers->threads.tips);
+    lwp_sampled_communication_find(profile, &answers->threads.communication);
+    lwp_sharing_find(profile, &answers->threads.sharings);
+    lwp_locality_find(profile, &answers->locality);
+    lwp_locality_notes(profile);
+    lwp_locality_advise(profile, &answers->locality, lwp_regroup_members(profile, &answers->regroups), &answers->tips);
+    lwp_findings_rank(profile, answers);
+    lwp_findings_notes(profile, answers);
+}
+
 /* `out_dir`: NULL, or the folder whose run.json is to name `dirs`. */
 static int analyze_all(const char *const *dirs, size_t count, const char *out_path, const char *out_dir,
                        struct lwp_error *err)
 {
     struct lwp_profile profile;
-    struct lwp_splits splits;
-    struct lwp_regroups regroups;
-    struct lwp_redundancies redundancies;
-    struct lwp_thread_findings together;
-    struct lwp_locality locality;
-    struct lwp_locality_tips tips;
-    struct lwp_findings findings;
+    struct lwp_answers answers = {0};
     char path[4096];
     if (!out_path) {
         if (snprintf(path, sizeof path, "%s/analysis.json", dirs[0]) >= (int)sizeof path)
@@ -193,35 +156,9 @@ static int analyze_all(const char *const *dirs, size_t count, const char *out_pa
     if (status || !lwp_ranks_first())
         goto out;
     lwp_log_progress("analysing");
-    lwp_communication_counts_place(&profile);
-    lwp_regions_merge(&profile);
-    double adopted = lwp_streams_adopt(&profile, lwp_objects_unowned(&profile));
-    if (adopted > 0.02 * profile.total.weight)
-        lwp_profile_note(
-            &profile,
-            "%.0f %% of the weight is on small blocks that were not recorded one by one; it was given to the "
-            "pool which the same instructions use otherwise.",
-            100 * adopted / profile.total.weight);
-    lwp_regions_deal_out(&profile);
-    lwp_streams_link(&profile);
-    lwp_access_widths_decode(&profile);
-    lwp_elements_find(&profile);
-    lwp_elements_notes(&profile);
-    lwp_split_advise(&profile, &splits);
-    lwp_regroup_advise(&profile, &splits, &regroups);
-    lwp_layout_replay(&profile, &splits, &regroups);
-    lwp_redundancy_find(&profile, &redundancies);
-    lwp_counted_communication_find(&profile, &together.exchange);
-    lwp_communication_advise(&profile, &together.exchange, &together.tips);
-    lwp_sampled_communication_find(&profile, &together.communication);
-    lwp_sharing_find(&profile, &together.sharings);
-    lwp_locality_find(&profile, &locality);
-    lwp_locality_notes(&profile);
-    lwp_locality_advise(&profile, &locality, lwp_regroup_members(&profile, &regroups), &tips);
-    lwp_findings_rank(&profile, &splits, &regroups, &redundancies, &together, &locality, &tips, &findings);
-    analyze_notes(&profile);
-    json_t *root = lwp_json_build(&profile, &splits, &regroups, &redundancies, &together, &locality, &findings);
-    lwp_regroup_free(&regroups);
+    analyze_ask(&profile, &answers);
+    json_t *root = lwp_json_build(&profile, &answers);
+    lwp_regroup_free(&answers.regroups);
     lwp_log_progress(NULL);
     status = analyze_write_all(&profile, root, dirs, count, out_path, out_dir, err);
     json_decref(root);

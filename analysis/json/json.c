@@ -1,61 +1,66 @@
-/* analysis.json: ids are indices into its arrays, so everything listed is numbered here first. Only objects, loops and
- * contexts worth showing are listed. What this version does not measure is null, and a note says so. */
+/* analysis.json: ids are indices into its arrays, so what is listed is numbered when it is first referred to. Only objects,
+ * loops and contexts worth showing are listed. What this run did not measure is null, and a note says so. */
 #include "analysis/json/json_parts.h"
 
 #include "config.h"
 
-static json_t *json_finding(const struct lwp_finding *finding)
+static json_t *json_contexts(struct lwp_json_tables *tables)
 {
-    json_t *gain = finding->low > 0 ? json_pack("[o,o]", lwp_json_share(finding->low), lwp_json_share(finding->high))
-                                    : json_null();
-    return json_pack("{s:o,s:s,s:o,s:s,s:o,s:o,s:{s:i},s:o}", "id", lwp_json_text(finding->id), "kind", finding->kind,
-                     "title", lwp_json_text(finding->title), "severity", finding->severity, "share",
-                     lwp_json_share(finding->share), "expected_speedup", gain, "refs", finding->kind,
-                     (int)finding->index, "next_step", lwp_json_text(finding->next_step));
+    return json_incref(tables->contexts); /* the parts after it go on adding to it */
 }
 
-json_t *lwp_json_build(struct lwp_profile *profile, const struct lwp_splits *splits,
-                       const struct lwp_regroups *regroups, const struct lwp_redundancies *redundancies,
-                       const struct lwp_thread_findings *together, const struct lwp_locality *locality,
-                       const struct lwp_findings *findings)
+static json_t *json_loops(struct lwp_json_tables *tables)
 {
-    struct lwp_json_tables tables = {.profile = profile,
-                                     .contexts = json_array(),
-                                     .loops = json_array(),
-                                     .context_ids = lwp_map_new(),
-                                     .region_ids = lwp_map_new()};
-    if (!locality || !locality->measured)
-        lwp_profile_note(profile, "Reuse distances and what caches keep were not looked for: that takes a full trace "
-                                  "(lwp collect -e exact --detect locality).");
-    if (!profile->watched.origin_count)
-        lwp_profile_note(profile,
-                         "Redundant stores and loads were not looked for: not asked for (lwp collect --detect), or "
-                         "not possible with this engine, or no hardware breakpoint was to be had (lwp doctor).");
+    return json_incref(tables->loops);
+}
+
+static json_t *json_findings(struct lwp_json_tables *tables)
+{
+    const struct lwp_findings *findings = &tables->answers->findings;
+    json_t *list = json_array();
+    for (size_t i = 0; i < findings->count; i++) {
+        const struct lwp_finding *finding = &findings->findings[i];
+        json_t *gain = finding->low > 0 ? json_pack("[o,o]", lwp_json_share(finding->low), lwp_json_share(finding->high)) : json_null();
+        json_array_append_new(list, json_pack("{s:o,s:s,s:o,s:s,s:o,s:o,s:{s:i},s:o}", "id", lwp_json_text(finding->id), "kind", finding->kind,
+                                              "title", lwp_json_text(finding->title), "severity", finding->severity, "share",
+                                              lwp_json_share(finding->share), "expected_speedup", gain, "refs", finding->kind,
+                                              (int)finding->index, "next_step", lwp_json_text(finding->next_step)));
+    }
+    return list;
+}
+
+/* In this order, which is also the order of the ids. */
+static const struct {
+    const char *key;
+    json_t *(*build)(struct lwp_json_tables *tables);
+} parts[] = {
+    {"run", lwp_json_run},
+    {"types", lwp_json_types},
+    {"modules", lwp_json_modules},
+    {"contexts", json_contexts},
+    {"loops", json_loops},
+    {"objects", lwp_json_objects},
+    {"splits", lwp_json_splits},
+    {"regroups", lwp_json_regroups},
+    {"kept_apart", lwp_json_kept_apart},
+    {"redundancy_totals", lwp_json_redundancy_totals},
+    {"redundancies", lwp_json_redundancies},
+    {"communication", lwp_json_communication},
+    {"sharing", lwp_json_sharing},
+    {"locality", lwp_json_locality},
+    {"findings", json_findings},
+};
+
+json_t *lwp_json_build(struct lwp_profile *profile, const struct lwp_answers *answers)
+{
+    struct lwp_json_tables tables = {.profile = profile, .answers = answers, .contexts = json_array(), .loops = json_array(),
+                                     .context_ids = lwp_map_new(), .region_ids = lwp_map_new()};
+    json_t *root = json_pack("{s:s,s:s,s:s}", "schema", "lwp-analysis", "version", "1.0", "lwp_version", LWP_VERSION);
     lwp_json_hot_loops(&tables);
-    json_t *objects = lwp_json_objects(&tables, splits, regroups), *advice = json_array(), *list = json_array();
-    for (size_t i = 0; i < splits->count; i++)
-        json_array_append_new(advice, lwp_json_split(&tables, &splits->splits[i]));
-    for (size_t i = 0; i < findings->count; i++)
-        json_array_append_new(list, json_finding(&findings->findings[i]));
-    json_t *root = json_object();
-    json_object_set_new(root, "schema", json_string("lwp-analysis"));
-    json_object_set_new(root, "version", json_string("1.0"));
-    json_object_set_new(root, "lwp_version", json_string(LWP_VERSION));
-    json_object_set_new(root, "run", lwp_json_run(profile));
-    json_object_set_new(root, "types", lwp_json_types(profile));
-    json_object_set_new(root, "modules", lwp_json_modules(profile));
-    json_object_set_new(root, "contexts", tables.contexts);
-    json_object_set_new(root, "loops", tables.loops);
-    json_object_set_new(root, "objects", objects);
-    json_object_set_new(root, "splits", advice);
-    lwp_json_regroups(&tables, regroups, root);
-    lwp_json_redundancies(&tables, redundancies, root);
-    json_object_set_new(root, "communication",
-                        together && together->exchange.measured ? lwp_json_exchange(&tables, &together->exchange, &together->tips)
-                        : together ? lwp_json_communication(&together->communication) : json_null());
-    json_object_set_new(root, "sharing", together ? lwp_json_sharing(&tables, together) : json_null());
-    json_object_set_new(root, "locality", lwp_json_locality(&tables, locality));
-    json_object_set_new(root, "findings", list);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        json_object_set_new(root, parts[i].key, parts[i].build(&tables));
+    json_decref(tables.contexts);
+    json_decref(tables.loops);
     lwp_map_free(tables.context_ids);
     lwp_map_free(tables.region_ids);
     return root;

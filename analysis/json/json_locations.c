@@ -7,12 +7,9 @@ enum { LOOPS_LISTED = 1000, FRAMES_LISTED = 128 };
 
 json_t *lwp_json_frame(const struct lwp_frame *frame, uint32_t module, uint64_t address)
 {
-    json_t *json = json_pack("{s:o,s:o,s:o,s:o,s:b}", "function", lwp_json_text(frame->function), "file",
-                             lwp_json_text(frame->file), "line", lwp_json_known(frame->line), "module",
-                             lwp_json_id(module), "inlined", frame->inlined);
-    if (!frame->function && module != LWP_NONE)
-        json_object_set_new(json, "address", lwp_json_count(address));
-    return json;
+    return lwp_json_new("function", lwp_json_text(frame->function), "file", lwp_json_text(frame->file), "line", lwp_json_known(frame->line),
+                        "module", lwp_json_id(module), "inlined", json_boolean(frame->inlined), "address",
+                        !frame->function && module != LWP_NONE ? lwp_json_count(address) : NULL, NULL);
 }
 
 json_t *lwp_json_context(struct lwp_json_tables *tables, uint32_t context)
@@ -27,20 +24,19 @@ json_t *lwp_json_context(struct lwp_json_tables *tables, uint32_t context)
     json_t *frames = json_array();
     for (uint32_t at = context; at && json_array_size(frames) < FRAMES_LISTED; at = profile->contexts[at].parent) {
         const struct lwp_context_node *node = &profile->contexts[at];
-        const struct lwp_symbolized *place =
+        const struct lwp_symbolized *code =
             node->module == LWP_NONE ? NULL : lwp_code_symbolize(profile->code, node->module, node->address);
-        if (!place || !place->frame_count) {
-            json_array_append_new(frames, lwp_json_frame(&(struct lwp_frame){0}, node->module, node->address));
-            continue;
+        struct lwp_frame whole = {0};
+        uint32_t count = code ? code->frame_count : 0;
+        if (count && node->is_function) { /* the function as a whole: no line */
+            whole = code->frames[count - 1];
+            whole.line = 0;
         }
-        if (node->is_function) { /* the function as a whole: no line */
-            struct lwp_frame frame = place->frames[place->frame_count - 1];
-            frame.line = 0;
-            json_array_append_new(frames, lwp_json_frame(&frame, node->module, node->address));
-            continue;
-        }
-        for (uint32_t i = 0; i < place->frame_count; i++)
-            json_array_append_new(frames, lwp_json_frame(&place->frames[i], node->module, node->address));
+        if (!count || node->is_function)
+            json_array_append_new(frames, lwp_json_frame(&whole, node->module, node->address));
+        else
+            for (uint32_t i = 0; i < count; i++)
+                json_array_append_new(frames, lwp_json_frame(&code->frames[i], node->module, node->address));
     }
     uint32_t id = (uint32_t)json_array_size(tables->contexts);
     json_array_append_new(tables->contexts, json_pack("{s:o}", "frames", frames));
@@ -61,12 +57,11 @@ static json_t *json_loop(struct lwp_json_tables *tables, uint32_t index, int dep
     *lwp_map_at(tables->region_ids, index) = id;
     json_array_append_new(
         tables->loops,
-        json_pack("{s:s,s:I,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "kind", region->is_function ? "function" : "loop",
-                  "address", (json_int_t)(region->address & INT64_MAX), "function", lwp_json_text(region->function),
-                  "file", lwp_json_text(region->file), "first_line", lwp_json_known(region->first_line), "last_line",
-                  lwp_json_known(region->last_line), "parent", parent, "module", lwp_json_id(region->module), "share",
-                  lwp_json_share(lwp_share_of(&region->weight, &profile->total).value), "samples",
-                  lwp_json_count(region->weight.samples)));
+        lwp_json_new("kind", json_string(region->is_function ? "function" : "loop"), "address", json_integer((json_int_t)(region->address & INT64_MAX)),
+                     "function", lwp_json_text(region->function), "file", lwp_json_text(region->file), "first_line",
+                     lwp_json_known(region->first_line), "last_line", lwp_json_known(region->last_line), "parent", parent, "module",
+                     lwp_json_id(region->module), "share", lwp_json_share(lwp_share_of(&region->weight, &profile->total).value), "samples",
+                     lwp_json_count(region->weight.samples), NULL));
     return json_integer(id);
 }
 

@@ -33,7 +33,7 @@ static double json_accesses_in(const struct lwp_profile *profile, const struct l
     return accesses;
 }
 
-/* The members of a member that is a struct, as far as they were seen used. */
+/* The members of a member that is a struct, as far as they were seen used; NULL: none. */
 static json_t *json_parts(const struct lwp_profile *profile, const struct lwp_layout *layout,
                           const struct lwp_layout_field *field)
 {
@@ -47,13 +47,14 @@ static json_t *json_parts(const struct lwp_profile *profile, const struct lwp_la
             const struct lwp_field *part = &all->items[p];
             double accesses = json_accesses_in(profile, layout, part->offset, part->bytes);
             if (accesses >= 0.5)
-                json_array_append_new(parts,
-                                      json_pack("{s:o,s:o,s:o,s:o}", "offset", lwp_json_count(part->offset), "bytes",
-                                                lwp_json_count(part->bytes), "name", lwp_json_text(part->name),
-                                                "samples", lwp_json_count((uint64_t)(accesses + 0.5))));
+                json_array_append_new(parts, lwp_json_new("offset", lwp_json_count(part->offset), "bytes", lwp_json_count(part->bytes), "name",
+                                                          lwp_json_text(part->name), "samples", lwp_json_count((uint64_t)(accesses + 0.5)), NULL));
         }
     }
-    return parts;
+    if (json_array_size(parts))
+        return parts;
+    json_decref(parts);
+    return NULL;
 }
 
 static json_t *json_fields(const struct lwp_profile *profile, const struct lwp_layout *layout)
@@ -61,18 +62,20 @@ static json_t *json_fields(const struct lwp_profile *profile, const struct lwp_l
     json_t *fields = json_array();
     for (size_t f = 0; f < layout->field_count; f++) {
         const struct lwp_layout_field *field = &layout->fields[f];
-        json_t *one = json_pack("{s:o,s:o,s:o,s:o,s:o,s:o}", "offset", lwp_json_count(field->offset), "bytes",
-                                lwp_json_count(field->bytes), "name", lwp_json_text(field->name), "share",
-                                lwp_json_share(field->observed / profile->total.weight), "loop_share",
-                                lwp_json_share(field->weight / profile->total.weight), "samples",
-                                lwp_json_count(field->accesses));
-        json_t *parts = json_parts(profile, layout, field);
-        if (json_array_size(parts))
-            json_object_set(one, "parts", parts);
-        json_decref(parts);
-        json_array_append_new(fields, one);
+        json_array_append_new(fields, lwp_json_new("offset", lwp_json_count(field->offset), "bytes", lwp_json_count(field->bytes), "name",
+                                                   lwp_json_text(field->name), "share", lwp_json_share(field->observed / profile->total.weight),
+                                                   "loop_share", lwp_json_share(field->weight / profile->total.weight), "samples",
+                                                   lwp_json_count(field->accesses), "parts", json_parts(profile, layout, field), NULL));
     }
     return fields;
+}
+
+/* A loop's part in an object. */
+static json_t *json_use(struct lwp_json_tables *tables, uint32_t region, double weight, uint64_t stride, json_t *offsets, json_t *fields,
+                        uint64_t accesses)
+{
+    return lwp_json_new("loop", lwp_json_loop(tables, region), "share", lwp_json_share(weight / tables->profile->total.weight), "stride",
+                        lwp_json_known(stride), "offsets", offsets, "fields", fields, "samples", lwp_json_count(accesses), NULL);
 }
 
 static json_t *json_object_loops(struct lwp_json_tables *tables, const struct lwp_layout *layout)
@@ -88,11 +91,7 @@ static json_t *json_object_loops(struct lwp_json_tables *tables, const struct lw
                 json_array_append_new(offsets, lwp_json_count(layout->fields[f].offset));
                 json_array_append_new(names, lwp_json_text(layout->fields[f].name));
             }
-        json_array_append_new(loops,
-                              json_pack("{s:o,s:o,s:o,s:o,s:o,s:o}", "loop", lwp_json_loop(tables, loop->region),
-                                        "share", lwp_json_share(loop->weight.weight / tables->profile->total.weight),
-                                        "stride", lwp_json_known(loop->stride), "offsets", offsets, "fields", names,
-                                        "samples", lwp_json_count(loop->accesses)));
+        json_array_append_new(loops, json_use(tables, loop->region, loop->weight.weight, loop->stride, offsets, names, loop->accesses));
     }
     return loops;
 }
@@ -129,11 +128,7 @@ static json_t *json_plain_loops(struct lwp_json_tables *tables, uint32_t index)
     }
     json_t *loops = json_array();
     for (size_t i = 0; i < count; i++)
-        json_array_append_new(loops,
-                              json_pack("{s:o,s:o,s:o,s:[],s:[],s:o}", "loop", lwp_json_loop(tables, rows[i].region),
-                                        "share", lwp_json_share(rows[i].weight / profile->total.weight), "stride",
-                                        lwp_json_known(rows[i].stride), "offsets", "fields", "samples",
-                                        lwp_json_count(rows[i].accesses)));
+        json_array_append_new(loops, json_use(tables, rows[i].region, rows[i].weight, rows[i].stride, json_array(), json_array(), rows[i].accesses));
     return loops;
 }
 
@@ -155,44 +150,27 @@ static json_t *json_declared(const struct lwp_object *object)
     return json_pack("{s:o,s:i}", "file", lwp_json_text(object->type->file), "line", (int)object->type->line);
 }
 
-static json_t *json_one_object(struct lwp_json_tables *tables, const struct lwp_splits *splits, uint32_t index)
+static json_t *json_one_object(struct lwp_json_tables *tables, uint32_t index)
 {
     static const char *const kinds[] = {"heap", "static", "stack", "mmap", "unknown"};
     struct lwp_profile *profile = tables->profile;
     const struct lwp_object *object = &profile->objects[index];
-    const struct lwp_layout *layout = splits->of_object[index];
-    struct lwp_share share = lwp_share_of(&object->weight, &profile->total);
-    struct lwp_share stall = lwp_share_of(&object->weight, &profile->stalled);
-    json_t *json = json_object();
-    json_object_set_new(json, "kind", json_string(kinds[object->kind]));
-    json_object_set_new(json, "name", lwp_json_text(lwp_objects_name(profile, index)));
-    json_object_set_new(json, "type", lwp_json_text(object->type ? object->type->name : NULL));
-    json_object_set_new(json, "declared", json_declared(object));
-    json_object_set_new(json, "bytes", lwp_json_known(object->bytes));
-    json_object_set_new(json, "element_bytes", lwp_json_known(object->element_bytes));
-    json_object_set_new(json, "element_probability",
-                        object->element_bytes ? lwp_json_share(object->element_probability) : json_null());
-    json_object_set_new(json, "element_start", lwp_json_count(object->element_start));
-    json_object_set_new(json, "elements",
-                        lwp_json_known(lwp_element_count(object)));
-    json_object_set_new(json, "allocations", lwp_json_known(object->allocations));
-    json_object_set_new(json, "context", lwp_json_context(tables, object->context));
-    json_object_set_new(json, "common_context", lwp_json_context(tables, object->common));
-    json_object_set_new(json, "site", json_site(profile, object));
-    json_object_set_new(json, "module", lwp_json_id(object->module));
-    json_object_set_new(json, "share", lwp_json_share(share.value));
-    json_object_set_new(json, "share_ci", json_pack("[o,o]", lwp_json_share(share.low), lwp_json_share(share.high)));
-    json_object_set_new(json, "stall_share", lwp_json_share(stall.value));
-    json_object_set_new(json, "time_share",
-                        lwp_json_share(fmin(1, object->time_weight / fmax(1, profile->total.weight))));
-    json_object_set_new(json, "samples", lwp_json_count(object->weight.samples));
-    json_object_set_new(json, "accesses", lwp_json_count(object->accesses));
-    json_object_set_new(json, "loads", lwp_json_count(object->loads));
-    json_object_set_new(json, "stores", lwp_json_count(object->stores));
-    json_object_set_new(json, "single", json_boolean(object->single));
-    json_object_set_new(json, "fields", layout ? json_fields(profile, layout) : json_array());
-    json_object_set_new(json, "loops", layout ? json_object_loops(tables, layout) : json_plain_loops(tables, index));
-    return json;
+    const struct lwp_layout *layout = tables->answers->splits.of_object[index];
+    const struct lwp_share share = lwp_share_of(&object->weight, &profile->total);
+    json_t *context = lwp_json_context(tables, object->context), *common = lwp_json_context(tables, object->common);
+    return lwp_json_new(
+        "kind", json_string(kinds[object->kind]), "name", lwp_json_text(lwp_objects_name(profile, index)), "type",
+        lwp_json_text(object->type ? object->type->name : NULL), "declared", json_declared(object), "bytes", lwp_json_known(object->bytes),
+        "element_bytes", lwp_json_known(object->element_bytes), "element_probability",
+        object->element_bytes ? lwp_json_share(object->element_probability) : json_null(), "element_start",
+        lwp_json_count(object->element_start), "elements", lwp_json_known(lwp_element_count(object)), "allocations",
+        lwp_json_known(object->allocations), "context", context, "common_context", common, "site", json_site(profile, object), "module",
+        lwp_json_id(object->module), "share", lwp_json_share(share.value), "share_ci", lwp_json_interval(&share), "stall_share",
+        lwp_json_share(lwp_share_of(&object->weight, &profile->stalled).value), "time_share",
+        lwp_json_share(fmin(1, object->time_weight / fmax(1, profile->total.weight))), "samples", lwp_json_count(object->weight.samples),
+        "accesses", lwp_json_count(object->accesses), "loads", lwp_json_count(object->loads), "stores", lwp_json_count(object->stores),
+        "single", json_boolean(object->single), "fields", layout ? json_fields(profile, layout) : json_array(), "loops",
+        layout ? json_object_loops(tables, layout) : json_plain_loops(tables, index), NULL);
 }
 
 struct json_heat {
@@ -242,20 +220,28 @@ static struct json_heat json_last_listed(const struct lwp_profile *profile)
     return hottest[count ? count - 1 : 0];
 }
 
-json_t *lwp_json_objects(struct lwp_json_tables *tables, const struct lwp_splits *splits,
-                         const struct lwp_regroups *regroups)
+/* Those that advice is about are listed whatever their share. */
+static bool *json_needed(struct lwp_json_tables *tables)
+{
+    const struct lwp_splits *splits = &tables->answers->splits;
+    const struct lwp_regroup_candidates *candidates = &tables->answers->regroups.candidates;
+    bool *needed = lwp_arena_alloc(tables->profile->arena, tables->profile->object_count + 1, sizeof *needed);
+    for (size_t s = 0; s < splits->count; s++)
+        for (size_t k = 0; k < splits->splits[s].layout->object_count; k++)
+            needed[splits->splits[s].layout->objects[k]] = true;
+    for (size_t c = 0; c < candidates->count; c++)
+        needed[candidates->arrays[c].object] = true;
+    return needed;
+}
+
+json_t *lwp_json_objects(struct lwp_json_tables *tables)
 {
     struct lwp_profile *profile = tables->profile;
     json_t *objects = json_array();
     const struct json_heat last = json_last_listed(profile);
     struct json_heat *order = NULL;
     size_t count = 0, room = 0;
-    bool *needed = lwp_arena_alloc(profile->arena, profile->object_count + 1, sizeof *needed);
-    for (size_t s = 0; s < splits->count; s++)
-        for (size_t k = 0; k < splits->splits[s].layout->object_count; k++)
-            needed[splits->splits[s].layout->objects[k]] = true;
-    for (size_t c = 0; regroups && c < regroups->candidates.count; c++)
-        needed[regroups->candidates.arrays[c].object] = true;
+    const bool *needed = json_needed(tables);
     for (size_t i = 0; i < profile->object_count; i++) {
         const struct json_heat heat = json_heat(profile, i);
         if (profile->objects[i].accessed && (needed[i] || json_heat_compare(&heat, &last) <= 0)) {
@@ -268,12 +254,12 @@ json_t *lwp_json_objects(struct lwp_json_tables *tables, const struct lwp_splits
     for (size_t i = 0; i < count; i++) {
         const uint32_t index = order[i].object;
         struct lwp_object *object = &profile->objects[index];
-        if (!needed[index] &&
-            (i >= OBJECTS_LISTED || object->weight.weight < lwp_json_share_listed * profile->total.weight) &&
-            (i >= OBJECTS_LISTED / 4 || object->element_bytes == 0))
+        bool hot = i < OBJECTS_LISTED && object->weight.weight >= lwp_json_share_listed * profile->total.weight;
+        bool structured = i < OBJECTS_LISTED / 4 && object->element_bytes;
+        if (!needed[index] && !hot && !structured)
             continue;
         object->reported = (uint32_t)json_array_size(objects);
-        json_array_append_new(objects, json_one_object(tables, splits, index));
+        json_array_append_new(objects, json_one_object(tables, index));
     }
     free(order);
     return objects;

@@ -4,7 +4,9 @@
 #include "base/utf8.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
 json_t *lwp_json_text(const char *text)
 {
@@ -56,6 +58,17 @@ json_t *lwp_json_interval(const struct lwp_share *share)
     return json_pack("[o,o]", lwp_json_share(share->low), lwp_json_share(share->high));
 }
 
+json_t *lwp_json_new(const char *key, ...)
+{
+    json_t *object = json_object();
+    va_list pairs;
+    va_start(pairs, key);
+    for (; key; key = va_arg(pairs, const char *))
+        json_object_set_new(object, key, va_arg(pairs, json_t *));
+    va_end(pairs);
+    return object;
+}
+
 const char *lwp_json_string(const json_t *object, const char *key)
 {
     return json_string_value(json_object_get(object, key));
@@ -67,8 +80,33 @@ const char *lwp_json_string_or(const json_t *object, const char *key, const char
     return text ? text : otherwise;
 }
 
+bool lwp_json_is(const json_t *object, const char *key, const char *text)
+{
+    return strcmp(lwp_json_string_or(object, key, ""), text) == 0;
+}
+
 double lwp_json_number(const json_t *object, const char *key)
 {
     const json_t *value = json_object_get(object, key);
     return json_is_number(value) ? json_number_value(value) : -1;
+}
+
+double lwp_json_amount(const json_t *object, const char *key)
+{
+    return json_number_value(json_object_get(object, key));
+}
+
+double lwp_json_end(const json_t *object, const char *key, size_t which)
+{
+    return json_number_value(json_array_get(json_object_get(object, key), which));
+}
+
+json_t *lwp_json_at(const json_t *root, const char *array, const json_t *id)
+{
+    return json_is_integer(id) ? json_array_get(json_object_get(root, array), (size_t)json_integer_value(id)) : NULL;
+}
+
+json_t *lwp_json_entry(const json_t *root, const char *array, const json_t *object, const char *key)
+{
+    return lwp_json_at(root, array, json_object_get(object, key));
 }

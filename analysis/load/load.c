@@ -16,6 +16,7 @@
 #include "analysis/load/merge.h"
 #include "analysis/load/thread_file.h"
 #include "analysis/ranks/ranks.h"
+#include "analysis/statistics/engines.h"
 #include "base/log.h"
 #include "base/parallel.h"
 
@@ -23,12 +24,6 @@
 #include <stdlib.h>
 
 enum { JOBS_MAX = 256 };
-
-static const char *load_unit(uint8_t unit)
-{
-    static const char *const units[] = {"an unknown unit", "nanoseconds", "cycles", "simulated cycles"};
-    return units[unit < sizeof units / sizeof *units ? unit : 0];
-}
 
 /* Returns the records its writer lost. */
 static uint64_t load_thread(struct load *load, struct load_process *process, size_t file,
@@ -50,7 +45,7 @@ static uint64_t load_thread(struct load *load, struct load_process *process, siz
         pthread_mutex_unlock(&load->lock);
         load_note(&load->notes, number, LOAD_NOTES_KEPT,
                   "%s was measured in %s and the first run in %s: the two cannot be added, so it is left out.",
-                  input->shown, load_unit(read.other_unit), load_unit(load->profile->weight_unit));
+                  input->shown, lwp_unit_row(read.other_unit)->words, lwp_unit_row(load->profile->weight_unit)->words);
         return 0;
     }
     load_note_damage(&load->notes, number, shown, &damage);

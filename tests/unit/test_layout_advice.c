@@ -116,15 +116,14 @@ static void test_neuron(void **state)
 {
     (void)state;
     struct lwp_profile profile;
-    struct lwp_splits splits;
-    struct lwp_findings findings;
+    struct lwp_answers answers = {0};
     lwp_profile_init(&profile);
     uint32_t object = make_array(&profile, 64 * 1000000);
     sample(&profile, object, neuron, sizeof neuron / sizeof *neuron, 64, 1000000, 3000, 0);
-    advise(&profile, &splits);
+    advise(&profile, &answers.splits);
     assert_int_equal(profile.objects[object].element_bytes, 64);
-    assert_int_equal(splits.count, 1);
-    const struct lwp_split *split = &splits.splits[0];
+    assert_int_equal(answers.splits.count, 1);
+    const struct lwp_split *split = &answers.splits.splits[0];
     assert_int_equal(split->groups, 5);
     assert_true(split->cold);
     assert_int_equal(group_at(split, 40), 0);                      /* P first */
@@ -137,9 +136,9 @@ static void test_neuron(void **state)
     assert_true(split->gain.before > 0.9 && split->gain.before < 1.1);
     assert_true(split->gain.after < 0.3);
     assert_non_null(strstr(split->declaration, "field_40"));
-    lwp_findings_rank(&profile, &splits, NULL, NULL, NULL, NULL, NULL, &findings);
-    assert_int_equal(findings.count, 1);
-    assert_string_equal(findings.findings[0].severity, "high");
+    lwp_findings_rank(&profile, &answers);
+    assert_int_equal(answers.findings.count, 1);
+    assert_string_equal(answers.findings.findings[0].severity, "high");
     lwp_profile_fini(&profile);
 }
 

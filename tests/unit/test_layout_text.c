@@ -131,21 +131,20 @@ static void test_report(void **state)
 {
     (void)state;
     struct lwp_profile profile;
-    struct lwp_splits splits;
-    struct lwp_findings findings;
-    struct lwp_redundancies redundancies;
+    struct lwp_answers answers = {0};
     lwp_profile_init(&profile);
     profile.run = json_object();
     array_of(&profile, &cell, 0, 0, 0, 300);
-    advise(&profile, &splits);
-    lwp_findings_rank(&profile, &splits, NULL, NULL, NULL, NULL, NULL, &findings);
-    assert_int_equal(findings.count, 1);
-    assert_string_equal(findings.findings[0].kind, "split");
-    assert_true(strncmp(findings.findings[0].id, "split-cell-", 11) == 0);
-    lwp_redundancy_find(&profile, &redundancies);
-    json_t *root = lwp_json_build(&profile, &splits, NULL, &redundancies, NULL, NULL, &findings);
+    advise(&profile, &answers.splits);
+    lwp_redundancy_find(&profile, &answers.redundancies);
+    lwp_findings_rank(&profile, &answers);
+    assert_int_equal(answers.findings.count, 1);
+    assert_string_equal(answers.findings.findings[0].kind, "split");
+    assert_true(strncmp(answers.findings.findings[0].id, "split-cell-", 11) == 0);
+    json_t *root = lwp_json_build(&profile, &answers);
     assert_non_null(root);
-    assert_true(json_is_null(json_object_get(root, "regroups")));
+    assert_int_equal(json_array_size(json_object_get(root, "regroups")), 0);
+    assert_true(json_is_null(json_object_get(root, "redundancies")));
     struct lwp_review *review = lwp_review_new(root, NULL, NULL);
     for (int colour = 0; colour < 2; colour++) {
         char *text = NULL;

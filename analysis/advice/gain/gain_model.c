@@ -24,6 +24,7 @@
  * threads share, of NUMA, of large pages, of conflicts between cache sets. */
 #include "analysis/advice/gain/gain_model.h"
 
+#include "analysis/statistics/engines.h"
 #include "base/path.h"
 
 #include <math.h>
@@ -206,7 +207,7 @@ double lwp_gain_spinning(struct lwp_profile *profile)
 
 bool lwp_gain_known(const struct lwp_profile *profile)
 {
-    return profile->weight_unit != LWPS_WEIGHT_EVENTS;
+    return lwp_unit_row(profile->weight_unit)->gain;
 }
 
 struct lwp_gain_range lwp_gain_speedup(double saved_low, double saved_high)

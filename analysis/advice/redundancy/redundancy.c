@@ -24,13 +24,6 @@ enum { PAIRS_LISTED = 200 };
 
 static const double share_listed = 0.002, spatial_listed = 0.2; /* RedSpy's threshold */
 
-const char *lwp_redundancy_kind(enum lwp_watchpoint_kind kind)
-{
-    static const char *const names[LWP_WATCHPOINT_KINDS] = {"dead_store",  "silent_store", "silent_load",
-                                                          "computation", "register",     "spatial"};
-    return names[kind];
-}
-
 static int redundancy_compare(const void *a, const void *b)
 {
     const struct lwp_redundancy *x = a, *y = b;

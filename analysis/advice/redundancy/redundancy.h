@@ -42,9 +42,6 @@ struct lwp_redundancies {
     size_t count;
 };
 
-/* What each kind is called in analysis.json. */
-const char *lwp_redundancy_kind(enum lwp_watchpoint_kind kind);
-
 /* In profile->arena. */
 void lwp_redundancy_find(struct lwp_profile *profile, struct lwp_redundancies *found);
 

@@ -7,6 +7,7 @@
 #include "analysis/advice/threads/communication_pattern.h"
 #include "analysis/advice/threads/thread_placement.h"
 #include "analysis/profile/regions.h"
+#include "analysis/statistics/severity.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -279,7 +280,7 @@ void lwp_communication_advise(struct lwp_profile *profile, const struct lwp_coun
         for (size_t k = 0; k < TIPS_EACH; k++) {
             double worth = shares[k] / worth_shares[k];
             made[k].share = shares[k];
-            made[k].severity = worth >= 20 ? "high" : worth >= 5 ? "medium" : "low";
+            made[k].severity = lwp_severity(LWP_SEVERITY_OF_COMMUNICATION, worth);
             if (is[k] && worth >= 1)
                 tips->tips[tips->count++] = made[k];
         }

@@ -1,0 +1,186 @@
+/* Notes: what a person should know of how the run was measured, what was not looked for, and modules that carry weight
+ * and whose names, lines or types are missing or doubtful: replaced since the run, gone, unreadable, without debug info, or
+ * with a part of it lying somewhere else. One note for each kind of trouble, the hottest module first in it. Only times
+ * tell whether a file without a build-id is still the one that ran. */
+#include "analysis/findings/findings.h"
+
+#include "analysis/statistics/engines.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* ---- modules ---- */
+
+enum { NOTE_MODULES = 5, NOTE_TEXT = 4096 };
+
+struct module_weight {
+    const struct lwp_module *module;
+    double weight;
+};
+
+static int module_compare(const void *a, const void *b)
+{
+    const struct module_weight *x = a, *y = b;
+    if (x->weight != y->weight)
+        return x->weight > y->weight ? -1 : 1;
+    return strcmp(x->module->path, y->module->path);
+}
+
+enum trouble { REPLACED, GONE, UNREADABLE, NO_ELF, DOUBTFUL, TROUBLES };
+
+static bool module_has(const struct lwp_profile *profile, const struct lwp_module *module, enum trouble trouble)
+{
+    struct tm tm = {0};
+    const char *started = json_string_value(json_object_get(profile->run, "started"));
+    switch (trouble) {
+    case REPLACED:
+        return module->debug_info == LWP_DEBUG_REPLACED;
+    case GONE:
+        return module->file == LWP_FILE_GONE;
+    case UNREADABLE:
+        return module->file == LWP_FILE_UNREADABLE;
+    case NO_ELF:
+        return module->file == LWP_FILE_ODD;
+    default:
+        return started && strptime(started, "%Y-%m-%dT%H:%M:%S", &tm) && module->file == LWP_FILE_READ && !module->build_id[0] &&
+               module->changed > timegm(&tm);
+    }
+}
+
+static const struct {
+    const char *one, *many; /* after the names */
+} notes[TROUBLES] = {
+    [REPLACED] = {" is another build than the one that ran: its names and types are not used.",
+                  " are other builds than those that ran: their names and types are not used."},
+    [GONE] = {" is gone since the run: its code is known by address only.", " are gone since the run: their code is known by address only."},
+    [UNREADABLE] = {" may not be read: its code is known by address only.", " may not be read: their code is known by address only."},
+    [NO_ELF] = {" is no x86-64 ELF file (any more): its code is known by address only.",
+                " are no x86-64 ELF files (any more): their code is known by address only."},
+    [DOUBTFUL] = {" was written after the run began and has no build-id that would tell whether it is the same: if it was built "
+                  "anew, names, lines and types are wrong.",
+                  " were written after the run began and have no build-id that would tell whether they are the same: if they were "
+                  "built anew, names, lines and types are wrong."},
+};
+
+static void module_note(struct lwp_profile *profile, const struct module_weight *modules, uint32_t count, enum trouble trouble)
+{
+    char names[NOTE_TEXT];
+    size_t used = 0;
+    uint32_t found = 0;
+    names[0] = '\0';
+    for (uint32_t i = 0; i < count; i++) {
+        const char *path = modules[i].module->path;
+        if (!module_has(profile, modules[i].module, trouble) ||
+            (found++ >= NOTE_MODULES || used + strlen(path) + 3 > sizeof names))
+            continue;
+        used += (size_t)snprintf(names + used, sizeof names - used, used ? ", %s" : "%s", path);
+    }
+    if (found > NOTE_MODULES)
+        lwp_profile_note(profile, "%s and %u more%s", names, found - NOTE_MODULES, notes[trouble].many);
+    else if (found)
+        lwp_profile_note(profile, "%s%s", names, found == 1 ? notes[trouble].one : notes[trouble].many);
+}
+
+static void module_note_missing(struct lwp_profile *profile, const struct lwp_module *module)
+{
+    if (module->units_missing)
+        lwp_profile_note(profile,
+                         "%s: the debug info of %u compile units was not found, or cannot be read (.dwo files or a .dwp, the first is "
+                         "'%s'): types are not known there.",
+                         module->path, module->units_missing, module->missing);
+    else if (module->missing)
+        lwp_profile_note(profile,
+                         "%s: a part of its debug info is in '%s' (made by dwz), which was not found: many types are "
+                         "not known. It comes with the debug package.",
+                         module->path, module->missing);
+}
+
+static void module_note_hottest(struct lwp_profile *profile, const struct lwp_module *module)
+{
+    if (module->file != LWP_FILE_READ)
+        return;
+    if (module->debug_info == LWP_DEBUG_NONE || module->debug_info == LWP_DEBUG_SYMBOLS)
+        lwp_profile_note(profile,
+                         "%s, where most of the time goes, has no debug info: types are not known and fields only by "
+                         "offset. Compile it with -g to see names.",
+                         module->path);
+}
+
+static void module_notes(struct lwp_profile *profile)
+{
+    uint32_t all = lwp_code_module_count(profile->code), count = 0;
+    struct module_weight *modules = lwp_arena_alloc(profile->arena, all + 1, sizeof *modules);
+    double *weights = lwp_arena_alloc(profile->arena, all + 1, sizeof *weights);
+    for (size_t i = 0; i < profile->region_count; i++)
+        if (profile->regions[i].same_as == i && profile->regions[i].module < all)
+            weights[profile->regions[i].module] += profile->regions[i].weight.weight;
+    for (uint32_t i = 0; i < all; i++)
+        if (weights[i] > 0)
+            modules[count++] = (struct module_weight){lwp_code_module_info(profile->code, i), weights[i]};
+    if (!count)
+        return;
+    qsort(modules, count, sizeof *modules, module_compare);
+    for (enum trouble trouble = 0; trouble < TROUBLES; trouble++)
+        module_note(profile, modules, count, trouble);
+    for (uint32_t i = 0; i < count; i++)
+        module_note_missing(profile, modules[i].module);
+    module_note_hottest(profile, modules[0].module);
+}
+
+/* ---- the run ---- */
+
+static void run_measured(struct lwp_profile *profile)
+{
+    const struct lwp_engine_row *engine = lwp_engine_row(profile->engine);
+    const struct lwp_unit_row *unit = lwp_unit_row(profile->weight_unit);
+    double cpu = (double)(profile->user_ns + profile->system_ns);
+    if (profile->samples == 0 && !profile->flows.measured)
+        lwp_profile_note(profile, "No samples were taken: the program ran too briefly or hardly used the processor. Let "
+                                  "it run for a few seconds of CPU time, or sample faster (lwp collect -F).");
+    else if (profile->samples && profile->samples < 300)
+        lwp_profile_note(profile, "Only %llu samples were taken: shares are rough. Let the program run longer or sample "
+                                  "faster (lwp collect -F).", (unsigned long long)profile->samples);
+    if (engine->cpu_time && cpu > 0 && (double)profile->system_ns > 0.15 * cpu)
+        lwp_profile_note(profile, "%.0f %% of the CPU time was spent in the kernel (page faults, system calls); it counts for the "
+                                  "code that was running around it.", 100 * (double)profile->system_ns / cpu);
+    if (profile->watched.beyond)
+        lwp_profile_note(profile, "There were too many different pairs of accesses: of those that came last nothing is told.");
+    if (engine->note)
+        lwp_profile_note(profile, "%s", engine->note);
+    if (engine->note_of_weights && profile->samples)
+        lwp_profile_note(profile, "%s", engine->note_of_weights);
+    if (unit->note)
+        lwp_profile_note(profile, "%s", unit->note);
+}
+
+static void run_unknown(struct lwp_profile *profile)
+{
+    if (profile->unknown_weight > 0.1 * profile->total.weight)
+        lwp_profile_note(profile, "For %.0f %% of the weight it could not be told which instruction it belongs to.",
+                         100 * profile->unknown_weight / profile->total.weight);
+    double lost = 0;
+    for (size_t i = 0; i < profile->object_count; i++)
+        if (profile->objects[i].kind == LWP_OBJECT_UNKNOWN)
+            lost += profile->objects[i].weight.weight;
+    if (lost > 0.1 * profile->total.weight)
+        lwp_profile_note(profile, "%.0f %% of the weight is on accesses whose address or owner could not be told; other "
+                                  "objects may be hotter than they look.", 100 * lost / profile->total.weight);
+    if (!profile->machine.line_bytes || !profile->machine.l2_bytes)
+        lwp_profile_note(profile, "The machine's caches are not known: 64-byte lines, 1 MiB of L2 and 16 MiB of L3 were "
+                                  "assumed.");
+}
+
+void lwp_findings_notes(struct lwp_profile *profile, const struct lwp_answers *answers)
+{
+    run_measured(profile);
+    run_unknown(profile);
+    module_notes(profile);
+    if (!answers->locality.measured)
+        lwp_profile_note(profile, "Reuse distances and what caches keep were not looked for: that takes a full trace "
+                                  "(lwp collect -e exact --detect locality).");
+    if (!profile->watched.origin_count)
+        lwp_profile_note(profile, "Redundant stores and loads were not looked for: not asked for (lwp collect --detect), or "
+                                  "not possible with this engine, or no hardware breakpoint was to be had (lwp doctor).");
+}

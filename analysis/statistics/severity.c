@@ -1,0 +1,25 @@
+#include "analysis/statistics/severity.h"
+
+#include <math.h>
+#include <string.h>
+
+static const struct {
+    double medium, high; /* from here on */
+} rules[] = {
+    [LWP_SEVERITY_OF_GAIN] = {1.05, 1.15},
+    [LWP_SEVERITY_OF_REDUNDANCY] = {0.25, INFINITY},
+    [LWP_SEVERITY_OF_SHARING] = {0.05, 0.2},
+    [LWP_SEVERITY_OF_COMMUNICATION] = {5, 20},
+};
+
+static const char *const names[] = {"low", "medium", "high"};
+
+const char *lwp_severity(enum lwp_severity_rule rule, double value)
+{
+    return names[(value >= rules[rule].medium) + (value >= rules[rule].high)];
+}
+
+int lwp_severity_level(const char *name)
+{
+    return strcmp(name, names[LWP_SEVERITY_HIGH]) == 0 ? LWP_SEVERITY_HIGH : strcmp(name, names[LWP_SEVERITY_MEDIUM]) == 0;
+}

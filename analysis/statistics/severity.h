@@ -1,0 +1,20 @@
+/* How severe a finding is, by one table of rules. */
+#ifndef LWP_ANALYSIS_STATISTICS_SEVERITY_H
+#define LWP_ANALYSIS_STATISTICS_SEVERITY_H
+
+enum lwp_severity_rule {
+    LWP_SEVERITY_OF_GAIN,          /* the middle of the expected speed-up */
+    LWP_SEVERITY_OF_REDUNDANCY,    /* the redundant part of the program: removing it is not always possible, so never high */
+    LWP_SEVERITY_OF_SHARING,       /* the share of time on falsely shared lines */
+    LWP_SEVERITY_OF_COMMUNICATION, /* how many times as much communication as is worth a finding */
+};
+
+enum { LWP_SEVERITY_LOW, LWP_SEVERITY_MEDIUM, LWP_SEVERITY_HIGH };
+
+/* "high", "medium" or "low", as in analysis.json. */
+const char *lwp_severity(enum lwp_severity_rule rule, double value);
+
+/* The level of a name; confidence has the same three. LOW for anything else. */
+int lwp_severity_level(const char *name);
+
+#endif
