@@ -1,7 +1,7 @@
 #include "analysis/check/baseline.h"
 
-#include "analysis/review/review_parts.h"
-#include "analysis/review/review_rules.h"
+#include "analysis/json/json_value.h"
+#include "analysis/statistics/redundancy_kinds.h"
 #include "base/json_file.h"
 
 #include <errno.h>
@@ -53,20 +53,20 @@ static int baseline_of_analysis(struct lwp_baseline *baseline, json_t *root, str
     return LWP_OK;
 }
 
-static int baseline_take(struct lwp_baseline *baseline, json_t *root, const char *path, struct lwp_arena *arena, struct lwp_error *err)
+static int baseline_parse(struct lwp_baseline *baseline, json_t *root, const char *path, struct lwp_arena *arena, struct lwp_error *err)
 {
     const json_t *finding;
     size_t i;
     if (strcmp(lwp_json_string_or(root, "schema", ""), "lwp-analysis") == 0)
         return baseline_of_analysis(baseline, root, arena, err);
-    if (strcmp(lwp_json_string_or(root, "schema", ""), "lwp-baseline") != 0)
+    if (!lwp_json_is(root, "schema", "lwp-baseline"))
         return lwp_error_set(err, LWP_ERR_FORMAT, "%s is no baseline of lwp check", path);
     if (strncmp(lwp_json_string_or(root, "version", ""), "1.", 2) != 0)
         return lwp_error_set(err, LWP_ERR_NEWER, "%s was written by another version of lwp; write it anew (--write-baseline)", path);
     json_array_foreach(json_object_get(root, "findings"), i, finding)
     {
         struct lwp_baseline_entry entry = {.rule = lwp_json_string_or(finding, "rule", ""), .subject = lwp_json_string_or(finding, "subject", ""),
-                                           .fingerprint = lwp_json_string_or(finding, "fingerprint", ""), .accepted = lwp_review_number(finding, "accepted")};
+                                           .fingerprint = lwp_json_string_or(finding, "fingerprint", ""), .accepted = lwp_json_amount(finding, "accepted")};
         if (!*entry.rule || !*entry.fingerprint || entry.accepted <= 0)
             return lwp_error_set(err, LWP_ERR_FORMAT, "%s: finding %zu has no rule, fingerprint or accepted", path, i + 1);
         entry.rule = lwp_arena_strdup(arena, entry.rule);
@@ -89,7 +89,7 @@ int lwp_baseline_read(struct lwp_baseline *baseline, const char *path, struct lw
     if (!root)
         return lwp_error_set(err, LWP_ERR_FORMAT, "%s is no baseline of lwp check (line %d: %s)", path, problem.line, problem.text);
     lwp_review_clean(root);
-    int status = baseline_take(baseline, root, path, arena, err);
+    int status = baseline_parse(baseline, root, path, arena, err);
     json_decref(root);
     if (baseline->count)
         qsort(baseline->entries, baseline->count, sizeof *baseline->entries, baseline_compare);
@@ -143,10 +143,11 @@ bool lwp_baseline_looked_for(const struct lwp_review *review, const struct lwp_b
     const json_t *found = json_object_get(review->root, section);
     if (strcmp(section, "redundancies") != 0)
         return found && !json_is_null(found);
-    char *kind = lwp_arena_strdup(review->arena, entry->rule);
-    for (char *c = kind; *c; c++)
-        *c = *c == '-' ? '_' : *c;
-    return json_is_object(json_object_get(json_object_get(review->root, "redundancy_totals"), kind));
+    const json_t *totals = json_object_get(review->root, "redundancy_totals");
+    for (size_t i = 0; i < LWP_REDUNDANCY_KINDS; i++)
+        if (strcmp(lwp_redundancy_rows[i].rule, entry->rule) == 0)
+            return json_is_object(json_object_get(totals, lwp_redundancy_rows[i].key));
+    return false;
 }
 
 /* What the new file holds. */

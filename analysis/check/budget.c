@@ -1,20 +1,18 @@
 #include "analysis/check/budget.h"
 
-#include "analysis/review/review_rules.h"
+#include "analysis/review/review.h"
 #include "base/json_file.h"
 
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 
-const char *const lwp_budget_totals[LWP_BUDGET_TOTALS] = {"dead_store", "silent_store", "silent_load", "computation", "register", "spatial"};
-
 static const double usual_gain = 1.05, usual_share = 0.25, usual_samples = 100;
 
 struct lwp_budget lwp_budget_usual(void)
 {
     struct lwp_budget budget = {.all = {usual_gain, usual_share}, .samples = usual_samples};
-    for (size_t i = 0; i < LWP_BUDGET_TOTALS; i++)
+    for (size_t i = 0; i < LWP_REDUNDANCY_KINDS; i++)
         budget.totals[i] = -1;
     return budget;
 }
@@ -73,8 +71,8 @@ static int budget_rules(struct lwp_budget *budget, const char *path, json_t *rul
 
 static int budget_total(struct lwp_budget *budget, const char *path, const char *key, const json_t *value, struct lwp_error *err)
 {
-    for (size_t i = 0; i < LWP_BUDGET_TOTALS; i++)
-        if (strcmp(lwp_budget_totals[i], key) == 0) {
+    for (size_t i = 0; i < LWP_REDUNDANCY_KINDS; i++)
+        if (strcmp(lwp_redundancy_rows[i].key, key) == 0) {
             int status = budget_number(path, key, value, 0, 100, &budget->totals[i], err);
             budget->totals[i] /= 100;
             return status;

@@ -2,6 +2,7 @@
 #ifndef LWP_ANALYSIS_CHECK_BUDGET_H
 #define LWP_ANALYSIS_CHECK_BUDGET_H
 
+#include "analysis/statistics/redundancy_kinds.h"
 #include "base/error.h"
 
 #include <stddef.h>
@@ -12,20 +13,18 @@ struct lwp_budget_limits {
     double share; /* of the program, 0 to 1, that a finding without a predicted gain may surely concern */
 };
 
-enum { LWP_BUDGET_RULES = 32, LWP_BUDGET_TOTALS = 6 };
+enum { LWP_BUDGET_RULES = 32 };
 
 struct lwp_budget {
     struct lwp_budget_limits all;
     struct {
-        const char *rule; /* of review_rules.h */
+        const char *rule; /* a row of lwp_review_rules */
         struct lwp_budget_limits limits;
     } rules[LWP_BUDGET_RULES];
     size_t rule_count;
-    double totals[LWP_BUDGET_TOTALS]; /* of each kind in redundancy_totals, in the order of lwp_budget_totals */
+    double totals[LWP_REDUNDANCY_KINDS]; /* of each kind in redundancy_totals */
     double samples;                   /* with an address: with fewer, sampling has not measured enough */
 };
-
-extern const char *const lwp_budget_totals[LWP_BUDGET_TOTALS];
 
 /* What holds when nothing is said. */
 struct lwp_budget lwp_budget_usual(void);

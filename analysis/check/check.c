@@ -3,7 +3,10 @@
  * does not change its mind from run to run unless the program does. */
 #include "analysis/check/check.h"
 
-#include "analysis/review/review_parts.h"
+#include "analysis/json/json_value.h"
+#include "analysis/output/terminal.h"
+#include "analysis/statistics/engines.h"
+#include "analysis/statistics/redundancy_kinds.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,9 +32,9 @@ static void check_add(struct check *check, struct lwp_judged_line line)
 static void check_samples(struct check *check)
 {
     const json_t *run = json_object_get(check->review->root, "run");
-    double samples = lwp_review_number(run, "samples_with_address");
+    double samples = lwp_json_amount(run, "samples_with_address");
     struct lwp_judged_line line = {.state = "", .rule = "measured", .subject = ""};
-    if (strcmp(lwp_json_string_or(run, "engine", ""), "exact") == 0) {
+    if (lwp_engine_named(lwp_json_string(run, "engine"))->exact) {
         line.why = "counted by the exact engine";
     } else if (samples < check->budget->samples) {
         line.result = LWP_JUDGED_SKIPPED;
@@ -67,13 +70,14 @@ static void check_item(struct check *check, const struct lwp_review_item *item)
     const char *amount = check_amount(check, item, sure), *allowed = check_limit(check, item, limit);
     if (known)
         known->met = true;
-    if (item->confidence && strcmp(item->confidence, "low") == 0)
+    bool over = limit >= 0 && sure > limit;
+    if (lwp_review_is_unsure(item))
         line.why = SAY("%s, but confidence is low: not enough to fail", amount);
-    else if (limit >= 0 && sure > limit)
+    else if (over)
         line.why = SAY("%s, %s %s", amount, known ? "more than the baseline's" : "more than the allowed", allowed);
     else
         line.why = SAY("%s, %s %s", amount, known ? "within the baseline's" : "within the allowed", allowed);
-    line.result = limit >= 0 && sure > limit && !(item->confidence && strcmp(item->confidence, "low") == 0) ? LWP_JUDGED_FAILS : LWP_JUDGED_PASSES;
+    line.result = over && !lwp_review_is_unsure(item) ? LWP_JUDGED_FAILS : LWP_JUDGED_PASSES;
     check_add(check, line);
 }
 
@@ -93,9 +97,9 @@ static void check_gone(struct check *check, const struct lwp_baseline_entry *ent
 
 static void check_total(struct check *check, size_t kind)
 {
-    const json_t *total = json_object_get(json_object_get(check->review->root, "redundancy_totals"), lwp_budget_totals[kind]);
+    const json_t *total = json_object_get(json_object_get(check->review->root, "redundancy_totals"), lwp_redundancy_rows[kind].key);
     double limit = check->budget->totals[kind];
-    struct lwp_judged_line line = {.state = "", .rule = "total", .subject = lwp_budget_totals[kind]};
+    struct lwp_judged_line line = {.state = "", .rule = "total", .subject = lwp_redundancy_rows[kind].key};
     if (limit < 0)
         return;
     if (!json_is_object(total)) {
@@ -104,7 +108,7 @@ static void check_total(struct check *check, size_t kind)
         check->unmeasured = true;
     } else {
         bool exact = json_is_true(json_object_get(total, "exact"));
-        double sure = exact ? lwp_review_number(total, "share") : json_number_value(json_array_get(json_object_get(total, "share_ci"), 0));
+        double sure = exact ? lwp_json_amount(total, "share") : lwp_json_end(total, "share_ci", 0);
         line.result = sure > limit ? LWP_JUDGED_FAILS : LWP_JUDGED_PASSES;
         line.why = SAY("%s%.1f %%, %s %.1f %%", exact ? "" : "at least ", 100 * sure, sure > limit ? "more than the allowed" : "within the allowed", 100 * limit);
     }
@@ -130,10 +134,10 @@ enum lwp_check_verdict lwp_check_judge(const struct lwp_review *review, const st
                                        struct lwp_judgement *judgement)
 {
     struct check made = {.review = review, .budget = budget, .baseline = baseline, .judgement = judgement}, *check = &made;
-    size_t room = 1 + review->count + LWP_BUDGET_TOTALS + (baseline ? baseline->count : 0);
+    size_t room = 1 + review->count + LWP_REDUNDANCY_KINDS + (baseline ? baseline->count : 0);
     *judgement = (struct lwp_judgement){.lines = lwp_arena_alloc(review->arena, room, sizeof *judgement->lines)};
     check_samples(check);
-    for (size_t kind = 0; kind < LWP_BUDGET_TOTALS; kind++)
+    for (size_t kind = 0; kind < LWP_REDUNDANCY_KINDS; kind++)
         check_total(check, kind);
     for (size_t i = 0; i < review->count; i++)
         check_item(check, &review->items[i]);
@@ -148,4 +152,37 @@ enum lwp_check_verdict lwp_check_judge(const struct lwp_review *review, const st
     else
         judgement->sentence = judgement->count == 1 ? "passed: nothing was found" : SAY("passed: %zu checks", judgement->count);
     return judgement->failed ? LWP_CHECK_FAILS : check->unmeasured ? LWP_CHECK_CANNOT_TELL : LWP_CHECK_PASSES;
+}
+
+/* ---- as text ---- */
+
+enum { WHERE = 16 };
+
+static void check_line(const struct lwp_terminal *to, const struct lwp_review *review, const struct lwp_judged_line *line)
+{
+    FILE *out = to->out;
+    static const char *const results[] = {"passes", "FAILS", "unknown"}, *const colours[] = {"32", "1;31", "33"};
+    lwp_terminal_style(to, colours[line->result]);
+    fprintf(out, "%-8s", results[line->result]);
+    lwp_terminal_style(to, "0");
+    fprintf(out, "%-*s", WHERE - 8, line->state);
+    lwp_terminal_wrap(to, WHERE, lwp_arena_printf(review->arena, "%s%s%s", line->rule, *line->subject ? ": " : "", line->subject));
+    fprintf(out, "%*s", WHERE, "");
+    lwp_terminal_wrap(to, WHERE, line->why);
+    if (line->result == LWP_JUDGED_FAILS && line->item) {
+        fprintf(out, "%*s", WHERE, "");
+        lwp_terminal_wrap(to, WHERE, line->item->title);
+        if (line->item->place_count)
+            fprintf(out, "%*s%s\n", WHERE, "", lwp_review_lines(review, &line->item->places[0]));
+    }
+}
+
+void lwp_check_print(FILE *out, const struct lwp_review *review, const struct lwp_judgement *judgement, bool colour)
+{
+    const struct lwp_terminal to = {out, colour};
+    for (size_t i = 0; i < judgement->count; i++)
+        check_line(&to, review, &judgement->lines[i]);
+    lwp_terminal_style(&to, "1");
+    fprintf(out, "\n%s\n", judgement->sentence);
+    lwp_terminal_style(&to, "0");
 }

@@ -4,7 +4,6 @@
 
 #include "analysis/check/baseline.h"
 #include "analysis/check/budget.h"
-#include "analysis/review/judgement.h"
 
 #include <stdio.h>
 

@@ -1,9 +1,7 @@
 /* lwp check: for continuous integration. */
 #include "analysis/check/check.h"
 #include "analysis/output/formats.h"
-#include "analysis/output/redact.h"
-#include "analysis/output/report.h"
-#include "analysis/review/analysis_file.h"
+#include "analysis/output/terminal.h"
 #include "base/command.h"
 #include "base/log.h"
 
@@ -63,7 +61,7 @@ static int check_write(const struct lwp_review *review, const struct lwp_judgeme
 {
     if (strcmp(lwp_options_text(options, "format"), "text") != 0)
         return lwp_write_format(stdout, review, judgement, options, err);
-    lwp_check_print(stdout, review, judgement, lwp_report_colour());
+    lwp_check_print(stdout, review, judgement, lwp_terminal_colour());
     return LWP_OK;
 }
 
@@ -94,10 +92,8 @@ static int check_review(const struct lwp_review *review, const struct lwp_option
 static int check_result(const char *dir, const struct lwp_options *options, const struct lwp_budget *budget, enum lwp_check_verdict *verdict,
                         struct lwp_error *err)
 {
-    json_t *root = lwp_analysis_load(dir, err);
-    if (root && lwp_options_flag(options, "redact"))
-        lwp_redact(root, root, lwp_options_text(options, "root"));
-    struct lwp_review *review = root ? lwp_review_new(root, lwp_options_text(options, "root"), err) : NULL;
+    json_t *root;
+    struct lwp_review *review = lwp_review_open(dir, options, &root, err);
     int status = review ? check_review(review, options, budget, verdict, err) : err->status;
     lwp_review_free(review);
     json_decref(root);
@@ -122,18 +118,9 @@ static int check_run(int argc, char **argv, const struct lwp_command *self)
         lwp_log(LWP_LOG_ERROR, "check: --write-baseline needs to know which: --baseline FILE");
         return STATUS_CANNOT_TELL;
     }
-    status = check_budget(&options, &budget, &err);
-    if (!status)
-        status = check_result(argv[options.operands], &options, &budget, &verdict, &err);
-    if (status) {
-        lwp_log(LWP_LOG_ERROR, "%s", err.text);
-        return STATUS_CANNOT_TELL;
-    }
-    if (fflush(stdout) || ferror(stdout)) {
-        lwp_log(LWP_LOG_ERROR, "cannot write to standard output");
-        return STATUS_CANNOT_TELL;
-    }
-    return statuses[verdict];
+    if (!check_budget(&options, &budget, &err))
+        check_result(argv[options.operands], &options, &budget, &verdict, &err);
+    return lwp_output_end(statuses[verdict], STATUS_CANNOT_TELL, &err);
 }
 
 const struct lwp_command lwp_cmd_check = {

@@ -1,7 +1,7 @@
 /* lwp diff: two results side by side. */
 #include "analysis/diff/diff.h"
-#include "analysis/output/report.h"
-#include "analysis/review/analysis_file.h"
+#include "analysis/output/formats.h"
+#include "analysis/output/terminal.h"
 #include "base/command.h"
 #include "base/log.h"
 
@@ -36,22 +36,14 @@ static int diff_run(int argc, char **argv, const struct lwp_command *self)
     json_t *diff = before && after ? lwp_diff_build(before, names[0], after, names[1], &err) : NULL;
     json_decref(before);
     json_decref(after);
-    if (!diff) {
-        lwp_log(LWP_LOG_ERROR, "%s", err.text);
-        return 1;
-    }
-    if (lwp_options_flag(&options, "json")) {
+    if (diff && lwp_options_flag(&options, "json")) {
         json_dumpf(diff, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
         fputc('\n', stdout);
-    } else {
-        lwp_diff_print(stdout, diff, lwp_options_flag(&options, "all"), lwp_report_colour());
+    } else if (diff) {
+        lwp_diff_print(stdout, diff, lwp_options_flag(&options, "all"), lwp_terminal_colour());
     }
     json_decref(diff);
-    if (fflush(stdout) || ferror(stdout)) {
-        lwp_log(LWP_LOG_ERROR, "cannot write to standard output");
-        return 1;
-    }
-    return 0;
+    return lwp_output_end(0, 1, &err);
 }
 
 const struct lwp_command lwp_cmd_diff = {

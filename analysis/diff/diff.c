@@ -1,21 +1,23 @@
-/* Compares two results and judges the promise.
+/* Compares two results and judges the prediction.
  *
  * In: two analysis.json. Out: the same questions answered for both, and sentences.
  *
- * The promise is about the time of the whole program, so CPU time decides; wall time stands beside it. One run on each
- * side is one measurement: then no interval is given.
+ * The prediction is about the time of the whole program, so CPU time decides; wall time stands beside it. One run of each
+ * is one measurement: then no interval is given.
  *
  * Whether the runs can be compared at all is asked first: machine, engine, arguments, end, amount of data, and the
  * control: loops that the change does not touch must take as long as before.
  * Limits: the same work is assumed when nothing speaks against it. */
 #include "analysis/diff/diff.h"
 
-#include "analysis/diff/diff_internal.h"
+#include "analysis/diff/diff_parts.h"
 #include "config.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define SAY(...) lwp_arena_printf(diff->arena, __VA_ARGS__)
 
 enum { ROWS_LISTED = 500 };
 
@@ -29,29 +31,30 @@ static json_t *diff_finding_json(const json_t *finding)
                      lwp_diff_prediction(finding, &low, &high) ? lwp_json_range(low, high) : json_null());
 }
 
-static const struct lwp_diff_structure *diff_finding_owner(const struct lwp_diff_result *side, const json_t *finding)
+static const struct lwp_diff_structure *diff_finding_owner(const struct lwp_diff_result *result, const json_t *finding)
 {
-    for (size_t i = 0; i < side->structure_count; i++)
-        if (side->structures[i].finding == finding)
-            return &side->structures[i];
+    for (size_t i = 0; i < result->structure_count; i++)
+        if (result->structures[i].finding == finding)
+            return &result->structures[i];
     return NULL;
 }
 
 /* Unchanged: the same id, or the same kind of finding about a structure whose layout is as it was. */
-static bool diff_finding_stays(const struct lwp_diff *diff, const struct lwp_diff_result *side, const json_t *finding,
-                               const json_t *others, const struct lwp_diff_result *other_side)
+static bool diff_finding_stays(const struct lwp_diff *diff, const struct lwp_diff_result *result, const json_t *finding,
+                               const struct lwp_diff_result *other_result)
 {
     const char *id = lwp_json_string(finding, "id"), *kind = lwp_json_string(finding, "kind");
-    const struct lwp_diff_structure *owner = diff_finding_owner(side, finding);
+    const struct lwp_diff_structure *owner = diff_finding_owner(result, finding);
     const json_t *other;
     size_t i;
-    json_array_foreach(others, i, other) {
+    json_array_foreach(json_object_get(other_result->root, "findings"), i, other)
+    {
         const char *its_id = lwp_json_string(other, "id"), *its_kind = lwp_json_string(other, "kind");
+        const struct lwp_diff_structure *its_owner = diff_finding_owner(other_result, other);
         if (i >= ROWS_LISTED)
             break;
         if (id && its_id && strcmp(id, its_id) == 0)
             return true;
-        const struct lwp_diff_structure *its_owner = diff_finding_owner(other_side, other);
         if (owner && its_owner && kind && its_kind && strcmp(kind, its_kind) == 0 && owner->row == its_owner->row &&
             diff->rows.rows[owner->row].status == LWP_DIFF_SAME)
             return true;
@@ -61,23 +64,21 @@ static bool diff_finding_stays(const struct lwp_diff *diff, const struct lwp_dif
 
 static json_t *diff_findings(const struct lwp_diff *diff)
 {
-    json_t *gone = json_array(), *fresh = json_array(), *stays = json_array(), *finding;
-    const json_t *before = json_object_get(diff->before.root, "findings"),
-                 *after = json_object_get(diff->after.root, "findings");
-    size_t i;
-    json_array_foreach(before, i, finding) {
-        if (i >= ROWS_LISTED)
-            break;
-        bool same = diff_finding_stays(diff, &diff->before, finding, after, &diff->after);
-        json_array_append_new(same ? stays : gone, diff_finding_json(finding));
+    json_t *gone = json_array(), *fresh = json_array(), *stays = json_array();
+    for (int after = 0; after < 2; after++) {
+        const struct lwp_diff_result *result = after ? &diff->after : &diff->before, *other = after ? &diff->before : &diff->after;
+        const json_t *finding;
+        size_t i;
+        json_array_foreach(json_object_get(result->root, "findings"), i, finding)
+        {
+            bool same = diff_finding_stays(diff, result, finding, other);
+            if (i >= ROWS_LISTED)
+                break;
+            if (!after || !same)
+                json_array_append_new(after ? fresh : same ? stays : gone, diff_finding_json(finding));
+        }
     }
-    json_array_foreach(after, i, finding) {
-        if (i >= ROWS_LISTED)
-            break;
-        if (!diff_finding_stays(diff, &diff->after, finding, before, &diff->before))
-            json_array_append_new(fresh, diff_finding_json(finding));
-    }
-    return json_pack("{s:o,s:o,s:o}", "gone", gone, "new", fresh, "unchanged", stays);
+    return lwp_json_new("gone", gone, "new", fresh, "unchanged", stays, NULL);
 }
 
 /* ---- the whole program ---- */
@@ -87,8 +88,8 @@ static bool diff_followed(const struct lwp_diff_row *row)
     return row->status == LWP_DIFF_CHANGED || row->status == LWP_DIFF_SPLIT || row->status == LWP_DIFF_REGROUPED;
 }
 
-/* Each finding's promise is for the program with that one change: what they save adds up. */
-static bool diff_promised(const struct lwp_diff *diff, double *low, double *high, json_t *followed,
+/* Each finding's prediction is for the program with that one change: what they save adds up. */
+static bool diff_predicted(const struct lwp_diff *diff, double *low, double *high, json_t *followed,
                           size_t *advised_count)
 {
     double saved_low = 0, saved_high = 0;
@@ -140,23 +141,21 @@ static json_t *diff_program(struct lwp_diff *diff)
     double low, high;
     size_t advised;
     const char *verdict, *sentence;
-    bool promised = diff_promised(diff, &low, &high, followed, &advised);
-    const char *got = cpu.value < 0 ? "unknown" : lwp_arena_printf(diff->arena, "%.2fx", cpu.value);
+    bool predicted = diff_predicted(diff, &low, &high, followed, &advised);
+    const char *got = cpu.value < 0 ? "unknown" : SAY("%.2fx", cpu.value);
     if (diff->doubts.reason) {
         verdict = "cannot_tell";
-        sentence = lwp_arena_printf(diff->arena, "cannot tell: %s", diff->doubts.reason);
+        sentence = SAY("cannot tell: %s", diff->doubts.reason);
     } else if (cpu.value < 0) {
         verdict = "cannot_tell";
         sentence = "cannot tell: the CPU time of a run is not known";
     } else if (!advised) {
         verdict = "nothing_promised";
-        sentence = lwp_arena_printf(diff->arena, "nothing was promised; the program takes %.2f s instead of %.2f s: %s",
+        sentence = SAY("nothing was promised; the program takes %.2f s instead of %.2f s: %s",
                                     y->cpu_s, x->cpu_s, got);
-    } else if (!promised) {
+    } else if (!predicted) {
         verdict = "not_followed";
-        sentence = lwp_arena_printf(
-            diff->arena,
-            "no structure that lwp gave advice on was changed; the program takes %.2f s instead of %.2f s: %s",
+        sentence = SAY("no structure that lwp gave advice on was changed; the program takes %.2f s instead of %.2f s: %s",
             y->cpu_s, x->cpu_s, got);
     } else {
         verdict = lwp_diff_verdict(diff->arena, cpu, low, high, &sentence);
@@ -164,26 +163,20 @@ static json_t *diff_program(struct lwp_diff *diff)
     return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:s,s:o}", "cpu_ratio", lwp_json_measured(cpu.value), "cpu_ratio_ci",
                      lwp_json_range(cpu.low, cpu.high), "wall_ratio", lwp_json_measured(wall.value), "wall_ratio_ci",
                      lwp_json_range(wall.low, wall.high), "promised",
-                     promised ? lwp_json_range(low, high) : json_null(), "followed", followed, "control",
+                     predicted ? lwp_json_range(low, high) : json_null(), "followed", followed, "control",
                      diff_control_json(&diff->doubts), "verdict", verdict, "sentence", lwp_json_text(sentence));
 }
 
-static json_t *diff_run_json(const struct lwp_diff_result *side)
+static json_t *diff_run_json(const struct lwp_diff_result *result)
 {
-    json_t *command = json_object_get(side->run, "command");
-    json_t *json = json_object();
-    json_object_set_new(json, "result", lwp_json_text(side->label));
-    json_object_set_new(json, "command", json_is_array(command) ? json_deep_copy(command) : json_array());
-    json_object_set_new(json, "host", lwp_json_text(lwp_json_string(side->run, "host")));
-    json_object_set_new(json, "cpu", lwp_json_text(lwp_json_string(json_object_get(side->run, "machine"), "cpu")));
-    json_object_set_new(json, "engine", *side->engine ? lwp_json_text(side->engine) : json_null());
-    json_object_set_new(json, "weight_unit", *side->unit ? lwp_json_text(side->unit) : json_null());
-    json_object_set_new(json, "runs", json_integer(side->runs));
-    json_object_set_new(json, "threads", lwp_json_known(side->threads));
-    json_object_set_new(json, "samples", json_integer((json_int_t)(side->samples & INT64_MAX)));
-    json_object_set_new(json, "cpu_s", lwp_json_measured(side->cpu_s));
-    json_object_set_new(json, "wall_s", lwp_json_measured(side->wall_s));
-    return json;
+    const json_t *run = result->run, *machine = json_object_get(run, "machine");
+    json_t *command = json_object_get(run, "command");
+    return lwp_json_new("result", lwp_json_text(result->label), "command", json_is_array(command) ? json_deep_copy(command) : json_array(), "host",
+                        lwp_json_text(lwp_json_string(run, "host")), "cpu", lwp_json_text(lwp_json_string(machine, "cpu")), "engine",
+                        lwp_json_text(*result->engine ? result->engine : NULL), "weight_unit", lwp_json_text(*result->unit ? result->unit : NULL),
+                        "runs", json_integer(result->runs), "threads", lwp_json_known(result->threads), "samples",
+                        json_integer((json_int_t)(result->samples & INT64_MAX)), "cpu_s", lwp_json_measured(result->cpu_s), "wall_s",
+                        lwp_json_measured(result->wall_s), NULL);
 }
 
 static json_t *diff_notes(const struct lwp_diff *diff)
@@ -217,22 +210,11 @@ json_t *lwp_diff_build(const json_t *before, const char *before_label, const jso
     for (size_t r = 0; r < diff.rows.count && json_array_size(structures) < ROWS_LISTED; r++)
         if (lwp_diff_row_matters(&diff, &diff.rows.rows[r]))
             json_array_append_new(structures, lwp_diff_row_json(&diff, &diff.rows.rows[r]));
-    root = json_object();
-    json_object_set_new(root, "schema", json_string("lwp-diff"));
-    json_object_set_new(root, "version", json_string("1.0"));
-    json_object_set_new(root, "lwp_version", json_string(LWP_VERSION));
-    json_object_set_new(root, "before", diff_run_json(&diff.before));
-    json_object_set_new(root, "after", diff_run_json(&diff.after));
-    json_object_set_new(root, "comparable", json_boolean(!diff.doubts.reason));
-    json_object_set_new(root, "doubts", diff_doubts_json(&diff.doubts));
-    json_object_set_new(root, "program", diff_program(&diff));
-    json_object_set_new(root, "structures", structures);
-    json_object_set_new(root, "redundancies", lwp_diff_redundancies(&diff));
-    json_object_set_new(root, "communication", lwp_diff_communication(&diff));
-    json_object_set_new(root, "locality", lwp_diff_locality(&diff));
-    json_object_set_new(root, "agreement", lwp_diff_agreement(&diff));
-    json_object_set_new(root, "findings", diff_findings(&diff));
-    json_object_set_new(root, "notes", diff_notes(&diff));
+    root = lwp_json_new("schema", json_string("lwp-diff"), "version", json_string("1.0"), "lwp_version", json_string(LWP_VERSION), "before",
+                        diff_run_json(&diff.before), "after", diff_run_json(&diff.after), "comparable", json_boolean(!diff.doubts.reason),
+                        "doubts", diff_doubts_json(&diff.doubts), "program", diff_program(&diff), "structures", structures, "redundancies",
+                        lwp_diff_redundancies(&diff), "communication", lwp_diff_communication(&diff), "locality", lwp_diff_locality(&diff),
+                        "agreement", lwp_diff_agreement(&diff), "findings", diff_findings(&diff), "notes", diff_notes(&diff), NULL);
 out:
     lwp_arena_free(diff.arena);
     return root;

@@ -1,8 +1,9 @@
 /* A sampling engine's result beside the exact engine's result of the same program: how far sampling is off.
  * Shares of structures are of different weights (time, simulated cycles), so that what differs is sampling and the
  * model of the caches together; fractions of redundant accesses are of the same thing, and differ by sampling alone. */
-#include "analysis/diff/diff_internal.h"
+#include "analysis/diff/diff_parts.h"
 
+#include "analysis/statistics/engines.h"
 #include "base/path.h"
 
 #include <math.h>
@@ -66,10 +67,10 @@ static const char *agreement_verdict(struct lwp_arena *arena, const struct lwp_d
     return strcmp(x, y) == 0 ? "same" : "other";
 }
 
-static const struct lwp_diff_structure *agreement_first(const struct lwp_diff_result *side, const uint32_t *list,
+static const struct lwp_diff_structure *agreement_first(const struct lwp_diff_result *result, const uint32_t *list,
                                                         size_t count)
 {
-    return count ? &side->structures[list[0]] : NULL;
+    return count ? &result->structures[list[0]] : NULL;
 }
 
 static json_t *agreement_structures(const struct lwp_diff *diff, bool sampled_first, double *apart)
@@ -100,26 +101,24 @@ static json_t *agreement_structures(const struct lwp_diff *diff, bool sampled_fi
 
 /* ---- redundancies ---- */
 
-/* All pairs of a kind and two source lines on one side. */
-struct pair {
+/* All pairs of a kind and two source lines in one result. */
+struct line_pair {
     const char *kind, *first, *second;
     double share, low, high;
     unsigned count;
     bool found; /* a finding says so */
 };
 
-struct pairs {
-    struct pair list[PAIRS_MAX];
+struct line_pairs {
+    struct line_pair list[PAIRS_MAX];
     size_t count;
 };
 
-static const char *agreement_place(const struct lwp_diff *diff, const struct lwp_diff_result *side, const json_t *context)
+static const char *agreement_location(const struct lwp_diff *diff, const struct lwp_diff_result *result, const json_t *context)
 {
-    const json_t *frames = json_object_get(
-        json_array_get(json_object_get(side->root, "contexts"), (size_t)json_integer_value(context)), "frames");
-    const json_t *frame = json_array_get(frames, 0);
+    const json_t *frame = json_array_get(json_object_get(lwp_json_at(result->root, "contexts", context), "frames"), 0);
     const char *function = lwp_json_string(frame, "function"), *file = lwp_json_string(frame, "file");
-    if (!json_is_integer(context) || !function)
+    if (!function)
         return NULL;
     if (!file)
         return function;
@@ -127,7 +126,7 @@ static const char *agreement_place(const struct lwp_diff *diff, const struct lwp
                             (long long)json_integer_value(json_object_get(frame, "line")));
 }
 
-static struct pair *agreement_pair(struct pairs *pairs, const struct pair *wanted)
+static struct line_pair *agreement_pair(struct line_pairs *pairs, const struct line_pair *wanted)
 {
     for (size_t i = 0; i < pairs->count; i++)
         if (strcmp(pairs->list[i].kind, wanted->kind) == 0 && strcmp(pairs->list[i].first, wanted->first) == 0 &&
@@ -139,11 +138,11 @@ static struct pair *agreement_pair(struct pairs *pairs, const struct pair *wante
     return &pairs->list[pairs->count++];
 }
 
-static bool agreement_is_finding(const struct lwp_diff_result *side, size_t index)
+static bool agreement_is_finding(const struct lwp_diff_result *result, size_t index)
 {
     size_t i;
     json_t *finding;
-    json_array_foreach(json_object_get(side->root, "findings"), i, finding) {
+    json_array_foreach(json_object_get(result->root, "findings"), i, finding) {
         const json_t *reference = json_object_get(json_object_get(finding, "refs"), "redundancy");
         if (json_is_integer(reference) && json_integer_value(reference) == (json_int_t)index)
             return true;
@@ -151,40 +150,39 @@ static bool agreement_is_finding(const struct lwp_diff_result *side, size_t inde
     return false;
 }
 
-static void agreement_collect(const struct lwp_diff *diff, const struct lwp_diff_result *side, struct pairs *pairs)
+static void agreement_collect(const struct lwp_diff *diff, const struct lwp_diff_result *result, struct line_pairs *pairs)
 {
     size_t i;
     json_t *item;
-    json_array_foreach(json_object_get(side->root, "redundancies"), i, item) {
-        struct pair one = {.kind = lwp_json_string(item, "kind"),
-                           .first = agreement_place(diff, side, json_object_get(item, "first")),
-                           .second = agreement_place(diff, side, json_object_get(item, "second"))};
-        struct pair *pair = one.kind && one.first && one.second ? agreement_pair(pairs, &one) : NULL;
-        const json_t *interval = json_object_get(item, "share_ci");
+    json_array_foreach(json_object_get(result->root, "redundancies"), i, item) {
+        struct line_pair one = {.kind = lwp_json_string(item, "kind"),
+                           .first = agreement_location(diff, result, json_object_get(item, "first")),
+                           .second = agreement_location(diff, result, json_object_get(item, "second"))};
+        struct line_pair *pair = one.kind && one.first && one.second ? agreement_pair(pairs, &one) : NULL;
         if (!pair)
             continue;
-        pair->share += json_number_value(json_object_get(item, "share"));
-        pair->low = json_number_value(json_array_get(interval, 0));
-        pair->high = json_number_value(json_array_get(interval, 1));
+        pair->share += lwp_json_amount(item, "share");
+        pair->low = lwp_json_end(item, "share_ci", 0);
+        pair->high = lwp_json_end(item, "share_ci", 1);
         pair->count++;
-        pair->found |= agreement_is_finding(side, i);
+        pair->found |= agreement_is_finding(result, i);
     }
 }
 
 static json_t *agreement_redundancies(const struct lwp_diff *diff, const struct lwp_diff_result *sampled,
                                       const struct lwp_diff_result *exact)
 {
-    struct pairs *x = lwp_arena_alloc(diff->arena, 1, sizeof *x), *y = lwp_arena_alloc(diff->arena, 1, sizeof *y);
+    struct line_pairs *x = lwp_arena_alloc(diff->arena, 1, sizeof *x), *y = lwp_arena_alloc(diff->arena, 1, sizeof *y);
     json_t *list = json_array();
     agreement_collect(diff, sampled, x);
     agreement_collect(diff, exact, y);
     for (size_t i = 0; i < y->count; i++) /* those of `exact` alone follow */
         agreement_pair(x,
-                       &(struct pair){.kind = y->list[i].kind, .first = y->list[i].first, .second = y->list[i].second});
+                       &(struct line_pair){.kind = y->list[i].kind, .first = y->list[i].first, .second = y->list[i].second});
     for (size_t i = 0; i < x->count; i++) {
-        const struct pair *one = &x->list[i];
-        const struct pair none = {.kind = one->kind, .first = one->first, .second = one->second};
-        const struct pair *other = agreement_pair(y, &none);
+        const struct line_pair *one = &x->list[i];
+        const struct line_pair none = {.kind = one->kind, .first = one->first, .second = one->second};
+        const struct line_pair *other = agreement_pair(y, &none);
         other = other ? other : &none;
         if (!one->found && !other->found)
             continue;
@@ -201,7 +199,7 @@ static json_t *agreement_redundancies(const struct lwp_diff *diff, const struct 
 
 json_t *lwp_diff_agreement(const struct lwp_diff *diff)
 {
-    bool before = strcmp(diff->before.engine, "exact") == 0, after = strcmp(diff->after.engine, "exact") == 0;
+    bool before = lwp_engine_named(diff->before.engine)->exact, after = lwp_engine_named(diff->after.engine)->exact;
     double apart;
     if (before == after || !*diff->before.engine || !*diff->after.engine)
         return json_null();

@@ -1,9 +1,7 @@
 /* What speaks against comparing two results: other machine, engine, arguments, end, amount of data, another program, or
  * a control that is off: loops which the change does not touch must take as long as before.
  * Limits: the same work is assumed when nothing speaks against it. */
-#include "analysis/diff/diff_doubts.h"
-
-#include "analysis/json/json_value.h"
+#include "analysis/diff/diff_parts.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -21,9 +19,7 @@ struct doubts {
     struct lwp_diff_doubts *found;
 };
 
-static void doubts_add(struct doubts *doubts, const char *kind, bool serious, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
-static void doubts_add(struct doubts *doubts, const char *kind, bool serious, const char *format, ...)
+__attribute__((format(printf, 4, 5))) static void doubts_add(struct doubts *doubts, const char *kind, bool serious, const char *format, ...)
 {
     char text[1024];
     va_list arguments;
@@ -49,7 +45,7 @@ static bool doubts_same_value(const struct doubts *doubts, const char *parent, c
     }
     a = json_object_get(a, key);
     b = json_object_get(b, key);
-    /* What one side does not say is no difference. */
+    /* What one result does not say is no difference. */
     return !a || !b || json_is_null(a) || json_is_null(b) || json_equal(a, b);
 }
 
@@ -64,8 +60,7 @@ static void doubts_machine(struct doubts *doubts)
         doubts_add(doubts, "machine", true, "the machines differ (%s): times cannot be held against each other", what);
     else if (!doubts_same_value(doubts, NULL, "host"))
         doubts_add(doubts, "machine", false, "the hosts differ, with machines alike: %.60s and %.60s",
-                   lwp_json_string(doubts->before->run, "host") ? lwp_json_string(doubts->before->run, "host") : "?",
-                   lwp_json_string(doubts->after->run, "host") ? lwp_json_string(doubts->after->run, "host") : "?");
+                   lwp_json_string_or(doubts->before->run, "host", "?"), lwp_json_string_or(doubts->after->run, "host", "?"));
     if (strcmp(doubts->before->engine, doubts->after->engine) != 0 ||
         strcmp(doubts->before->unit, doubts->after->unit) != 0)
         doubts_add(doubts, "engine", true,
@@ -76,7 +71,7 @@ static void doubts_machine(struct doubts *doubts)
                    *doubts->after->unit ? doubts->after->unit : "unknown units");
 }
 
-/* Loops the change does not touch: their seconds before and after, samples on both sides. */
+/* Loops the change does not touch: their seconds before and after, samples in both. */
 static void doubts_control(const struct doubts *doubts, double *before, double *after, uint64_t *few)
 {
     uint64_t samples_before = 0, samples_after = 0;

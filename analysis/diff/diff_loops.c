@@ -1,9 +1,9 @@
 /* Matches the loops of two results.
  *
  * Loops go by function and order within it: lines move when code is edited, functions and their order hardly do. Where
- * one side has more loops in a function, the pairing that keeps order and changes nesting, length and distance least.
+ * one result has more loops in a function, the pairing that keeps order and changes nesting, length and distance least.
  * Limits: a function that was given another name loses its loops. */
-#include "analysis/diff/diff_match.h"
+#include "analysis/diff/diff_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -32,12 +32,12 @@ static int loops_compare(const void *a, const void *b, void *loops)
     return i < k ? -1 : i > k;
 }
 
-static uint32_t *loops_sorted(const struct lwp_diff_result *side, struct lwp_arena *arena)
+static uint32_t *loops_sorted(const struct lwp_diff_result *result, struct lwp_arena *arena)
 {
-    uint32_t *order = lwp_arena_alloc(arena, side->loop_count + 1, sizeof *order);
-    for (size_t i = 0; i < side->loop_count; i++)
+    uint32_t *order = lwp_arena_alloc(arena, result->loop_count + 1, sizeof *order);
+    for (size_t i = 0; i < result->loop_count; i++)
         order[i] = (uint32_t)i;
-    qsort_r(order, side->loop_count, sizeof *order, loops_compare, side->loops);
+    qsort_r(order, result->loop_count, sizeof *order, loops_compare, result->loops);
     return order;
 }
 
@@ -77,10 +77,10 @@ static void loops_in_order(struct lwp_diff_result *few, const uint32_t *a, size_
 }
 
 /* How many loops of one function follow each other from `at` on. */
-static size_t loops_run(const struct lwp_diff_result *side, const uint32_t *order, size_t at)
+static size_t loops_run(const struct lwp_diff_result *result, const uint32_t *order, size_t at)
 {
     size_t end = at + 1;
-    while (end < side->loop_count && loops_compare_home(&side->loops[order[end]], &side->loops[order[at]]) == 0)
+    while (end < result->loop_count && loops_compare_home(&result->loops[order[end]], &result->loops[order[at]]) == 0)
         end++;
     return end - at;
 }

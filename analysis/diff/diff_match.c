@@ -6,7 +6,7 @@
  * fields were has been split, too, though the other part was not seen. The other way round, a new structure is a
  * regrouping of old arrays when its fields have their names, or it has their count of elements and their loops. Limits:
  * a structure that was given another name and other field names is "gone" and "new". */
-#include "analysis/diff/diff_match.h"
+#include "analysis/diff/diff_parts.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -92,7 +92,7 @@ static bool match_has_field(const struct lwp_diff_structure *structure, const ch
 /* The new declarations of the advice name this type. */
 static bool match_declared(const struct lwp_diff_structure *whole, const char *tag)
 {
-    const char *text = json_string_value(json_object_get(whole->advice, "declaration"));
+    const char *text = lwp_json_string(whole->advice, "declaration");
     size_t length = tag ? strlen(tag) : 0;
     if (!text || length < 3 || strlen(text) > DECLARATION_MAX || match_has_field(whole, tag))
         return false;
@@ -240,9 +240,9 @@ static void match_regroups(struct match *match, struct lwp_diff_rows *rows)
 static void match_alone(struct match *match, struct lwp_diff_rows *rows)
 {
     for (int after = 0; after < 2; after++) {
-        struct lwp_diff_result *side = after ? match->after : match->before;
-        for (size_t i = 0; i < side->structure_count; i++)
-            if (side->structures[i].row == LWP_DIFF_NONE) {
+        struct lwp_diff_result *result = after ? match->after : match->before;
+        for (size_t i = 0; i < result->structure_count; i++)
+            if (result->structures[i].row == LWP_DIFF_NONE) {
                 match_row(rows);
                 match_put(match, rows, (uint32_t)rows->count - 1, (uint32_t)i, after);
             }

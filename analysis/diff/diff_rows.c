@@ -1,10 +1,9 @@
-/* One structure, before and after: shares, seconds, parts, loops, and what became of the promise about it.
+/* One structure, before and after: shares, seconds, parts, loops, and what became of the prediction about it.
  *
- * What a structure saved is worked out from its loops: how many seconds each took before and takes now, times the part
- * of the loop's waiting that was for the structure. As if that were the only change, this gives a speed-up of the
- * program that can be held against the promise. Limits: nothing is said when less than 70 % of its waiting is in loops
- * that both results have. */
-#include "analysis/diff/diff_internal.h"
+ * What a structure saved follows from its loops: how many seconds each took before and takes now, times the structure's
+ * part of the loop's stalls. As if that were the only change, this gives a speed-up of the program that can be compared
+ * with the prediction. Limits: nothing is said when less than 70 % of its stalls are in loops that both results have. */
+#include "analysis/diff/diff_parts.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -18,12 +17,12 @@ struct diff_sum {
     uint64_t samples, elements, element_bytes, bytes;
 };
 
-static struct diff_sum diff_sum(const struct lwp_diff_result *side, const uint32_t *list, size_t count)
+static struct diff_sum diff_sum(const struct lwp_diff_result *result, const uint32_t *list, size_t count)
 {
     struct diff_sum sum = {0};
     double down = 0, up = 0;
     for (size_t i = 0; i < count; i++) {
-        const struct lwp_diff_structure *part = &side->structures[list[i]];
+        const struct lwp_diff_structure *part = &result->structures[list[i]];
         sum.share += part->share;
         sum.time_share += part->time_share;
         down = hypot(down, part->share - part->low);
@@ -37,33 +36,25 @@ static struct diff_sum diff_sum(const struct lwp_diff_result *side, const uint32
     sum.time_share = fmin(1, sum.time_share);
     sum.low = fmax(0, sum.share - down);
     sum.high = fmin(1, sum.share + up);
-    sum.element_bytes = count == 1 ? side->structures[list[0]].element_bytes : 0;
+    sum.element_bytes = count == 1 ? result->structures[list[0]].element_bytes : 0;
     return sum;
 }
 
-static json_t *diff_side_json(const struct lwp_diff_result *side, const uint32_t *list, size_t count, double lines)
+static json_t *diff_structure_json(const struct lwp_diff_result *result, const uint32_t *list, size_t count, double lines)
 {
     if (!count)
         return json_null();
-    struct diff_sum sum = diff_sum(side, list, count);
-    bool ns = lwp_diff_seconds(side, 0) >= 0;
-    json_t *json = json_object();
-    json_object_set_new(json, "share", lwp_json_real(sum.share));
-    json_object_set_new(json, "share_ci", lwp_json_range(sum.low, sum.high));
-    json_object_set_new(json, "weight",
-                        ns ? lwp_json_real(sum.share * side->cpu_s * 1e9)
-                           : lwp_json_measured(sum.share * side->weight));
-    json_object_set_new(json, "waiting_s", lwp_json_measured(lwp_diff_seconds(side, sum.share)));
-    json_object_set_new(json, "loops_s", lwp_json_measured(lwp_diff_seconds(side, sum.time_share)));
-    json_object_set_new(json, "samples", json_integer((json_int_t)(sum.samples & INT64_MAX)));
-    json_object_set_new(json, "element_bytes", lwp_json_known(sum.element_bytes));
-    json_object_set_new(json, "elements", lwp_json_known(sum.elements));
-    json_object_set_new(json, "bytes", lwp_json_known(sum.bytes));
-    json_object_set_new(json, "lines_per_element", lwp_json_measured(lines));
-    return json;
+    struct diff_sum sum = diff_sum(result, list, count);
+    bool seconds = lwp_diff_seconds(result, 0) >= 0;
+    return lwp_json_new("share", lwp_json_real(sum.share), "share_ci", lwp_json_range(sum.low, sum.high), "weight",
+                        seconds ? lwp_json_real(sum.share * result->cpu_s * 1e9) : lwp_json_measured(sum.share * result->weight), "waiting_s",
+                        lwp_json_measured(lwp_diff_seconds(result, sum.share)), "loops_s",
+                        lwp_json_measured(lwp_diff_seconds(result, sum.time_share)), "samples",
+                        json_integer((json_int_t)(sum.samples & INT64_MAX)), "element_bytes", lwp_json_known(sum.element_bytes), "elements",
+                        lwp_json_known(sum.elements), "bytes", lwp_json_known(sum.bytes), "lines_per_element", lwp_json_measured(lines), NULL);
 }
 
-static json_t *diff_part_json(const struct lwp_diff_result *side, const struct lwp_diff_structure *part, int group)
+static json_t *diff_part_json(const struct lwp_diff_result *result, const struct lwp_diff_structure *part, int group)
 {
     json_t *fields = json_array();
     for (size_t f = 0; f < part->field_count; f++)
@@ -71,28 +62,28 @@ static json_t *diff_part_json(const struct lwp_diff_result *side, const struct l
     return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "name", lwp_json_text(part->name), "type",
                      lwp_json_text(part->type), "allocated_in", lwp_json_text(part->site), "element_bytes",
                      lwp_json_known(part->element_bytes), "fields", fields, "share", lwp_json_real(part->share),
-                     "waiting_s", lwp_json_measured(lwp_diff_seconds(side, part->share)), "group",
+                     "waiting_s", lwp_json_measured(lwp_diff_seconds(result, part->share)), "group",
                      group == -2   ? json_null()
                      : group == -1 ? json_string("cold")
                                    : json_integer(group));
 }
 
-static json_t *diff_parts_json(const struct lwp_diff_result *side, const uint32_t *list, size_t count,
+static json_t *diff_parts_json(const struct lwp_diff_result *result, const uint32_t *list, size_t count,
                                const struct lwp_diff_structure *whole)
 {
     json_t *parts = json_array();
     for (size_t i = 0; i < count && i < PARTS_LISTED; i++) {
-        const struct lwp_diff_structure *part = &side->structures[list[i]];
-        json_array_append_new(parts, diff_part_json(side, part, whole ? lwp_diff_group(whole, part) : -2));
+        const struct lwp_diff_structure *part = &result->structures[list[i]];
+        json_array_append_new(parts, diff_part_json(result, part, whole ? lwp_diff_group(whole, part) : -2));
     }
     return parts;
 }
 
-/* One loop of a row: what each side's structures have to do with it. */
+/* One loop of a row: what the structures of each result have to do with it. */
 struct diff_row_loop {
     uint32_t loop;        /* of BEFORE, or of AFTER when only there */
-    double before, after; /* shares of waiting */
-    double sums[2][2];    /* lines in order and jumping, before and after; -1: not known */
+    double before, after; /* stalled shares */
+    double sums[2][2];    /* lines when sequential and random, before and after; -1: not known */
     double lines[2];      /* before and after; -1: not known */
 };
 
@@ -107,13 +98,13 @@ static size_t diff_row_uses(const struct lwp_diff *diff, const struct lwp_diff_r
 {
     size_t count = 0;
     for (int after = 0; after < 2; after++) {
-        const struct lwp_diff_result *side = after ? &diff->after : &diff->before;
+        const struct lwp_diff_result *result = after ? &diff->after : &diff->before;
         size_t structures = after ? row->after_count : row->before_count;
         for (size_t i = 0; i < structures; i++) {
-            const struct lwp_diff_structure *part = &side->structures[after ? row->after[i] : row->before[i]];
+            const struct lwp_diff_structure *part = &result->structures[after ? row->after[i] : row->before[i]];
             for (size_t u = 0; u < part->use_count; u++) {
                 const struct lwp_diff_use *use = &part->uses[u];
-                uint32_t loop = after ? side->loops[use->loop].match : use->loop;
+                uint32_t loop = after ? result->loops[use->loop].match : use->loop;
                 size_t at = 0;
                 if (loop == LWP_DIFF_NONE)
                     continue;
@@ -125,16 +116,15 @@ static size_t diff_row_uses(const struct lwp_diff *diff, const struct lwp_diff_r
                     loops[count++] = (struct diff_row_loop){.loop = loop, .lines = {-1, -1}};
                 }
                 *(after ? &loops[at].after : &loops[at].before) += use->share;
-                for (int jumping = 0; jumping < 2; jumping++)
-                    diff_add_lines(&loops[at].sums[after][jumping], use->lines[jumping]);
+                for (int random = 0; random < 2; random++)
+                    diff_add_lines(&loops[at].sums[after][random], use->lines[random]);
             }
         }
     }
     return count;
 }
 
-/* The advice says how many lines a visit takes before; that tells which way the loop walks, and with it the lines now.
- */
+/* The advice says how many lines a visit takes before; that shows how the loop traverses them, and with it the lines now. */
 static void diff_row_lines(const json_t *advice, struct diff_row_loop *loops, size_t count)
 {
     const json_t *row, *rows = json_object_get(json_object_get(advice, "traffic"), "loops");
@@ -148,10 +138,10 @@ static void diff_row_lines(const json_t *advice, struct diff_row_loop *loops, si
             struct diff_row_loop *loop = &loops[k];
             if (json_integer_value(id) != (json_int_t)loop->loop)
                 continue;
-            bool jumps = fabs(loop->sums[0][1] - before) < fabs(loop->sums[0][0] - before);
+            bool random = fabs(loop->sums[0][1] - before) < fabs(loop->sums[0][0] - before);
             loop->lines[0] = before;
-            if (fabs(loop->sums[0][jumps] - before) <= 0.1 * before && loop->after > 0 && loop->sums[1][jumps] > 0)
-                loop->lines[1] = loop->sums[1][jumps];
+            if (fabs(loop->sums[0][random] - before) <= 0.1 * before && loop->after > 0 && loop->sums[1][random] > 0)
+                loop->lines[1] = loop->sums[1][random];
         }
     }
 }
@@ -181,15 +171,15 @@ static int diff_loop_compare(const void *a, const void *b)
     return p != q ? (p < q) - (p > q) : (x->loop > y->loop) - (x->loop < y->loop);
 }
 
-static json_t *diff_loop_side(const struct lwp_diff_result *side, uint32_t index, double waiting, double lines)
+static json_t *diff_loop_json(const struct lwp_diff_result *result, uint32_t index, double stalled, double lines)
 {
     if (index == LWP_DIFF_NONE)
         return json_null();
-    const struct lwp_diff_loop *loop = &side->loops[index];
+    const struct lwp_diff_loop *loop = &result->loops[index];
     return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "file", lwp_json_text(loop->file), "first_line",
                      lwp_json_known(loop->first_line), "last_line", lwp_json_known(loop->last_line), "share",
-                     lwp_json_real(loop->share), "seconds", lwp_json_measured(lwp_diff_seconds(side, loop->share)),
-                     "waiting_share", lwp_json_real(fmin(1, waiting)), "lines_per_element", lwp_json_measured(lines));
+                     lwp_json_real(loop->share), "seconds", lwp_json_measured(lwp_diff_seconds(result, loop->share)),
+                     "waiting_share", lwp_json_real(fmin(1, stalled)), "lines_per_element", lwp_json_measured(lines));
 }
 
 /* The seconds the row's loops lost, and their variance; false: too little of its time is in loops found again. */
@@ -200,10 +190,10 @@ static bool diff_saved(const struct lwp_diff *diff, const struct diff_row_loop *
     *saved = *variance = 0;
     for (size_t i = 0; i < count; i++) {
         const struct lwp_diff_loop *old = &diff->before.loops[loops[i].loop];
-        if (old->match == LWP_DIFF_NONE || loops[i].before <= 0 || old->waiting <= 0)
+        if (old->match == LWP_DIFF_NONE || loops[i].before <= 0 || old->stalled <= 0)
             continue;
         const struct lwp_diff_loop *now = &diff->after.loops[old->match];
-        double part = fmin(1, loops[i].before / old->waiting);
+        double part = fmin(1, loops[i].before / old->stalled);
         double x = lwp_diff_seconds(&diff->before, old->share), y = lwp_diff_seconds(&diff->after, now->share);
         *saved += part * (x - y);
         *variance += part * part * (x * x / fmax(1, (double)old->samples) + y * y / fmax(1, (double)now->samples));
@@ -252,19 +242,19 @@ json_t *lwp_diff_row_json(struct lwp_diff *diff, const struct lwp_diff_row *row)
     struct lwp_diff_ratio ratio = row->before_count && row->after_count ? diff_row_ratio(diff, row, loops, count)
                                                                         : (struct lwp_diff_ratio){-1, -1, -1};
     double low, high;
-    bool promised = advised && lwp_diff_prediction(advised->finding, &low, &high);
+    bool predicted = advised && lwp_diff_prediction(advised->finding, &low, &high);
     const char *verdict = NULL, *sentence = NULL;
-    if (promised && row->status == LWP_DIFF_SAME) {
+    if (predicted && row->status == LWP_DIFF_SAME) {
         verdict = "not_followed";
         sentence = "its layout is as before";
-    } else if (promised && row->status == LWP_DIFF_GONE) {
+    } else if (predicted && row->status == LWP_DIFF_GONE) {
         verdict = "cannot_tell";
         sentence = "it is not found in the second result, nor are parts of it";
-    } else if (promised && (diff->doubts.reason || ratio.value < 0)) {
+    } else if (predicted && (diff->doubts.reason || ratio.value < 0)) {
         verdict = "cannot_tell";
         sentence =
             diff->doubts.reason ? diff->doubts.reason : "too little of its time is in loops that both results have";
-    } else if (promised) {
+    } else if (predicted) {
         verdict = lwp_diff_verdict(diff->arena, ratio, low, high, &sentence);
     }
     qsort(loops, count, sizeof *loops, diff_loop_compare);
@@ -273,29 +263,20 @@ json_t *lwp_diff_row_json(struct lwp_diff *diff, const struct lwp_diff_row *row)
         const struct lwp_diff_loop *old = &diff->before.loops[loops[i].loop];
         json_array_append_new(
             list, json_pack("{s:o,s:o,s:o}", "function", lwp_json_text(old->function), "before",
-                            diff_loop_side(&diff->before, loops[i].loop, loops[i].before, loops[i].lines[0]), "after",
-                            diff_loop_side(&diff->after, old->match, loops[i].after, loops[i].lines[1])));
+                            diff_loop_json(&diff->before, loops[i].loop, loops[i].before, loops[i].lines[0]), "after",
+                            diff_loop_json(&diff->after, old->match, loops[i].after, loops[i].lines[1])));
     }
-    json_t *json = json_object();
-    json_object_set_new(json, "name", lwp_json_text(first->name));
-    json_object_set_new(json, "type", lwp_json_text(first->type));
-    json_object_set_new(json, "kind", lwp_json_text(first->kind));
-    json_object_set_new(json, "allocated_in", lwp_json_text(first->site));
-    json_object_set_new(json, "status", json_string(diff_statuses[row->status]));
-    json_object_set_new(json, "before",
-                        diff_side_json(&diff->before, row->before, row->before_count, diff_lines(loops, count, false)));
-    json_object_set_new(json, "after",
-                        diff_side_json(&diff->after, row->after, row->after_count, diff_lines(loops, count, true)));
-    json_object_set_new(json, "whole", diff_parts_json(&diff->before, row->before, row->before_count, NULL));
-    json_object_set_new(json, "parts", diff_parts_json(&diff->after, row->after, row->after_count, advised));
-    json_object_set_new(json, "loops", list);
-    json_object_set_new(json, "finding", lwp_json_text(advised ? lwp_json_string(advised->finding, "id") : NULL));
-    json_object_set_new(json, "promised", promised ? lwp_json_range(low, high) : json_null());
-    json_object_set_new(json, "arrived", lwp_json_measured(ratio.value));
-    json_object_set_new(json, "arrived_ci", ratio.value >= 0 ? lwp_json_range(ratio.low, ratio.high) : json_null());
-    json_object_set_new(json, "verdict", lwp_json_text(verdict));
-    json_object_set_new(json, "sentence", lwp_json_text(sentence));
-    return json;
+    return lwp_json_new(
+        "name", lwp_json_text(first->name), "type", lwp_json_text(first->type), "kind", lwp_json_text(first->kind), "allocated_in",
+        lwp_json_text(first->site), "status", json_string(diff_statuses[row->status]), "before",
+        diff_structure_json(&diff->before, row->before, row->before_count, diff_lines(loops, count, false)), "after",
+        diff_structure_json(&diff->after, row->after, row->after_count, diff_lines(loops, count, true)), "whole",
+        diff_parts_json(&diff->before, row->before, row->before_count, NULL), "parts",
+        diff_parts_json(&diff->after, row->after, row->after_count, advised), "loops", list, "finding",
+        lwp_json_text(advised ? lwp_json_string(advised->finding, "id") : NULL), "promised",
+        predicted ? lwp_json_range(low, high) : json_null(), "arrived", lwp_json_measured(ratio.value), "arrived_ci",
+        ratio.value >= 0 ? lwp_json_range(ratio.low, ratio.high) : json_null(), "verdict", lwp_json_text(verdict), "sentence",
+        lwp_json_text(sentence), NULL);
 }
 
 bool lwp_diff_row_matters(const struct lwp_diff *diff, const struct lwp_diff_row *row)

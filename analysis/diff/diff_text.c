@@ -1,9 +1,10 @@
 /* A comparison as text. In: what lwp_diff_build makes, nothing else. */
 #include "analysis/diff/diff.h"
-#include "analysis/json/json_value.h"
 
-#include "analysis/diff/diff_text_scaling.h"
-#include "analysis/output/report.h"
+#include "analysis/json/json_value.h"
+#include "analysis/output/terminal.h"
+#include "analysis/review/review.h"
+#include "analysis/statistics/redundancy_kinds.h"
 #include "base/path.h"
 
 #include <math.h>
@@ -13,30 +14,13 @@ enum { LOOPS_SHOWN = 6, PARTS_SHOWN = 8 };
 
 static const double share_shown = 0.01;
 
-struct text {
-    FILE *out;
-    bool colour;
-};
-
-static double text_at(const json_t *pair, size_t index)
+/* "12.3 % (11.0-13.9)": a share with the interval at `key`. */
+static void text_interval(const struct lwp_terminal *text, double share, const json_t *object, const char *key)
 {
-    return json_number_value(json_array_get(pair, index));
+    fprintf(text->out, "%.1f %% (%.1f-%.1f)", 100 * share, 100 * lwp_json_end(object, key, 0), 100 * lwp_json_end(object, key, 1));
 }
 
-static void text_style(const struct text *text, const char *code)
-{
-    if (text->colour)
-        fprintf(text->out, "\033[%sm", code);
-}
-
-static void text_heading(const struct text *text, const char *heading)
-{
-    text_style(text, "1");
-    fprintf(text->out, "\n%s\n", heading);
-    text_style(text, "0");
-}
-
-static void text_run(const struct text *text, const char *heading, const json_t *run)
+static void text_run(const struct lwp_terminal *text, const char *heading, const json_t *run)
 {
     char command[64];
     size_t i, used = 0;
@@ -45,7 +29,7 @@ static void text_run(const struct text *text, const char *heading, const json_t 
     json_array_foreach(json_object_get(run, "command"), i, word)
     {
         int wrote = snprintf(command + used, sizeof command - used, "%s%s", i ? " " : "",
-                             json_string_value(word) ? json_string_value(word) : "?");
+                             lwp_json_shown(word));
         if (wrote < 0 || (size_t)wrote >= sizeof command - used)
             break;
         used += (size_t)wrote;
@@ -59,20 +43,19 @@ static void text_run(const struct text *text, const char *heading, const json_t 
     fprintf(text->out, "\n");
 }
 
-static void text_ratio(const struct text *text, const json_t *program, const char *key, const char *of)
+static void text_ratio(const struct lwp_terminal *text, const json_t *program, const char *key, const char *of)
 {
     char interval[32];
     double ratio = lwp_json_number(program, key);
     snprintf(interval, sizeof interval, "%s_ci", key);
-    const json_t *pair = json_object_get(program, interval);
     if (ratio < 0)
         return;
     fprintf(text->out, "%s %.2fx", of, ratio);
-    if (json_is_array(pair))
-        fprintf(text->out, " (95 %%: %.2f-%.2f)", text_at(pair, 0), text_at(pair, 1));
+    if (json_is_array(json_object_get(program, interval)))
+        fprintf(text->out, " (95 %%: %.2f-%.2f)", lwp_json_end(program, interval, 0), lwp_json_end(program, interval, 1));
 }
 
-static void text_program(const struct text *text, const json_t *diff)
+static void text_program(const struct lwp_terminal *text, const json_t *diff)
 {
     const json_t *program = json_object_get(diff, "program"), *control = json_object_get(program, "control"), *doubt;
     size_t i;
@@ -84,33 +67,31 @@ static void text_program(const struct text *text, const json_t *diff)
         fprintf(text->out, " on the clock%s\n",
                 json_is_array(json_object_get(program, "cpu_ratio_ci")) ? "" : " (one measurement)");
     }
-    text_style(text, "1");
+    lwp_terminal_style(text, "1");
     fprintf(text->out, "Verdict   ");
-    lwp_report_wrap(text->out, 10, lwp_json_string_or(program, "sentence", "?"));
-    text_style(text, "0");
+    lwp_terminal_wrap(text, 10, lwp_json_string_or(program, "sentence", "?"));
+    lwp_terminal_style(text, "0");
     if (json_is_object(control))
         fprintf(text->out, "Control   code that the change does not touch: %.2f s before, %.2f s after\n",
                 lwp_json_number(control, "before_s"), lwp_json_number(control, "after_s"));
     json_array_foreach(json_object_get(diff, "doubts"), i, doubt)
     {
         fprintf(text->out, "%-9s ", json_is_true(json_object_get(doubt, "serious")) ? "Doubt" : "Note");
-        lwp_report_wrap(text->out, 10, lwp_json_string_or(doubt, "text", "?"));
+        lwp_terminal_wrap(text, 10, lwp_json_string_or(doubt, "text", "?"));
     }
 }
 
-static void text_share(const struct text *text, const json_t *side)
+/* `missing`: what to say where there is no such result. */
+static void text_share(const struct lwp_terminal *text, const json_t *result, const char *missing)
 {
-    const json_t *interval = json_object_get(side, "share_ci");
-    if (!json_is_object(side)) {
-        fprintf(text->out, "-");
-        return;
-    }
-    fprintf(text->out, "%.1f %% (%.1f-%.1f)", 100 * lwp_json_number(side, "share"), 100 * text_at(interval, 0),
-            100 * text_at(interval, 1));
+    if (json_is_object(result))
+        text_interval(text, lwp_json_number(result, "share"), result, "share_ci");
+    else
+        fputs(missing, text->out);
 }
 
 /* "before -> after"; '-' for what is not known. */
-static void text_change(const struct text *text, double before, double after, const char *format, const char *unit)
+static void text_change(const struct lwp_terminal *text, double before, double after, const char *format, const char *unit)
 {
     if (before >= 0)
         fprintf(text->out, format, before);
@@ -124,10 +105,10 @@ static void text_change(const struct text *text, double before, double after, co
     fprintf(text->out, "%s", unit);
 }
 
-static void text_part(const struct text *text, const char *heading, const json_t *part)
+static void text_part(const struct lwp_terminal *text, const char *heading, const json_t *part)
 {
     char line[600];
-    const char *type = json_string_value(json_object_get(part, "type"));
+    const char *type = lwp_json_string(part, "type");
     const json_t *group = json_object_get(part, "group");
     size_t i, used;
     json_t *field;
@@ -147,10 +128,10 @@ static void text_part(const struct text *text, const char *heading, const json_t
         snprintf(line + used, sizeof line - used, " (advised group %d)", (int)json_integer_value(group) + 1);
     else if (json_is_string(group))
         snprintf(line + used, sizeof line - used, " (advised cold)");
-    lwp_report_wrap(text->out, 13, line);
+    lwp_terminal_wrap(text, 13, line);
 }
 
-static void text_parts(const struct text *text, const char *heading, const json_t *parts)
+static void text_parts(const struct lwp_terminal *text, const char *heading, const json_t *parts)
 {
     size_t i;
     json_t *part;
@@ -164,11 +145,11 @@ static void text_parts(const struct text *text, const char *heading, const json_
     }
 }
 
-static void text_place(const json_t *side, char *place, size_t size)
+static void text_place(const json_t *result, char *place, size_t size)
 {
-    const char *file = lwp_path_last(lwp_json_string_or(side, "file", "?"));
-    double first = lwp_json_number(side, "first_line"), last = lwp_json_number(side, "last_line");
-    if (!json_is_object(side))
+    const char *file = lwp_path_last(lwp_json_string_or(result, "file", "?"));
+    double first = lwp_json_number(result, "first_line"), last = lwp_json_number(result, "last_line");
+    if (!json_is_object(result))
         snprintf(place, size, "not found");
     else if (first < 0)
         snprintf(place, size, "%.30s", file);
@@ -178,7 +159,7 @@ static void text_place(const json_t *side, char *place, size_t size)
         snprintf(place, size, "%.30s:%.0f", file, first);
 }
 
-static void text_loops(const struct text *text, const json_t *structure)
+static void text_loops(const struct lwp_terminal *text, const json_t *structure)
 {
     size_t i, shown = 0;
     json_t *loop;
@@ -205,25 +186,25 @@ static void text_loops(const struct text *text, const json_t *structure)
     }
 }
 
-static void text_structure(const struct text *text, const json_t *structure)
+static void text_structure(const struct lwp_terminal *text, const json_t *structure)
 {
     const json_t *before = json_object_get(structure, "before"), *after = json_object_get(structure, "after");
     const char *status = lwp_json_string_or(structure, "status", "?"),
-               *type = json_string_value(json_object_get(structure, "type"));
+               *type = lwp_json_string(structure, "type");
     const char *name = lwp_json_string_or(structure, "name", "?");
     bool plain = strcmp(status, "same") == 0 || strcmp(status, "gone") == 0 || strcmp(status, "new") == 0;
     char more[40] = "";
     size_t others = json_array_size(json_object_get(structure, "whole"));
     if (others > 1)
         snprintf(more, sizeof more, " and %zu more", others - 1);
-    text_style(text, "1");
+    lwp_terminal_style(text, "1");
     fprintf(text->out, "\n%s%s%s%s%s: %s\n", type ? type : name, type ? " (" : "", type ? name : "", type ? ")" : "",
             more, strcmp(status, "same") == 0 ? "layout as before" : status);
-    text_style(text, "0");
+    lwp_terminal_style(text, "0");
     fprintf(text->out, "   share     ");
-    text_share(text, before);
+    text_share(text, before, "-");
     fprintf(text->out, " -> ");
-    text_share(text, after);
+    text_share(text, after, "-");
     fprintf(text->out, "\n");
     if (lwp_json_number(before, "waiting_s") >= 0 || lwp_json_number(after, "waiting_s") >= 0) {
         fprintf(text->out, "   waiting   ");
@@ -243,7 +224,7 @@ static void text_structure(const struct text *text, const json_t *structure)
     text_loops(text, structure);
     if (json_is_string(json_object_get(structure, "sentence"))) {
         fprintf(text->out, "   promise   ");
-        lwp_report_wrap(text->out, 13, lwp_json_string_or(structure, "sentence", "?"));
+        lwp_terminal_wrap(text, 13, lwp_json_string_or(structure, "sentence", "?"));
         const char *verdict = lwp_json_string_or(structure, "verdict", "");
         if (lwp_json_number(structure, "arrived") >= 0 && strcmp(verdict, "not_followed") != 0 &&
             strcmp(verdict, "cannot_tell") != 0)
@@ -251,32 +232,20 @@ static void text_structure(const struct text *text, const json_t *structure)
     }
 }
 
-static void text_redundant_side(const struct text *text, const json_t *side)
+static void text_redundancies(const struct lwp_terminal *text, const json_t *redundancies)
 {
-    const json_t *interval = json_object_get(side, "share_ci");
-    if (!json_is_object(side))
-        fprintf(text->out, "unknown");
-    else
-        fprintf(text->out, "%.1f %% (%.1f-%.1f)", 100 * lwp_json_number(side, "share"), 100 * text_at(interval, 0),
-                100 * text_at(interval, 1));
-}
-
-static void text_redundancies(const struct text *text, const json_t *redundancies)
-{
-    static const char *const kinds[][2] = {
-        {"dead_store", "dead stores"}, {"silent_store", "silent stores"}, {"silent_load", "silent loads"}};
     static const char *const verdicts[][2] = {{"less", "less for certain"},
                                               {"more", "more for certain"},
                                               {"within", "no sure difference"}};
     if (!json_is_object(redundancies))
         return;
-    text_heading(text, "Redundant accesses (of all sampled stores or loads, 95 %)");
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        const json_t *kind = json_object_get(redundancies, kinds[i][0]);
-        fprintf(text->out, "   %-13s ", kinds[i][1]);
-        text_redundant_side(text, json_object_get(kind, "before"));
+    lwp_terminal_heading(text, "Redundant accesses (of all sampled stores or loads, 95 %)");
+    for (size_t i = 0; i < LWP_REDUNDANCY_SAMPLED; i++) {
+        const json_t *kind = json_object_get(redundancies, lwp_redundancy_rows[i].key);
+        fprintf(text->out, "   %-13s ", lwp_redundancy_rows[i].title);
+        text_share(text, json_object_get(kind, "before"), "unknown");
         fprintf(text->out, " -> ");
-        text_redundant_side(text, json_object_get(kind, "after"));
+        text_share(text, json_object_get(kind, "after"), "unknown");
         for (size_t k = 0; k < sizeof verdicts / sizeof *verdicts; k++)
             if (strcmp(lwp_json_string_or(kind, "verdict", ""), verdicts[k][0]) == 0)
                 fprintf(text->out, ": %s", verdicts[k][1]);
@@ -284,72 +253,142 @@ static void text_redundancies(const struct text *text, const json_t *redundancie
     }
 }
 
-static void text_agreement(const struct text *text, const json_t *agreement)
+static void text_agreed_structure(const struct lwp_terminal *text, const json_t *row)
 {
     static const char *const advice[][2] = {{"same", "; the same advice"},
                                             {"other", "; other advice"},
                                             {"only_sampled", "; advice by sampling only"},
                                             {"only_exact", "; advice by the exact engine only"}};
+    double sampled = lwp_json_number(row, "sampled"), exact = lwp_json_number(row, "exact");
+    fprintf(text->out, "   %-32.60s ", lwp_json_string_or(row, "type", lwp_json_string_or(row, "name", "?")));
+    if (sampled < 0) {
+        fprintf(text->out, "not seen by sampling, exact %.1f %%", 100 * exact);
+    } else if (exact < 0) {
+        fprintf(text->out, "%.1f %% sampled, not seen by the exact engine", 100 * sampled);
+    } else {
+        text_interval(text, sampled, row, "sampled_ci");
+        fprintf(text->out, " sampled, %.1f %% exact", 100 * exact);
+    }
+    for (size_t k = 0; k < sizeof advice / sizeof *advice; k++)
+        if (lwp_json_is(row, "advice", advice[k][0]))
+            fputs(advice[k][1], text->out);
+    putc('\n', text->out);
+}
+
+static void text_agreed_pair(const struct lwp_terminal *text, const json_t *row)
+{
+    double sampled = lwp_json_number(row, "sampled"), exact = lwp_json_number(row, "exact");
+    fprintf(text->out, "   %s %s, %s: ", lwp_json_string_or(row, "kind", "?"), lwp_json_string_or(row, "first", "?"),
+            lwp_json_string_or(row, "second", "?"));
+    if (sampled >= 0 && json_is_array(json_object_get(row, "sampled_ci")))
+        text_interval(text, sampled, row, "sampled_ci");
+    else if (sampled >= 0)
+        fprintf(text->out, "%.1f %%", 100 * sampled);
+    fputs(sampled < 0 ? "not sampled, " : " sampled, ", text->out);
+    if (exact < 0)
+        fprintf(text->out, "not in the exact engine's list");
+    else
+        fprintf(text->out, "%.1f %% exact", 100 * exact);
+    fprintf(text->out, "%s\n", json_is_true(json_object_get(row, "confirmed")) ? ": confirmed by both" : "");
+}
+
+static void text_agreement(const struct lwp_terminal *text, const json_t *agreement)
+{
+    const json_t *row;
     size_t i;
-    json_t *row;
     if (!json_is_object(agreement))
         return;
-    text_heading(text, "Agreement of sampling with the exact engine");
+    lwp_terminal_heading(text, "Agreement of sampling with the exact engine");
     json_array_foreach(json_object_get(agreement, "structures"), i, row)
-    {
-        double sampled = lwp_json_number(row, "sampled"), exact = lwp_json_number(row, "exact");
-        const json_t *interval = json_object_get(row, "sampled_ci");
-        fprintf(text->out, "   %-32.60s ", lwp_json_string_or(row, "type", lwp_json_string_or(row, "name", "?")));
-        if (sampled < 0)
-            fprintf(text->out, "not seen by sampling, exact %.1f %%", 100 * exact);
-        else if (exact < 0)
-            fprintf(text->out, "%.1f %% sampled, not seen by the exact engine", 100 * sampled);
-        else
-            fprintf(text->out, "%.1f %% (%.1f-%.1f) sampled, %.1f %% exact", 100 * sampled, 100 * text_at(interval, 0),
-                    100 * text_at(interval, 1), 100 * exact);
-        for (size_t k = 0; k < sizeof advice / sizeof *advice; k++)
-            if (strcmp(lwp_json_string_or(row, "advice", ""), advice[k][0]) == 0)
-                fprintf(text->out, "%s", advice[k][1]);
-        fprintf(text->out, "\n");
-    }
+        text_agreed_structure(text, row);
     fprintf(text->out, "   %.1f %% of the weight is on other structures\n", 100 * lwp_json_number(agreement, "weight_apart"));
     json_array_foreach(json_object_get(agreement, "redundancies"), i, row)
+        text_agreed_pair(text, row);
+}
+
+/* ---- what moves, and will stop scaling ---- */
+
+static void text_steps(FILE *out, const json_t *row, bool first)
+{
+    double steps = lwp_json_number(row, "steps_left");
+    if (steps < 0)
+        return;
+    fprintf(out, "      distances grow %.2f-fold, and are beyond the caches %s", lwp_json_number(row, "growth"), steps == 0 ? "already\n" : "");
+    if (steps > 0)
+        fprintf(out, "after %.0f more such step%s: %s\n", ceil(steps), steps > 1 ? "s" : "", first ? "this will stop scaling first" : "this will stop scaling");
+}
+
+static void text_communicated(FILE *out, const json_t *result)
+{
+    fprintf(out, "%.0f words, read again %.0f times", lwp_json_number(result, "communicated"), lwp_json_number(result, "reused"));
+    if (lwp_json_number(result, "p90") >= 0)
+        fprintf(out, ", distances: median %.0f, 90 %% up to %.0f", lwp_json_number(result, "median"), lwp_json_number(result, "p90"));
+}
+
+static void text_communication(const struct lwp_terminal *text, const json_t *regions)
+{
+    FILE *out = text->out;
+    const json_t *region;
+    size_t i;
+    if (json_array_size(regions))
+        lwp_terminal_heading(text, "Communication between threads");
+    json_array_foreach(regions, i, region)
     {
-        double sampled = lwp_json_number(row, "sampled"), exact = lwp_json_number(row, "exact");
-        const json_t *interval = json_object_get(row, "sampled_ci");
-        fprintf(text->out, "   %s %s, %s: ", lwp_json_string_or(row, "kind", "?"), lwp_json_string_or(row, "first", "?"), lwp_json_string_or(row, "second", "?"));
-        if (sampled < 0)
-            fprintf(text->out, "not sampled, ");
-        else if (json_is_array(interval))
-            fprintf(text->out, "%.1f %% (%.1f-%.1f) sampled, ", 100 * sampled, 100 * text_at(interval, 0),
-                    100 * text_at(interval, 1));
-        else
-            fprintf(text->out, "%.1f %% sampled, ", 100 * sampled);
-        if (exact < 0)
-            fprintf(text->out, "not in the exact engine's list");
-        else
-            fprintf(text->out, "%.1f %% exact", 100 * exact);
-        fprintf(text->out, "%s\n", json_is_true(json_object_get(row, "confirmed")) ? ": confirmed by both" : "");
+        fprintf(out, "   %s: ", lwp_json_string_or(region, "name", "?"));
+        text_communicated(out, json_object_get(region, "before"));
+        fprintf(out, " -> ");
+        text_communicated(out, json_object_get(region, "after"));
+        fprintf(out, "\n");
+        text_steps(out, region, i == 0);
     }
 }
 
-/* `agree`: the two sides are two engines' views of one program. */
-static void text_findings(const struct text *text, const json_t *findings, const json_t *agree)
+static void text_distance(FILE *out, const json_t *result)
+{
+    double median = lwp_json_number(result, "median"), missing = lwp_json_number(result, "missing");
+    if (median >= 0)
+        fprintf(out, "%.0f lines", median);
+    else
+        fprintf(out, "beyond");
+    if (missing >= 0)
+        fprintf(out, " (%.0f %% miss L1)", 100 * missing);
+}
+
+static void text_locality(const struct lwp_terminal *text, const json_t *rows)
+{
+    FILE *out = text->out;
+    const json_t *row;
+    size_t i;
+    if (json_array_size(rows))
+        lwp_terminal_heading(text, "Other lines between two uses of one (median)");
+    json_array_foreach(rows, i, row)
+    {
+        fprintf(out, "   %s in %s: ", lwp_json_string_or(row, "object", "?"), lwp_json_string_or(row, "function", "?"));
+        text_distance(out, json_object_get(row, "before"));
+        fprintf(out, " -> ");
+        text_distance(out, json_object_get(row, "after"));
+        fprintf(out, "\n");
+        text_steps(out, row, false);
+    }
+}
+
+/* `agree`: the two results are two engines' views of one program. */
+static void text_findings(const struct lwp_terminal *text, const json_t *findings, const json_t *agree)
 {
     static const char *const keys[] = {"gone", "new", "unchanged"};
-    bool engines = json_is_object(agree), exact_first = strcmp(lwp_json_string_or(agree, "exact", ""), "before") == 0;
+    bool engines = json_is_object(agree), exact_first = lwp_json_is(agree, "exact", "before");
     const char *const said[] = {!engines ? "gone" : exact_first ? "exact" : "sampled",
                                 !engines ? "new" : exact_first ? "sampled" : "exact", engines ? "both" : "unchanged"};
     size_t i;
     json_t *finding;
-    text_heading(text, engines ? "Findings (both: confirmed by both engines)" : "Findings");
+    lwp_terminal_heading(text, engines ? "Findings (both: confirmed by both engines)" : "Findings");
     bool any = false;
     for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
         json_array_foreach(json_object_get(findings, keys[k]), i, finding)
         {
             any = true;
             fprintf(text->out, "   %-9s ", said[k]);
-            lwp_report_wrap(text->out, 13, lwp_json_string_or(finding, "title", lwp_json_string_or(finding, "id", "?")));
+            lwp_terminal_wrap(text, 13, lwp_json_string_or(finding, "title", lwp_json_string_or(finding, "id", "?")));
         }
     if (!any)
         fprintf(text->out, "   none on either side\n");
@@ -357,7 +396,7 @@ static void text_findings(const struct text *text, const json_t *findings, const
 
 void lwp_diff_print(FILE *out, json_t *diff, bool all, bool colour)
 {
-    struct text text = {out, colour};
+    const struct lwp_terminal text = {out, colour};
     size_t i, hidden = 0;
     json_t *structure, *note;
     lwp_review_clean(diff);
@@ -376,19 +415,15 @@ void lwp_diff_print(FILE *out, json_t *diff, bool all, bool colour)
     if (hidden)
         fprintf(out, "\n%zu more below 1 %%: --all shows them\n", hidden);
     text_redundancies(&text, json_object_get(diff, "redundancies"));
-    if (json_array_size(json_object_get(diff, "communication")))
-        text_heading(&text, "Communication between threads");
-    lwp_diff_print_communication(out, json_object_get(diff, "communication"));
-    if (json_array_size(json_object_get(diff, "locality")))
-        text_heading(&text, "Other lines between two uses of one (median)");
-    lwp_diff_print_locality(out, json_object_get(diff, "locality"));
+    text_communication(&text, json_object_get(diff, "communication"));
+    text_locality(&text, json_object_get(diff, "locality"));
     text_agreement(&text, json_object_get(diff, "agreement"));
     text_findings(&text, json_object_get(diff, "findings"), json_object_get(diff, "agreement"));
     if (json_array_size(json_object_get(diff, "notes")))
-        text_heading(&text, "Notes");
+        lwp_terminal_heading(&text, "Notes");
     json_array_foreach(json_object_get(diff, "notes"), i, note)
     {
         fprintf(out, "   ");
-        lwp_report_wrap(out, 3, json_string_value(note) ? json_string_value(note) : "?");
+        lwp_terminal_wrap(&text, 3, lwp_json_shown(note));
     }
 }

@@ -80,6 +80,11 @@ const char *lwp_json_string_or(const json_t *object, const char *key, const char
     return text ? text : otherwise;
 }
 
+const char *lwp_json_shown(const json_t *text)
+{
+    return json_is_string(text) ? json_string_value(text) : "?";
+}
+
 bool lwp_json_is(const json_t *object, const char *key, const char *text)
 {
     return strcmp(lwp_json_string_or(object, key, ""), text) == 0;
@@ -96,6 +101,11 @@ double lwp_json_amount(const json_t *object, const char *key)
     return json_number_value(json_object_get(object, key));
 }
 
+double lwp_json_percent(const json_t *object, const char *key)
+{
+    return 100 * lwp_json_amount(object, key);
+}
+
 double lwp_json_end(const json_t *object, const char *key, size_t which)
 {
     return json_number_value(json_array_get(json_object_get(object, key), which));
@@ -109,4 +119,17 @@ json_t *lwp_json_at(const json_t *root, const char *array, const json_t *id)
 json_t *lwp_json_entry(const json_t *root, const char *array, const json_t *object, const char *key)
 {
     return lwp_json_at(root, array, json_object_get(object, key));
+}
+
+void lwp_json_texts(json_t *value, const char *key, void (*visit)(void *to, const char *key, json_t *text), void *to)
+{
+    const char *inner;
+    size_t i;
+    json_t *child;
+    if (json_is_string(value))
+        visit(to, key, value);
+    json_object_foreach(value, inner, child)
+        lwp_json_texts(child, inner, visit, to);
+    json_array_foreach(value, i, child)
+        lwp_json_texts(child, key, visit, to);
 }

@@ -25,13 +25,18 @@ json_t *lwp_json_new(const char *key, ...) __attribute__((sentinel));
 /* Values at a key, owned by the object. They never fail: the wrong type counts as missing. */
 const char *lwp_json_string(const json_t *object, const char *key);
 const char *lwp_json_string_or(const json_t *object, const char *key, const char *otherwise);
+const char *lwp_json_shown(const json_t *text); /* the text itself, "?" where it is none */
 bool lwp_json_is(const json_t *object, const char *key, const char *text);
 double lwp_json_number(const json_t *object, const char *key);            /* missing: -1 */
 double lwp_json_amount(const json_t *object, const char *key);            /* missing: 0 */
+double lwp_json_percent(const json_t *object, const char *key);           /* of a share; missing: 0 */
 double lwp_json_end(const json_t *object, const char *key, size_t which); /* of [low, high]; missing: 0 */
 
 /* The entry of root's `array` that the id at `key` stands for, or NULL; and for an id on its own. */
 json_t *lwp_json_entry(const json_t *root, const char *array, const json_t *object, const char *key);
 json_t *lwp_json_at(const json_t *root, const char *array, const json_t *id);
+
+/* Calls `visit` for each text in `value`, itself included, with the key that it or the array around it has. */
+void lwp_json_texts(json_t *value, const char *key, void (*visit)(void *to, const char *key, json_t *text), void *to);
 
 #endif

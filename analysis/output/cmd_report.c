@@ -1,8 +1,7 @@
 /* lwp report: the findings as text. */
 #include "analysis/output/formats.h"
-#include "analysis/output/redact.h"
 #include "analysis/output/report.h"
-#include "analysis/review/analysis_file.h"
+#include "analysis/output/terminal.h"
 #include "base/command.h"
 #include "base/log.h"
 
@@ -40,16 +39,13 @@ static int report_copy(const char *dir, struct lwp_error *err)
 /* In any of the formats; only what is to be redacted is not analysis.json as it stands. */
 static int report_print(const char *dir, const struct lwp_options *options, const char *format, struct lwp_error *err)
 {
-    const char *folder = lwp_options_text(options, "root");
-    json_t *root = lwp_analysis_load(dir, err);
-    if (root && lwp_options_flag(options, "redact"))
-        lwp_redact(root, root, folder);
-    struct lwp_review *review = root ? lwp_review_new(root, folder, err) : NULL;
+    json_t *root;
+    struct lwp_review *review = lwp_review_open(dir, options, &root, err);
     int status = review ? LWP_OK : err->status;
     if (review && strcmp(format, "json") == 0)
         status = json_dumpf(root, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9)) ? lwp_error_set(err, LWP_ERR_SYSTEM, "cannot write the report") : LWP_OK;
     else if (review && strcmp(format, "text") == 0)
-        lwp_report_print(stdout, review, dir, lwp_options_flag(options, "brief"), lwp_report_colour());
+        lwp_report_print(stdout, review, dir, lwp_options_flag(options, "brief"), lwp_terminal_colour());
     else if (review)
         status = lwp_write_format(stdout, review, NULL, options, err);
     lwp_review_free(review);
@@ -71,18 +67,10 @@ static int report_run(int argc, char **argv, const struct lwp_command *self)
     const char *dir = argv[options.operands];
     const char *format = lwp_options_flag(&options, "json") ? "json" : lwp_options_text(&options, "format");
     if (strcmp(format, "json") == 0 && !lwp_options_flag(&options, "redact"))
-        status = report_copy(dir, &err);
+        report_copy(dir, &err);
     else
-        status = report_print(dir, &options, format, &err);
-    if (status) {
-        lwp_log(LWP_LOG_ERROR, "%s", err.text);
-        return 1;
-    }
-    if (fflush(stdout) || ferror(stdout)) {
-        lwp_log(LWP_LOG_ERROR, "cannot write to standard output");
-        return 1;
-    }
-    return 0;
+        report_print(dir, &options, format, &err);
+    return lwp_output_end(0, 1, &err);
 }
 
 const struct lwp_command lwp_cmd_report = {

@@ -1,4 +1,4 @@
-#include "analysis/output/junit.h"
+#include "analysis/output/formats.h"
 
 #include "analysis/review/review_parts.h"
 #include "base/markup.h"

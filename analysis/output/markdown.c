@@ -1,6 +1,6 @@
 /* The page is made of pieces, each in memory first: a head, a line for each finding (or check), a section for each, a foot.
  * Pieces go out while they fit below the limit; the foot says what did not. */
-#include "analysis/output/markdown.h"
+#include "analysis/output/formats.h"
 
 #include "analysis/review/review_parts.h"
 #include "base/path.h"
@@ -142,10 +142,10 @@ static void markdown_foot(const struct markdown *page)
     const json_t *run = json_object_get(page->review->root, "run"), *overhead = json_object_get(run, "overhead_percent"), *note;
     size_t i;
     fprintf(page->out, "\n<sub>Measured by lwp's %s engine: %.0f samples, %.0f with an address, %.0f lost",
-            lwp_json_string_or(run, "engine", "unknown"), lwp_review_number(run, "samples"), lwp_review_number(run, "samples_with_address"),
-            lwp_review_number(run, "samples_lost"));
-    if (lwp_review_number(run, "cpu_s") > 0)
-        fprintf(page->out, "; %.2f s of CPU time", lwp_review_number(run, "cpu_s"));
+            lwp_json_string_or(run, "engine", "unknown"), lwp_json_amount(run, "samples"), lwp_json_amount(run, "samples_with_address"),
+            lwp_json_amount(run, "samples_lost"));
+    if (lwp_json_amount(run, "cpu_s") > 0)
+        fprintf(page->out, "; %.2f s of CPU time", lwp_json_amount(run, "cpu_s"));
     if (json_is_number(overhead))
         fprintf(page->out, ", of which lwp took %.1f %%", json_number_value(overhead));
     fputs(".</sub>\n", page->out);
@@ -158,7 +158,7 @@ static void markdown_foot(const struct markdown *page)
         if (i == NOTES_SHOWN)
             break;
         fputs("- ", page->out);
-        lwp_markdown_text(page->out, json_string_value(note) ? json_string_value(note) : "?");
+        lwp_markdown_text(page->out, lwp_json_shown(note));
         putc('\n', page->out);
     }
     fputs("\n</details>\n", page->out);
@@ -200,8 +200,8 @@ static void markdown_write_frame(const struct markdown *page, size_t foot)
         markdown_head(page);
 }
 
-/* Of a check, only what fails is told in full: the rest is known, or allowed. */
-static bool markdown_is_told(const struct markdown *page, const struct lwp_review_item *item)
+/* Of a check, only what fails has a section: the rest is known, or allowed. */
+static bool markdown_has_section(const struct markdown *page, const struct lwp_review_item *item)
 {
     for (size_t i = 0; page->judgement && i < page->judgement->count; i++)
         if (page->judgement->lines[i].item == item)
@@ -218,7 +218,7 @@ static void markdown_collect(struct markdown *page)
     for (size_t i = 0; i < page->row_count; i++)
         page->rows[i] = markdown_piece(page, i, markdown_write_row);
     for (size_t i = 0; i < review->count; i++)
-        if (markdown_is_told(page, &review->items[i]))
+        if (markdown_has_section(page, &review->items[i]))
             page->sections[page->section_count++] = markdown_piece(page, i, markdown_write_section);
 }
 

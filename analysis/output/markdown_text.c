@@ -1,7 +1,7 @@
 /* Text that comes from the profiled program must appear as text. Backslashes and character references stop the markup;
  * what GitHub and GitLab make of the rendered text (mentions, references to issues, links, emoji) is stopped by a space of
  * no width. */
-#include "analysis/output/markdown.h"
+#include "analysis/output/formats.h"
 
 #include <ctype.h>
 #include <string.h>

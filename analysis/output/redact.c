@@ -3,7 +3,8 @@
  * same path is the same everywhere. */
 #include "analysis/output/redact.h"
 
-#include "analysis/review/source_root.h"
+#include "analysis/json/json_value.h"
+#include "analysis/review/names.h"
 #include "base/path.h"
 
 #include <ctype.h>
@@ -44,8 +45,11 @@ static bool redact_name_part(char c)
 }
 
 /* "/home/name" and the like anywhere in the text. */
-static void redact_find_homes(struct redact *redact, const char *text)
+static void redact_find_homes(void *to, const char *key, json_t *value)
 {
+    (void)key;
+    struct redact *redact = to;
+    const char *text = json_string_value(value);
     static const char *const above[] = {"/home/", "/Users/"};
     for (size_t i = 0; i < sizeof above / sizeof *above; i++)
         for (const char *at = strstr(text, above[i]); at; at = strstr(at + 1, above[i])) {
@@ -57,23 +61,6 @@ static void redact_find_homes(struct redact *redact, const char *text)
             redact_add(redact, lwp_arena_strndup(redact->arena, at, length + name), "~", false);
             redact_add(redact, lwp_arena_strndup(redact->arena, at + length, name), "[user]", true);
         }
-}
-
-static void redact_gather(struct redact *redact, json_t *value)
-{
-    const char *key;
-    size_t i;
-    json_t *child;
-    if (json_is_string(value))
-        redact_find_homes(redact, json_string_value(value));
-    json_object_foreach(value, key, child)
-    {
-        redact_gather(redact, child);
-    }
-    json_array_foreach(value, i, child)
-    {
-        redact_gather(redact, child);
-    }
 }
 
 /* A number or a word, as functions have, too: where it stands on its own it says nothing. */
@@ -97,7 +84,7 @@ static void redact_gather_user(struct redact *redact)
 
 static void redact_gather_run(struct redact *redact, const json_t *run)
 {
-    const char *host = json_string_value(json_object_get(run, "host"));
+    const char *host = lwp_json_string(run, "host");
     size_t i;
     json_t *word;
     json_array_foreach(json_object_get(run, "command"), i, word)
@@ -160,27 +147,16 @@ static const char *redact_path(const struct redact *redact, const char *path)
     return relative;
 }
 
-static void redact_walk(struct redact *redact, const char *key, json_t *value)
+static void redact_text(void *to, const char *key, json_t *value)
 {
-    const char *inner;
-    size_t i;
-    json_t *child;
-    if (json_is_string(value)) {
-        const char *text = json_string_value(value);
-        bool path = strcmp(key, "file") == 0 || strcmp(key, "path") == 0;
-        text = path ? redact_path(redact, text) : text;
-        text = redact->all ? redact_words(redact, text) : text;
-        if (strcmp(text, json_string_value(value)) != 0)
-            json_string_set(value, text);
-    }
-    json_object_foreach(value, inner, child)
-    {
-        redact_walk(redact, inner, child);
-    }
-    json_array_foreach(value, i, child)
-    {
-        redact_walk(redact, key, child);
-    }
+    struct redact *redact = to;
+    const char *text = json_string_value(value);
+    if (strcmp(key, "file") == 0 || strcmp(key, "path") == 0)
+        text = redact_path(redact, text);
+    if (redact->all)
+        text = redact_words(redact, text);
+    if (strcmp(text, json_string_value(value)) != 0)
+        json_string_set(value, text);
 }
 
 /* ---- the run ---- */
@@ -199,7 +175,7 @@ static void redact_command(struct redact *redact, json_t *run)
     }
     json_array_foreach(json_object_get(run, "processes"), i, process)
     {
-        const char *line = json_string_value(json_object_get(process, "command"));
+        const char *line = lwp_json_string(process, "command");
         if (line)
             json_object_set_new(process, "command", json_string(lwp_path_last(lwp_arena_strndup(redact->arena, line, strcspn(line, " ")))));
     }
@@ -207,22 +183,20 @@ static void redact_command(struct redact *redact, json_t *run)
 
 static void redact_run(struct redact *redact, json_t *run)
 {
+    static const char *const nulled[] = {"cwd", "host"};
     json_t *options = json_object_get(run, "options"), *option, *merged;
     const char *name;
     size_t i;
     redact_command(redact, run);
-    if (json_is_string(json_object_get(run, "cwd")))
-        json_object_set_new(run, "cwd", json_null());
-    if (json_is_string(json_object_get(run, "host")))
-        json_object_set_new(run, "host", json_null());
+    for (size_t k = 0; k < 2; k++)
+        if (json_is_string(json_object_get(run, nulled[k])))
+            json_object_set_new(run, nulled[k], json_null());
     json_object_foreach(options, name, option)
-    {
         if (json_is_string(option))
             json_string_set(option, "[left out]");
-    }
     json_array_foreach(json_object_get(run, "runs"), i, merged)
     {
-        const char *dir = json_string_value(json_object_get(merged, "dir"));
+        const char *dir = lwp_json_string(merged, "dir");
         if (dir)
             json_object_set_new(merged, "dir", json_string(lwp_path_last(dir)));
     }
@@ -236,10 +210,10 @@ static void redact_data(json_t *data, json_t *analysis, const char *source_root,
     if (all) {
         redact_gather_run(&redact, run);
         redact_gather_user(&redact);
-        redact_gather(&redact, data);
+        lwp_json_texts(data, "", redact_find_homes, &redact);
         redact_run(&redact, run);
     }
-    redact_walk(&redact, "", data);
+    lwp_json_texts(data, "", redact_text, &redact);
     lwp_arena_free(redact.arena);
 }
 

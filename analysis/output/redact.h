@@ -5,7 +5,7 @@
 #include <jansson.h>
 
 /* `data` holds the texts to go through: `analysis` (an analysis.json) itself, or something around it, such as a page's data.
- * Source paths become relative to `source_root`; NULL: it is found (source_root.h). */
+ * Source paths become relative to `source_root`; NULL: it is found (names.h). */
 void lwp_redact_paths(json_t *data, json_t *analysis, const char *source_root);
 
 /* Takes out, in addition: the host; users and their home directories; the program's arguments and the folder it ran in;

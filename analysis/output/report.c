@@ -19,12 +19,12 @@ static void report_command(const struct lwp_report *report, const json_t *comman
     json_t *word;
     json_array_foreach(command, i, word)
     {
-        line = lwp_arena_printf(report->review->arena, "%s%s%s", line, i ? " " : "", json_string_value(word) ? json_string_value(word) : "?");
+        line = lwp_arena_printf(report->review->arena, "%s%s%s", line, i ? " " : "", lwp_json_shown(word));
         if (i == COLUMNS) /* the rest will not be seen */
             break;
     }
     char *shown = lwp_visible(*line ? line : "(command not known)", false, COLUMNS);
-    lwp_report_say(report, "Run       %s\n", shown ? shown : "?");
+    fprintf(report->out, "Run       %s\n", shown ? shown : "?");
     free(shown);
 }
 
@@ -34,22 +34,22 @@ static void report_run(const struct lwp_report *report)
     char line[512];
     report_command(report, json_object_get(run, "command"));
     snprintf(line, sizeof line, "%s engine, %.0f samples, %.0f with an address, %.0f lost",
-             lwp_json_string_or(run, "engine", "unknown"), lwp_review_number(run, "samples"),
-             lwp_review_number(run, "samples_with_address"), lwp_review_number(run, "samples_lost"));
-    lwp_report_say(report, "Measured  %s\n", line);
-    bool timed = lwp_review_number(run, "cpu_s") > 0;
+             lwp_json_string_or(run, "engine", "unknown"), lwp_json_amount(run, "samples"),
+             lwp_json_amount(run, "samples_with_address"), lwp_json_amount(run, "samples_lost"));
+    fprintf(report->out, "Measured  %s\n", line);
+    bool timed = lwp_json_amount(run, "cpu_s") > 0;
     size_t used = (size_t)snprintf(line, sizeof line, timed ? "%.2f s of CPU time" : "CPU time not recorded",
-                            lwp_review_number(run, "cpu_s"));
-    if (timed && lwp_review_number(run, "samples") > 0 && json_is_number(json_object_get(run, "stall_share")))
+                            lwp_json_amount(run, "cpu_s"));
+    if (timed && lwp_json_amount(run, "samples") > 0 && json_is_number(json_object_get(run, "stall_share")))
         used += (size_t)snprintf(line + used, sizeof line - used, ", %.0f %% of it waiting for memory",
-                                 100 * lwp_review_number(run, "stall_share"));
+                                 lwp_json_percent(run, "stall_share"));
     if (json_is_number(overhead))
         snprintf(line + used, sizeof line - used, "; lwp took %.1f %%", json_number_value(overhead));
-    lwp_report_say(report, "Cost      %s\n", line);
+    fprintf(report->out, "Cost      %s\n", line);
     const json_t *types = json_object_get(report->root, "types");
     if (json_is_object(types))
-        lwp_report_say(report, "Types     known for %.0f %% of the time spent on heap and static data\n",
-                       100 * lwp_review_number(types, "share"));
+        fprintf(report->out, "Types     known for %.0f %% of the time spent on heap and static data\n",
+                       lwp_json_percent(types, "share"));
 }
 
 static void report_objects(const struct lwp_report *report)
@@ -57,34 +57,32 @@ static void report_objects(const struct lwp_report *report)
     size_t i, shown = 0;
     bool open = false;
     json_t *object;
-    lwp_report_heading(report, "Data          share (95 %)         size  element  name");
+    lwp_terminal_heading(&report->to, "Data          share (95 %)         size  element  name");
     json_array_foreach(json_object_get(report->root, "objects"), i, object)
     {
-        const json_t *interval = json_object_get(object, "share_ci");
         char element[32] = "-", share[48];
         const char *size = "-";
-        if (lwp_review_number(object, "share") < 0.005 || shown++ == OBJECTS_SHOWN)
+        if (lwp_json_amount(object, "share") < 0.005 || shown++ == OBJECTS_SHOWN)
             break;
-        if (lwp_review_number(object, "bytes") > 0)
-            size = lwp_review_bytes(report->review, lwp_review_number(object, "bytes"));
+        if (lwp_json_amount(object, "bytes") > 0)
+            size = lwp_review_bytes(report->review, lwp_json_amount(object, "bytes"));
         const json_t *sure = json_object_get(object, "element_probability");
         bool unsure = json_is_number(sure) && json_number_value(sure) < size_sure;
-        if (lwp_review_number(object, "element_bytes") > 0) {
-            snprintf(element, sizeof element, "%s%.0f", unsure ? "~" : "", lwp_review_number(object, "element_bytes"));
+        if (lwp_json_amount(object, "element_bytes") > 0) {
+            snprintf(element, sizeof element, "%s%.0f", unsure ? "~" : "", lwp_json_amount(object, "element_bytes"));
             open |= unsure;
         }
-        snprintf(share, sizeof share, "%5.1f %% (%.1f-%.1f)", 100 * lwp_review_number(object, "share"),
-                 100 * json_number_value(json_array_get(interval, 0)),
-                 100 * json_number_value(json_array_get(interval, 1)));
-        const char *type = json_string_value(json_object_get(object, "type"));
-        lwp_report_say(report, "%-8s %-20s %11s %8s  %s%s%s%s\n", lwp_json_string_or(object, "kind", "?"), share, size,
+        snprintf(share, sizeof share, "%5.1f %% (%.1f-%.1f)", lwp_json_percent(object, "share"),
+                 100 * lwp_json_end(object, "share_ci", 0), 100 * lwp_json_end(object, "share_ci", 1));
+        const char *type = lwp_json_string(object, "type");
+        fprintf(report->out, "%-8s %-20s %11s %8s  %s%s%s%s\n", lwp_json_string_or(object, "kind", "?"), share, size,
                        element, lwp_json_string_or(object, "name", "?"), type ? " (" : "", type ? type : "",
                        type ? ")" : "");
     }
     if (!shown)
-        lwp_report_say(report, "  (no data object takes 0.5 %% of the time or more)\n");
+        fprintf(report->out, "  (no data object takes 0.5 %% of the time or more)\n");
     if (open)
-        lwp_report_say(report, "  ~ less than 95 %% sure: too few samples, or equal parts that may be elements\n");
+        fprintf(report->out, "  ~ less than 95 %% sure: too few samples, or equal parts that may be elements\n");
 }
 
 static void report_loops(const struct lwp_report *report)
@@ -94,12 +92,12 @@ static void report_loops(const struct lwp_report *report)
     json_array_foreach(json_object_get(report->root, "loops"), i, loop)
     {
         /* They come hottest first, but a nested one brings its parents along. */
-        if (lwp_review_number(loop, "share") < 0.02 || shown == LOOPS_SHOWN)
+        if (lwp_json_amount(loop, "share") < 0.02 || shown == LOOPS_SHOWN)
             continue;
         if (shown++ == 0)
-            lwp_report_heading(report, "Code     share  hottest loops");
-        lwp_report_say(report, "%-8s %4.1f %%  %s\n", lwp_json_string_or(loop, "kind", "loop"),
-                       100 * lwp_review_number(loop, "share"), lwp_review_loop_text(report->review, loop));
+            lwp_terminal_heading(&report->to, "Code     share  hottest loops");
+        fprintf(report->out, "%-8s %4.1f %%  %s\n", lwp_json_string_or(loop, "kind", "loop"),
+                       lwp_json_percent(loop, "share"), lwp_review_loop_text(report->review, loop));
     }
 }
 
@@ -108,11 +106,11 @@ static void report_notes(const struct lwp_report *report)
     const json_t *notes = json_object_get(json_object_get(report->root, "run"), "notes"), *note;
     size_t i;
     if (json_array_size(notes))
-        lwp_report_heading(report, "Notes");
+        lwp_terminal_heading(&report->to, "Notes");
     json_array_foreach(notes, i, note)
     {
-        lwp_report_say(report, "  ");
-        lwp_report_wrap(report->out, 2, json_string_value(note) ? json_string_value(note) : "?");
+        fprintf(report->out, "  ");
+        lwp_terminal_wrap(&report->to, 2, lwp_json_shown(note));
     }
 }
 
@@ -120,16 +118,16 @@ static void report_brief(const struct lwp_report *report)
 {
     const json_t *run = json_object_get(report->root, "run"), *overhead = json_object_get(run, "overhead_percent");
     lwp_report_findings_brief(report);
-    lwp_report_say(report, "%.0f samples (%.0f lost) by the %s engine", lwp_review_number(run, "samples"),
-                   lwp_review_number(run, "samples_lost"), lwp_json_string_or(run, "engine", "unknown"));
+    fprintf(report->out, "%.0f samples (%.0f lost) by the %s engine", lwp_json_amount(run, "samples"),
+                   lwp_json_amount(run, "samples_lost"), lwp_json_string_or(run, "engine", "unknown"));
     if (json_is_number(overhead))
-        lwp_report_say(report, "; measured overhead %.1f %%", json_number_value(overhead));
-    lwp_report_say(report, "\n");
+        fprintf(report->out, "; measured overhead %.1f %%", json_number_value(overhead));
+    fprintf(report->out, "\n");
 }
 
 void lwp_report_print(FILE *out, const struct lwp_review *review, const char *dir, bool brief, bool colour)
 {
-    struct lwp_report report = {.out = out, .review = review, .root = review->root, .colour = colour};
+    struct lwp_report report = {.to = {out, colour}, .out = out, .review = review, .root = review->root};
     if (brief) {
         report_brief(&report);
         return;
@@ -144,6 +142,6 @@ void lwp_report_print(FILE *out, const struct lwp_review *review, const char *di
     lwp_report_locality(&report);
     report_notes(&report);
     char *shown = lwp_visible(dir, false, 0);
-    lwp_report_say(&report, "\nLook at it in a browser with:  lwp serve %s\n", shown ? shown : "?");
+    fprintf(out, "\nLook at it in a browser with:  lwp serve %s\n", shown ? shown : "?");
     free(shown);
 }

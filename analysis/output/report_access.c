@@ -1,34 +1,19 @@
-/* What became of watched accesses, as text: redundant pairs, and what threads do to each other's memory. */
+/* What was measured beside findings, as text: redundant pairs, what threads do to each other's memory, locality. */
 #include "analysis/output/report_parts.h"
 
+#include "analysis/statistics/redundancy_kinds.h"
+
 #include <string.h>
-
-static const struct report_kind {
-    const char *key, *title, *waste;
-} report_kinds[] = {
-    {"dead_store", "dead stores", "overwritten before anything read them"},
-    {"silent_store", "silent stores", "left the value as it was"},
-    {"silent_load", "silent loads", "loaded again what had not changed"},
-    {"computation", "computations", "made again from the same values"},
-    {"register", "registers", "written with the value they had"},
-    {"spatial", "neighbours", "array elements equal to the one before"},
-};
-enum { REPORT_KINDS = sizeof report_kinds / sizeof *report_kinds };
-
-static double report_end(const json_t *item, size_t which)
-{
-    return 100 * json_number_value(json_array_get(json_object_get(item, "share_ci"), which));
-}
 
 static void report_classes(const struct lwp_report *report, const json_t *classes)
 {
     const json_t *class;
     size_t i;
     json_array_foreach(classes, i, class)
-        lwp_report_say(report, "      %5.1f %%  of %.0f bytes %s, %s; %.1f %% of all instructions\n", 100 * lwp_review_number(class, "share"),
-                       lwp_review_number(class, "bytes"), json_is_true(json_object_get(class, "loaded")) ? "loaded" : "computed",
+        fprintf(report->out, "      %5.1f %%  of %.0f bytes %s, %s; %.1f %% of all instructions\n", lwp_json_percent(class, "share"),
+                       lwp_json_amount(class, "bytes"), json_is_true(json_object_get(class, "loaded")) ? "loaded" : "computed",
                        json_is_true(json_object_get(class, "floating_point")) ? "floating point" : "other",
-                       100 * lwp_review_number(class, "instructions"));
+                       lwp_json_percent(class, "instructions"));
 }
 
 static const char *report_access_at(const struct lwp_report *report, const json_t *context)
@@ -43,20 +28,20 @@ static void report_pairs(const struct lwp_report *report, const char *kind)
     size_t i, shown = 0;
     json_array_foreach(json_object_get(report->root, "redundancies"), i, pair)
     {
-        if (strcmp(lwp_json_string_or(pair, "kind", ""), kind) != 0 || lwp_review_number(pair, "share") < 0.01)
+        if (!lwp_json_is(pair, "kind", kind) || lwp_json_amount(pair, "share") < 0.01)
             continue;
         if (shown++ == PAIRS_SHOWN)
             return;
         const char *first = report_access_at(report, json_object_get(pair, "first"));
         const char *second = report_access_at(report, json_object_get(pair, "second"));
         if (json_object_get(pair, "own_share")) {
-            const json_t *object = lwp_review_at(report->review, "objects", json_object_get(pair, "object"));
-            lwp_report_say(report, "      %5.1f %%  of %s, stored in %s\n", 100 * lwp_review_number(pair, "own_share"),
+            const json_t *object = lwp_json_entry(report->root, "objects", pair, "object");
+            fprintf(report->out, "      %5.1f %%  of %s, stored in %s\n", lwp_json_percent(pair, "own_share"),
                            lwp_json_string_or(object, "name", "unknown data"), first);
             continue;
         }
-        lwp_report_say(report, "      %5.1f %%  ", 100 * lwp_review_number(pair, "share"));
-        lwp_report_wrap(report->out, 15,
+        fprintf(report->out, "      %5.1f %%  ", lwp_json_percent(pair, "share"));
+        lwp_terminal_wrap(&report->to, 15,
                         lwp_arena_printf(report->review->arena, "%s%s%s: %s", first, strcmp(first, second) ? ", then " : "",
                                          strcmp(first, second) ? second : "", lwp_review_cause(report->review, pair)));
     }
@@ -67,24 +52,24 @@ void lwp_report_redundancies(const struct lwp_report *report)
 {
     const json_t *totals = json_object_get(report->root, "redundancy_totals");
     bool begun = false;
-    for (const struct report_kind *kind = report_kinds; kind < report_kinds + REPORT_KINDS; kind++) {
+    for (const struct lwp_redundancy_row *kind = lwp_redundancy_rows; kind < lwp_redundancy_rows + LWP_REDUNDANCY_KINDS; kind++) {
         const json_t *total = json_object_get(totals, kind->key);
         bool exact = json_is_true(json_object_get(total, "exact"));
-        double undecided = lwp_review_number(total, "undecided");
+        double undecided = lwp_json_amount(total, "undecided");
         if (!json_is_object(total))
             continue;
         if (!begun)
-            lwp_report_heading(report, exact ? "Redundant accesses (exact: of all that was stored, loaded or computed)"
+            lwp_terminal_heading(&report->to, exact ? "Redundant accesses (exact: of all that was stored, loaded or computed)"
                                              : "Redundant accesses (of all sampled stores or loads, 95 % interval)");
         begun = true;
-        lwp_report_say(report, "  %-14s %5.1f %%  ", kind->title, 100 * lwp_review_number(total, "share"));
+        fprintf(report->out, "  %-14s %5.1f %%  ", kind->title, lwp_json_percent(total, "share"));
         if (exact)
-            lwp_report_say(report, "%s\n%*s %.0f of %.0f %s\n", kind->waste, 24, "", lwp_review_number(total, "wasted"),
-                           lwp_review_number(total, "decided"), lwp_json_string_or(total, "unit", "bytes"));
+            fprintf(report->out, "%s\n%*s %.0f of %.0f %s\n", kind->waste, 24, "", lwp_json_amount(total, "wasted"),
+                           lwp_json_amount(total, "decided"), lwp_json_string_or(total, "unit", "bytes"));
         else
-            lwp_report_say(report, "(%.1f-%.1f)  %s\n", report_end(total, 0), report_end(total, 1), kind->waste);
+            fprintf(report->out, "(%.1f-%.1f)  %s\n", 100 * lwp_json_end(total, "share_ci", 0), 100 * lwp_json_end(total, "share_ci", 1), kind->waste);
         if (undecided >= 0.005)
-            lwp_report_say(report, "%*s nothing is known of another %.1f %%\n", 16, "", 100 * undecided);
+            fprintf(report->out, "%*s nothing is known of another %.1f %%\n", 16, "", 100 * undecided);
         report_classes(report, json_object_get(total, "classes"));
         report_pairs(report, kind->key);
     }
@@ -96,16 +81,16 @@ void lwp_report_sharing(const struct lwp_report *report)
     const json_t *sharing = json_object_get(report->root, "sharing"), *item, *site;
     size_t i, k;
     if (json_array_size(sharing))
-        lwp_report_heading(report, "Cache lines between threads");
+        lwp_terminal_heading(&report->to, "Cache lines between threads");
     json_array_foreach(sharing, i, item)
     {
-        lwp_report_say(report, "  %5.1f %%  %s sharing of %s\n", 100 * lwp_review_number(item, "share"),
+        fprintf(report->out, "  %5.1f %%  %s sharing of %s\n", lwp_json_percent(item, "share"),
                        lwp_json_string_or(item, "kind", "?"), lwp_json_string_or(item, "name", "unknown data"));
         json_array_foreach(json_object_get(item, "sites"), k, site)
         {
             const json_t *offset = json_array_get(json_object_get(item, "offsets"), k);
-            lwp_report_say(report, "           thread %.0f  byte %" JSON_INTEGER_FORMAT " of the line  %s%s\n",
-                           lwp_review_number(site, "thread"), json_integer_value(offset),
+            fprintf(report->out, "           thread %.0f  byte %" JSON_INTEGER_FORMAT " of the line  %s%s\n",
+                           lwp_json_amount(site, "thread"), json_integer_value(offset),
                            lwp_json_string_or(site, "field", ""),
                            json_array_size(json_object_get(site, "stored")) ? "" : "  (reads only)");
         }
@@ -129,27 +114,110 @@ static void report_flows(const struct lwp_report *report, const json_t *region, 
         if (best < 0.01)
             return;
         if (shown == 0)
-            lwp_report_heading(report, "Communication (share of what threads read of each other's stores, 95 % interval)");
+            lwp_terminal_heading(&report->to, "Communication (share of what threads read of each other's stores, 95 % interval)");
         for (size_t i = 0; i < count * count; i++) {
             if (json_number_value(json_array_get(json_array_get(shares, i / count), i % count)) != best)
                 continue;
             const json_t *from = json_array_get(threads, i / count), *to = json_array_get(threads, i % count);
             const json_t *interval = json_array_get(json_array_get(intervals, i / count), i % count);
-            lwp_report_say(report, "  %5.1f %%  (%.1f-%.1f)  %s %.0f -> %s %.0f\n", 100 * best,
+            fprintf(report->out, "  %5.1f %%  (%.1f-%.1f)  %s %.0f -> %s %.0f\n", 100 * best,
                            100 * json_number_value(json_array_get(interval, 0)),
                            100 * json_number_value(json_array_get(interval, 1)),
-                           lwp_json_string_or(from, "name", "thread"), lwp_review_number(from, "tid"),
-                           lwp_json_string_or(to, "name", "thread"), lwp_review_number(to, "tid"));
+                           lwp_json_string_or(from, "name", "thread"), lwp_json_amount(from, "tid"),
+                           lwp_json_string_or(to, "name", "thread"), lwp_json_amount(to, "tid"));
         }
         below = best;
     }
 }
 
+static void report_region(const struct lwp_report *report, const json_t *region, size_t threads)
+{
+    const json_t *crd = json_object_get(region, "crd");
+    fprintf(report->out, "  %10.0f %10.0f  %s\n", lwp_json_amount(region, "communicated"), lwp_json_amount(region, "reused"),
+                   lwp_json_string_or(region, "name", "?"));
+    if (threads > 1 && json_is_number(json_object_get(region, "homogeneity")))
+        fprintf(report->out, "%25shomogeneity %.3g, balance %.0f %%\n", "", lwp_json_amount(region, "homogeneity"),
+                       lwp_json_amount(region, "balance_percent"));
+    if (json_is_object(crd))
+        fprintf(report->out, "%25sdistance: median %.0f, 90 %% below %.0f elements\n", "", lwp_json_amount(crd, "median"),
+                       lwp_json_amount(crd, "p90"));
+    if (json_is_string(json_object_get(region, "pattern")))
+        fprintf(report->out, "%25spattern: %s\n", "", lwp_json_string_or(region, "pattern", ""));
+}
+
+static void report_counted(const struct lwp_report *report, const json_t *communication)
+{
+    const json_t *region, *threads = json_object_get(communication, "threads");
+    size_t i;
+    fprintf(report->out, "\nCommunication between %zu threads\n%12s %10s\n", json_array_size(threads), "first reads", "reads again");
+    json_array_foreach(json_object_get(communication, "regions"), i, region)
+        report_region(report, region, json_array_size(threads));
+}
+
 void lwp_report_communication(const struct lwp_report *report)
 {
     const json_t *communication = json_object_get(report->root, "communication");
-    if (strcmp(lwp_json_string_or(communication, "unit", ""), "count") == 0)
-        lwp_report_exchange(report, communication);
+    if (lwp_json_is(communication, "unit", "count"))
+        report_counted(report, communication);
     else
         report_flows(report, json_array_get(json_object_get(communication, "regions"), 0), json_object_get(communication, "threads"));
+}
+
+/* ---- locality, where there is a trace: each structure in each loop ---- */
+
+enum { ROWS_SHOWN = 10 };
+
+static const char *const levels[] = {"L1", "L2", "L3"};
+enum { LEVELS = sizeof levels / sizeof *levels };
+
+/* "511", "beyond" (the window), "1/8". */
+static void locality_number(const json_t *value, const char *otherwise, char *text, size_t size)
+{
+    if (json_is_number(value))
+        snprintf(text, size, "%.3g", json_number_value(value));
+    else
+        snprintf(text, size, "%s", otherwise);
+}
+
+static void locality_row(const struct lwp_report *report, const json_t *row)
+{
+    const json_t *object = lwp_json_entry(report->root, "objects", row, "object");
+    const json_t *loop = lwp_json_entry(report->root, "loops", row, "loop");
+    double accesses = lwp_json_amount(row, "accesses");
+    char median[32], stride[32], streams[32], numa[32];
+    locality_number(json_object_get(json_object_get(row, "reuse_distance"), "median"), "beyond", median, sizeof median);
+    locality_number(json_object_get(json_object_get(row, "stride_lines"), "dominant"), "-", stride, sizeof stride);
+    locality_number(json_object_get(row, "streams"), "-", streams, sizeof streams);
+    locality_number(json_object_get(row, "numa_hit_ratio"), "-", numa, sizeof numa);
+    fprintf(report->out, "  %s in %s\n", lwp_json_string_or(object, "name", "other data"), lwp_review_loop_text(report->review, loop));
+    fprintf(report->out, "  %7.1f %9s %7s %7s %5s", lwp_json_amount(row, "cycles_per_access"), median, stride, streams, numa);
+    for (unsigned i = 0; i < LEVELS; i++) {
+        const json_t *missed = json_object_get(json_object_get(row, "misses"), levels[i]);
+        if (json_is_number(missed) && accesses > 0)
+            fprintf(report->out, " %4.0f %%", 100 * json_number_value(missed) / accesses);
+        else
+            fprintf(report->out, " %6s", "-");
+    }
+    fprintf(report->out, "\n");
+}
+
+void lwp_report_locality(const struct lwp_report *report)
+{
+    const json_t *locality = json_object_get(report->root, "locality"), *row;
+    size_t i;
+    if (!json_is_number(json_object_get(json_array_get(locality, 0), "accesses"))) /* nothing, or from samples */
+        return;
+    lwp_terminal_heading(&report->to, "Locality");
+    lwp_terminal_wrap(&report->to, 0,
+                    "From a trace: cycles an access by the model of the caches; other lines between two uses of one (median); stride in lines; "
+                    "streams of the loop; accesses to memory of the own NUMA node; misses.");
+    fprintf(report->out, "  %7s %9s %7s %7s %5s %6s %6s %6s\n", "cycles", "distance", "stride", "streams", "node", "L1", "L2", "L3");
+    json_array_foreach(locality, i, row)
+    {
+        if (i == ROWS_SHOWN) {
+            fprintf(report->out, "  ... and %zu more\n", json_array_size(locality) - i);
+            break;
+        }
+        locality_row(report, row);
+    }
 }

@@ -1,6 +1,7 @@
 /* What to change: first all of it at a glance, then each with what it brings, why, what to do, and the declaration. */
 #include "analysis/output/report_parts.h"
 
+#include "analysis/statistics/severity.h"
 #include "base/visible.h"
 
 #include <string.h>
@@ -10,38 +11,37 @@ enum { LABEL = 12, SHARE = 10, PLACE = 40, GAIN = 16, BRIEF_SHOWN = 3 };
 static void finding_title(const struct lwp_report *report, size_t number, const struct lwp_review_item *item)
 {
     const char *start = lwp_arena_printf(report->review->arena, "%zu. ", number);
-    lwp_report_style(report, "1");
-    lwp_report_say(report, "%s", start);
-    lwp_report_wrap(report->out, (int)strlen(start), item->title);
-    lwp_report_style(report, "0");
+    lwp_terminal_style(&report->to, "1");
+    fprintf(report->out, "%s", start);
+    lwp_terminal_wrap(&report->to, (int)strlen(start), item->title);
+    lwp_terminal_style(&report->to, "0");
 }
 
 /* By how much it may bring: what is not sure looks like it. */
 static const char *finding_colour(const struct lwp_review_item *item)
 {
-    if (item->low <= 0 || (item->confidence && strcmp(item->confidence, "low") == 0))
-        return "0";
-    return strcmp(item->severity, "high") == 0 ? "1;32" : strcmp(item->severity, "medium") == 0 ? "32" : "0";
+    static const char *const colours[] = {"0", "32", "1;32"};
+    return item->low <= 0 || lwp_review_is_unsure(item) ? colours[0] : colours[lwp_severity_level(item->severity)];
 }
 
 static void finding_expected(const struct lwp_report *report, const struct lwp_review_item *item)
 {
-    lwp_report_say(report, "   %-*s", LABEL, "expected");
-    lwp_report_style(report, finding_colour(item));
-    lwp_report_say(report, "%s", lwp_review_gain(report->review, item));
-    lwp_report_style(report, "0");
+    fprintf(report->out, "   %-*s", LABEL, "expected");
+    lwp_terminal_style(&report->to, finding_colour(item));
+    fprintf(report->out, "%s", lwp_review_gain(report->review, item));
+    lwp_terminal_style(&report->to, "0");
     if (item->low > 0)
-        lwp_report_say(report, " for %s", report->review->gain_of);
-    lwp_report_say(report, " (severity %s)\n", item->severity);
+        fprintf(report->out, " for %s", report->review->gain_of);
+    fprintf(report->out, " (severity %s)\n", item->severity);
 }
 
 static void finding_facts(const struct lwp_report *report, const struct lwp_review_item *item)
 {
     for (size_t i = 0; i < item->fact_count; i++) {
-        lwp_report_style(report, "2");
-        lwp_report_say(report, "   %-*s", LABEL, item->facts[i].label);
-        lwp_report_style(report, "0");
-        lwp_report_wrap(report->out, 3 + LABEL, item->facts[i].text);
+        lwp_terminal_style(&report->to, "2");
+        fprintf(report->out, "   %-*s", LABEL, item->facts[i].label);
+        lwp_terminal_style(&report->to, "0");
+        lwp_terminal_wrap(&report->to, 3 + LABEL, item->facts[i].text);
     }
 }
 
@@ -49,31 +49,31 @@ static void finding_rows(const struct lwp_report *report, const struct lwp_revie
 {
     if (!item->row_count)
         return;
-    lwp_report_style(report, "2");
-    lwp_report_say(report, "\n   share  %-*s  %s\n", PLACE, "loop", item->row_heading);
-    lwp_report_style(report, "0");
+    lwp_terminal_style(&report->to, "2");
+    fprintf(report->out, "\n   share  %-*s  %s\n", PLACE, "loop", item->row_heading);
+    lwp_terminal_style(&report->to, "0");
     for (size_t i = 0; i < item->row_count; i++) {
         const struct lwp_review_row *row = &item->rows[i];
         size_t columns = lwp_visible_columns(row->place);
-        lwp_report_say(report, "  %5.1f %%  %s", 100 * row->share, row->place);
+        fprintf(report->out, "  %5.1f %%  %s", 100 * row->share, row->place);
         if (columns > PLACE) /* a long name: what it uses goes below it */
-            lwp_report_say(report, "\n%*s", SHARE + PLACE + 2, "");
+            fprintf(report->out, "\n%*s", SHARE + PLACE + 2, "");
         else
-            lwp_report_say(report, "%*s", (int)(PLACE - columns) + 2, "");
-        lwp_report_wrap(report->out, SHARE + PLACE + 2, row->text);
+            fprintf(report->out, "%*s", (int)(PLACE - columns) + 2, "");
+        lwp_terminal_wrap(&report->to, SHARE + PLACE + 2, row->text);
     }
 }
 
 static void finding_declaration(const struct lwp_report *report, const char *declaration)
 {
-    lwp_report_say(report, "\n");
-    lwp_report_style(report, "36");
+    fprintf(report->out, "\n");
+    lwp_terminal_style(&report->to, "36");
     while (*declaration) {
         int line = (int)strcspn(declaration, "\n");
-        lwp_report_say(report, "    %.*s\n", line, declaration);
+        fprintf(report->out, "    %.*s\n", line, declaration);
         declaration += line + (declaration[line] == '\n');
     }
-    lwp_report_style(report, "0");
+    lwp_terminal_style(&report->to, "0");
 }
 
 /* The number of the finding above that says the same to do, or 0. */
@@ -89,16 +89,16 @@ static void finding_full(const struct lwp_report *report, size_t index)
 {
     const struct lwp_review_item *item = &report->review->items[index];
     size_t said = item->declaration ? 0 : finding_said(report->review, index);
-    lwp_report_say(report, "\n");
+    fprintf(report->out, "\n");
     finding_title(report, index + 1, item);
     finding_expected(report, item);
     finding_facts(report, item);
     finding_rows(report, item);
-    lwp_report_say(report, "\n   ");
+    fprintf(report->out, "\n   ");
     if (said)
-        lwp_report_say(report, "What it means, and what to do: as for %zu.\n", said);
+        fprintf(report->out, "What it means, and what to do: as for %zu.\n", said);
     else
-        lwp_report_wrap(report->out, 3, item->next_step);
+        lwp_terminal_wrap(&report->to, 3, item->next_step);
     if (item->declaration)
         finding_declaration(report, item->declaration);
 }
@@ -107,20 +107,20 @@ static void finding_full(const struct lwp_report *report, size_t index)
 static void finding_glance(const struct lwp_report *report)
 {
     const struct lwp_review *review = report->review;
-    lwp_report_heading(report, "     Speed-up        What to change");
+    lwp_terminal_heading(&report->to, "     Speed-up        What to change");
     for (size_t i = 0; i < review->count; i++) {
-        lwp_report_say(report, "%3zu. ", i + 1);
-        lwp_report_style(report, finding_colour(&review->items[i]));
-        lwp_report_say(report, "%-*s", GAIN, lwp_review_gain(review, &review->items[i]));
-        lwp_report_style(report, "0");
-        lwp_report_wrap(report->out, 5 + GAIN, review->items[i].title);
+        fprintf(report->out, "%3zu. ", i + 1);
+        lwp_terminal_style(&report->to, finding_colour(&review->items[i]));
+        fprintf(report->out, "%-*s", GAIN, lwp_review_gain(review, &review->items[i]));
+        lwp_terminal_style(&report->to, "0");
+        lwp_terminal_wrap(&report->to, 5 + GAIN, review->items[i].title);
     }
 }
 
 static bool finding_none(const struct lwp_report *report, const char *before)
 {
     if (report->review->count == 0)
-        lwp_report_say(report, "%sNo advice: %s.\n", before, lwp_review_none(report->review));
+        fprintf(report->out, "%sNo advice: %s.\n", before, lwp_review_none(report->review));
     return report->review->count == 0;
 }
 
@@ -144,5 +144,5 @@ void lwp_report_findings_brief(const struct lwp_report *report)
         finding_expected(report, &review->items[i]);
     }
     if (review->count > BRIEF_SHOWN)
-        lwp_report_say(report, "   ... and %zu more\n", review->count - BRIEF_SHOWN);
+        fprintf(report->out, "   ... and %zu more\n", review->count - BRIEF_SHOWN);
 }

@@ -1,10 +1,10 @@
 /* One run, all rules, one result for each finding. Paths are relative to SRCROOT where they can be. Fingerprints are made
  * of names, so that a finding stays the same one when lines move; GitHub follows only the one it calls
  * primaryLocationLineHash, and refuses results without a place: the program stands in where no source is known. */
-#include "analysis/output/sarif.h"
+#include "analysis/output/formats.h"
 
 #include "analysis/review/review_parts.h"
-#include "analysis/review/review_rules.h"
+#include "analysis/statistics/severity.h"
 #include "base/path.h"
 #include "config.h"
 
@@ -117,7 +117,7 @@ static json_t *sarif_result(const struct lwp_review *review, const struct lwp_re
 {
     const char *fingerprint = lwp_arena_printf(review->arena, "%s:%u", item->fingerprint, item->ordinal);
     const char *gain = item->low > 0 ? lwp_arena_printf(review->arena, " Expected: %s for %s.", lwp_review_gain(review, item), review->gain_of) : "";
-    const char *level = line && line->result == LWP_JUDGED_FAILS ? "error" : strcmp(item->severity, "low") == 0 ? "note" : "warning";
+    const char *level = line && line->result == LWP_JUDGED_FAILS ? "error" : lwp_severity_level(item->severity) == LWP_SEVERITY_LOW ? "note" : "warning";
     json_t *result = json_pack("{s:s,s:i,s:s,s:o}", "ruleId", item->rule, "ruleIndex", (int)(lwp_review_rule(item->rule) - lwp_review_rules), "level", level,
                                "message", sarif_message(lwp_arena_printf(review->arena, "%s.%s %s", item->title, gain, item->next_step)));
     json_object_set_new(result, "locations", json_pack("[o]", item->place_count ? sarif_location(review, &item->places[0]) : sarif_program(review)));
@@ -149,9 +149,9 @@ static json_t *sarif_invocation(const struct lwp_review *review)
     size_t i;
     json_array_foreach(json_object_get(run, "notes"), i, note)
     {
-        json_array_append_new(notes, json_pack("{s:s,s:o}", "level", "note", "message", sarif_message(json_string_value(note) ? json_string_value(note) : "?")));
+        json_array_append_new(notes, json_pack("{s:s,s:o}", "level", "note", "message", sarif_message(lwp_json_shown(note))));
     }
-    return json_pack("{s:b,s:o}", "executionSuccessful", json_is_null(json_object_get(status, "signal")) && lwp_review_number(status, "code") == 0,
+    return json_pack("{s:b,s:o}", "executionSuccessful", json_is_null(json_object_get(status, "signal")) && lwp_json_amount(status, "code") == 0,
                      "toolExecutionNotifications", notes);
 }
 

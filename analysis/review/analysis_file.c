@@ -1,4 +1,4 @@
-#include "analysis/review/analysis_file.h"
+#include "analysis/review/review.h"
 
 #include "analysis/json/analyze.h"
 #include "base/json_file.h"

@@ -31,7 +31,7 @@ struct lwp_review_place {
 
 struct lwp_review_item {
     const char *id, *title, *next_step;
-    const char *rule;        /* of review_rules.h */
+    const char *rule;        /* a row of lwp_review_rules */
     const char *kind;        /* as in analysis.json */
     const char *subject;     /* what it is about, by names that survive other edits: "struct neuron (layer)" */
     const char *fingerprint; /* 16 hexadecimal digits, of rule and names: no line, address or number goes into it */
@@ -59,8 +59,53 @@ struct lwp_review {
     const char *source_root;       /* of relative files; NULL: unknown */
 };
 
+/* The kinds of findings, by the name that SARIF calls a rule. */
+struct lwp_review_rule {
+    const char *id;      /* "split" */
+    const char *name;    /* "SplitStructure": what SARIF viewers list */
+    const char *section; /* of analysis.json: null or absent there means that it was not looked for */
+    const char *brief;   /* one sentence */
+    const char *help;    /* what it means, and what to do, in Markdown that is plain text too */
+    const char *prefix;  /* of the findings' ids, where that is what says the rule; or NULL */
+};
+
+extern const struct lwp_review_rule lwp_review_rules[];
+extern const size_t lwp_review_rule_count;
+
+/* Never NULL: the last rule stands for what is not known. */
+const struct lwp_review_rule *lwp_review_rule(const char *id);
+
+/* ---- what lwp check decided, in the form that every output format can show ---- */
+
+enum lwp_judged { LWP_JUDGED_PASSES, LWP_JUDGED_FAILS, LWP_JUDGED_SKIPPED };
+
+/* One thing checked: a finding of this run, one of the baseline that is gone, a budget, or that enough was measured. */
+struct lwp_judged_line {
+    enum lwp_judged result;
+    const char *state;                  /* "new", "known", "gone"; "": no finding */
+    const char *rule, *subject;         /* a finding's; or the budget's name */
+    const char *why;                    /* a clause: "at least 1.38x, more than the 1.05x allowed" */
+    const struct lwp_review_item *item; /* NULL: gone, or no finding */
+    const char *fingerprint;            /* or NULL */
+};
+
+struct lwp_judgement {
+    struct lwp_judged_line *lines; /* those that fail first */
+    size_t count, failed;
+    const char *sentence;          /* "1 of 4 checks failed" */
+};
+
+/* ---- from an analysis to a review ---- */
+
+/* The path of an analysis.json, into path[size]. `name` is one, or a folder that lwp collect has written, analysed first
+ * when that has not been done. */
+int lwp_analysis_path(const char *name, char *path, size_t size, struct lwp_error *err);
+
+/* What is in it. The caller owns the answer; NULL with `err` set. */
+json_t *lwp_analysis_load(const char *name, struct lwp_error *err);
+
 /* Texts of `root` are made fit to be shown in place (base/visible.h) and shortened; it must outlive the review.
- * `source_root` NULL: found (source_root.h). NULL with `err` set when `root` is no analysis.json of this version. */
+ * `source_root` NULL: found (names.h). NULL with `err` set when `root` is no analysis.json of this version. */
 struct lwp_review *lwp_review_new(json_t *root, const char *source_root, struct lwp_error *err);
 void lwp_review_free(struct lwp_review *review); /* NULL is fine */
 
@@ -69,6 +114,9 @@ void lwp_review_clean(json_t *root);
 
 /* "1.62x to 5.37x", "1.62x", or "not predicted". */
 const char *lwp_review_gain(const struct lwp_review *review, const struct lwp_review_item *item);
+
+/* Whether too little is known of it to fail a check, or to colour it. */
+bool lwp_review_is_unsure(const struct lwp_review_item *item);
 
 /* What to say where there is no finding: that nothing was found, or that too little was sampled to say. */
 const char *lwp_review_none(const struct lwp_review *review);

@@ -1,48 +1,41 @@
 /* Findings about accesses: redundant ones, what threads do to each other's memory, loops in the wrong order. */
 #include "analysis/review/review_parts.h"
 
-#include "analysis/review/stable_name.h"
+#include "analysis/review/names.h"
+#include "analysis/statistics/redundancy_kinds.h"
 #include "base/path.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static const struct access_kind {
-    const char *key, *rule, *of, *done;
-} access_kinds[] = {
-    {"dead_store", "dead-store", "of all stores", "stored in"},
-    {"silent_store", "silent-store", "of all stores", "stored in"},
-    {"silent_load", "silent-load", "of all loads", "loaded in"},
-    {"computation", "computation", "of all computations", "computed in"},
-    {"register", "register", "of all bytes written to registers", "written in"},
-    {"spatial", "spatial", "of all elements looked at", "stored in"},
-};
+#define SAY(...) lwp_arena_printf(review->arena, __VA_ARGS__)
+#define FACT(...) lwp_review_fact(review, item, __VA_ARGS__)
 
-static const struct access_kind *access_kind(const char *key)
+static const struct lwp_redundancy_row *access_kind(const char *key)
 {
     size_t i = 0;
-    while (i + 1 < sizeof access_kinds / sizeof *access_kinds && strcmp(access_kinds[i].key, key))
+    while (i + 1 < LWP_REDUNDANCY_KINDS && strcmp(lwp_redundancy_rows[i].key, key))
         i++;
-    return &access_kinds[i];
+    return &lwp_redundancy_rows[i];
 }
 
 /* A call path from the access outwards, as far as the program's own: what calls main() is the same in all programs. */
 static void access_path(struct lwp_review *review, struct lwp_review_item *item, const char *what, const json_t *context)
 {
     enum { FRAMES_SHOWN = 6 };
-    const json_t *frames = json_object_get(lwp_review_at(review, "contexts", context), "frames"), *frame;
+    const json_t *frames = json_object_get(lwp_json_at(review->root, "contexts", context), "frames"), *frame;
     size_t i;
     json_array_foreach(frames, i, frame)
     {
-        const char *file = lwp_json_string_or(frame, "file", NULL), *function = lwp_review_function(review, frame);
+        const char *file = lwp_json_string(frame, "file"), *function = lwp_review_function(review, frame);
         if (i == FRAMES_SHOWN) {
-            lwp_review_fact(review, item, "", "...");
+            FACT("", "...");
             return;
         }
         if (file && json_is_integer(json_object_get(frame, "line")))
-            lwp_review_fact(review, item, i ? "" : what, "%s  %s:%.0f", function, lwp_path_last(file), lwp_review_number(frame, "line"));
+            FACT(i ? "" : what, "%s  %s:%.0f", function, lwp_path_last(file), lwp_json_amount(frame, "line"));
         else
-            lwp_review_fact(review, item, i ? "" : what, "%s", function);
+            FACT(i ? "" : what, "%s", function);
         if (strcmp(function, "main") == 0)
             return;
     }
@@ -62,48 +55,46 @@ const char *lwp_review_cause(const struct lwp_review *review, const json_t *pair
     return text;
 }
 
-static void access_pair_facts(struct lwp_review *review, struct lwp_review_item *item, const json_t *pair, const struct access_kind *kind)
+static void access_pair_facts(struct lwp_review *review, struct lwp_review_item *item, const json_t *pair, const struct lwp_redundancy_row *kind)
 {
-    const json_t *object = lwp_review_at(review, "objects", json_object_get(pair, "object"));
+    const json_t *object = lwp_json_entry(review->root, "objects", pair, "object");
     const json_t *total = json_object_get(json_object_get(review->root, "redundancy_totals"), kind->key);
     const json_t *first = json_object_get(pair, "first"), *second = json_object_get(pair, "second");
     size_t others = json_array_size(json_object_get(pair, "others"));
     if (json_object_get(pair, "own_share"))
-        lwp_review_fact(review, item, "equal", "%.1f %% of the elements looked at here", 100 * lwp_review_number(pair, "own_share"));
+        FACT("equal", "%.1f %% of the elements looked at here", lwp_json_percent(pair, "own_share"));
     if (item->exact)
-        lwp_review_fact(review, item, "share", "%.1f %% %s (exact: %.0f %s, %.0f times)", 100 * item->share, kind->of,
-                        lwp_review_number(pair, "amount"), lwp_json_string_or(total, "unit", "bytes"), lwp_review_number(pair, "samples"));
+        FACT("share", "%.1f %% %s (exact: %.0f %s, %.0f times)", 100 * item->share, kind->of,
+                        lwp_json_amount(pair, "amount"), lwp_json_string_or(total, "unit", "bytes"), lwp_json_amount(pair, "samples"));
     else
-        lwp_review_fact(review, item, "share", "%.1f %% %s (95 %% interval %.1f-%.1f, %.0f pairs seen)", 100 * item->share, kind->of,
-                        100 * item->share_low, 100 * item->share_high, lwp_review_number(pair, "samples"));
-    lwp_review_fact(review, item, "cause", "%s", lwp_review_cause(review, pair));
+        FACT("share", "%.1f %% %s (95 %% interval %.1f-%.1f, %.0f pairs seen)", 100 * item->share, kind->of,
+                        100 * item->share_low, 100 * item->share_high, lwp_json_amount(pair, "samples"));
+    FACT("cause", "%s", lwp_review_cause(review, pair));
     if (object)
-        lwp_review_fact(review, item, "data", "%s, %.0f bytes at a time", lwp_json_string_or(object, "name", "?"), lwp_review_number(pair, "bytes"));
+        FACT("data", "%s, %.0f bytes at a time", lwp_json_string_or(object, "name", "?"), lwp_json_amount(pair, "bytes"));
     access_path(review, item, kind->done, first);
     if (json_equal(first, second))
-        lwp_review_fact(review, item, "then in", "the same place, called the same way");
+        FACT("then in", "the same place, called the same way");
     else
         access_path(review, item, "then in", second);
     if (others)
-        lwp_review_fact(review, item, "", "(and %zu more, alike but for how the thread began or the instruction)", others);
+        FACT("", "(and %zu more, alike but for how the thread began or the instruction)", others);
 }
 
 void lwp_review_redundancy(struct lwp_review *review, struct lwp_review_item *item, const json_t *pair)
 {
-    const struct access_kind *kind = access_kind(lwp_json_string_or(pair, "kind", ""));
-    const json_t *first = json_object_get(pair, "first"), *second = json_object_get(pair, "second"), *interval = json_object_get(pair, "share_ci");
-    const json_t *object = lwp_review_at(review, "objects", json_object_get(pair, "object"));
+    const struct lwp_redundancy_row *kind = access_kind(lwp_json_string_or(pair, "kind", ""));
+    const json_t *first = json_object_get(pair, "first"), *second = json_object_get(pair, "second");
+    const json_t *object = lwp_json_entry(review->root, "objects", pair, "object");
     const char *from = access_own(review, first), *to = access_own(review, second);
     item->rule = kind->rule;
     item->share_of = kind->of;
-    item->share = lwp_review_number(pair, "share");
-    item->share_low = json_number_value(json_array_get(interval, 0));
-    item->share_high = json_number_value(json_array_get(interval, 1));
+    lwp_review_interval(item, pair);
     item->exact = json_is_true(json_object_get(json_object_get(json_object_get(review->root, "redundancy_totals"), kind->key), "exact"));
     if (strcmp(kind->key, "spatial") == 0)
-        item->subject = lwp_arena_printf(review->arena, "%s in %s()", lwp_stable_name(review->arena, lwp_json_string_or(object, "name", "an array")), to);
+        item->subject = SAY("%s in %s()", lwp_stable_name(review->arena, lwp_json_string_or(object, "name", "an array")), to);
     else
-        item->subject = strcmp(from, to) ? lwp_arena_printf(review->arena, "%s(), then %s()", from, to) : lwp_arena_printf(review->arena, "%s()", from);
+        item->subject = strcmp(from, to) ? SAY("%s(), then %s()", from, to) : SAY("%s()", from);
     lwp_review_add_frame(review, item, kind->done, lwp_review_own_frame(review, first));
     lwp_review_add_frame(review, item, "then in", lwp_review_own_frame(review, second));
     access_pair_facts(review, item, pair, kind);
@@ -112,8 +103,8 @@ void lwp_review_redundancy(struct lwp_review *review, struct lwp_review_item *it
 static void access_thread(struct lwp_review *review, struct lwp_review_item *item, const json_t *site, const json_t *offset, bool first)
 {
     const json_t *frame = lwp_review_own_frame(review, json_object_get(site, "context"));
-    const char *field = lwp_json_string_or(site, "field", NULL);
-    lwp_review_fact(review, item, first ? "threads" : "", "%.0f %s byte %" JSON_INTEGER_FORMAT " of the line%s%s, in %s", lwp_review_number(site, "thread"),
+    const char *field = lwp_json_string(site, "field");
+    FACT(first ? "threads" : "", "%.0f %s byte %" JSON_INTEGER_FORMAT " of the line%s%s, in %s", lwp_json_amount(site, "thread"),
                     json_array_size(json_object_get(site, "stored")) ? "writes" : "reads", json_integer_value(offset), field ? ", " : "",
                     field ? field : "", lwp_review_frame_text(review, frame));
     lwp_review_add_frame(review, item, "used", frame);
@@ -122,25 +113,23 @@ static void access_thread(struct lwp_review *review, struct lwp_review_item *ite
 void lwp_review_sharing(struct lwp_review *review, struct lwp_review_item *item, const json_t *sharing)
 {
     enum { THREADS_SHOWN = 8 };
-    const json_t *object = lwp_review_at(review, "objects", json_object_get(sharing, "object")), *interval = json_object_get(sharing, "share_ci");
+    const json_t *object = lwp_json_entry(review->root, "objects", sharing, "object");
     const json_t *site, *sites = json_object_get(sharing, "sites");
-    const char *type = lwp_json_string_or(object, "type", NULL);
+    const char *type = lwp_json_string(object, "type");
     size_t i;
     item->rule = "false-sharing";
     item->subject = lwp_stable_name(review->arena, lwp_json_string_or(sharing, "name", "unknown data"));
-    item->share = lwp_review_number(sharing, "share");
-    item->share_low = json_number_value(json_array_get(interval, 0));
-    item->share_high = json_number_value(json_array_get(interval, 1));
+    lwp_review_interval(item, sharing);
     lwp_review_add_frame(review, item, "declared", json_object_get(object, "declared"));
     lwp_review_add_frame(review, item, "allocated", json_object_get(object, "site"));
-    lwp_review_fact(review, item, "evidence", "%.1f %% of all time goes to lines that others use then, too (%.1f-%.1f)", 100 * item->share,
+    FACT("evidence", "%.1f %% of all time goes to lines that others use then, too (%.1f-%.1f)", 100 * item->share,
                     100 * item->share_low, 100 * item->share_high);
     if (type)
-        lwp_review_fact(review, item, "data", "%s (%s)", lwp_json_string_or(sharing, "name", "?"), type);
+        FACT("data", "%s (%s)", lwp_json_string_or(sharing, "name", "?"), type);
     json_array_foreach(sites, i, site)
     {
         if (i == THREADS_SHOWN) {
-            lwp_review_fact(review, item, "", "... and %zu more", json_array_size(sites) - i);
+            FACT("", "... and %zu more", json_array_size(sites) - i);
             break;
         }
         access_thread(review, item, site, json_array_get(json_object_get(sharing, "offsets"), i), i == 0);
@@ -149,40 +138,40 @@ void lwp_review_sharing(struct lwp_review *review, struct lwp_review_item *item,
 
 void lwp_review_communication(struct lwp_review *review, struct lwp_review_item *item, const json_t *region)
 {
-    const json_t *loop = lwp_review_at(review, "loops", json_object_get(region, "loop")), *crd = json_object_get(region, "crd");
-    const char *name = lwp_json_string_or(region, "name", "the program"), *function = lwp_json_string_or(loop, "function", NULL);
+    const json_t *loop = lwp_json_entry(review->root, "loops", region, "loop"), *crd = json_object_get(region, "crd");
+    const char *name = lwp_json_string_or(region, "name", "the program"), *function = lwp_json_string(loop, "function");
     item->share_of = "of all accesses";
     item->exact = true;
-    item->subject = function ? lwp_arena_printf(review->arena, "%s()", lwp_stable_function(review->arena, function))
+    item->subject = function ? SAY("%s()", lwp_stable_function(review->arena, function))
                              : lwp_arena_strndup(review->arena, name, strcspn(name, ":("));
-    lwp_review_fact(review, item, "evidence", "%.0f words read first of another thread's stores, %.0f times again", lwp_review_number(region, "communicated"),
-                    lwp_review_number(region, "reused"));
+    FACT("evidence", "%.0f words read first of another thread's stores, %.0f times again", lwp_json_amount(region, "communicated"),
+                    lwp_json_amount(region, "reused"));
     if (json_is_object(crd))
-        lwp_review_fact(review, item, "distance", "median %.0f, 90 %% below %.0f elements", lwp_review_number(crd, "median"), lwp_review_number(crd, "p90"));
+        FACT("distance", "median %.0f, 90 %% below %.0f elements", lwp_json_amount(crd, "median"), lwp_json_amount(crd, "p90"));
     if (json_is_string(json_object_get(region, "pattern")))
-        lwp_review_fact(review, item, "pattern", "%s", lwp_json_string_or(region, "pattern", ""));
+        FACT("pattern", "%s", lwp_json_string_or(region, "pattern", ""));
     lwp_review_add_loop(review, item, "loop", loop);
 }
 
 void lwp_review_locality(struct lwp_review *review, struct lwp_review_item *item, const json_t *row)
 {
-    const json_t *object = lwp_review_at(review, "objects", json_object_get(row, "object"));
-    const json_t *loop = lwp_review_at(review, "loops", json_object_get(row, "loop")), *misses = json_object_get(row, "misses");
+    const json_t *object = lwp_json_entry(review->root, "objects", row, "object");
+    const json_t *loop = lwp_json_entry(review->root, "loops", row, "loop"), *misses = json_object_get(row, "misses");
     const char *name = lwp_stable_name(review->arena, lwp_json_string_or(object, "name", "other data"));
     const char *function = lwp_json_string_or(loop, "function", "code without a name");
-    double accesses = lwp_review_number(row, "accesses");
+    double accesses = lwp_json_amount(row, "accesses");
     bool traced = json_is_number(json_object_get(row, "cycles_per_access"));
     item->share_of = traced ? "of all cycles of the model" : "of all time";
     item->exact = traced;
-    item->subject = lwp_arena_printf(review->arena, "%s in %s()", name, lwp_stable_function(review->arena, function));
+    item->subject = SAY("%s in %s()", name, lwp_stable_function(review->arena, function));
     if (traced)
-        lwp_review_fact(review, item, "evidence", "%.1f %% of the cycles of the model, %.1f cycles an access", 100 * lwp_review_number(row, "share"),
-                        lwp_review_number(row, "cycles_per_access"));
+        FACT("evidence", "%.1f %% of the cycles of the model, %.1f cycles an access", lwp_json_percent(row, "share"),
+                        lwp_json_amount(row, "cycles_per_access"));
     else
-        lwp_review_fact(review, item, "evidence", "%s", lwp_review_share(review, item));
+        FACT("evidence", "%s", lwp_review_share(review, item));
     if (accesses > 0 && json_is_number(json_object_get(misses, "L1")))
-        lwp_review_fact(review, item, "misses", "L1 %.0f %% of the accesses, L2 %.0f %%", 100 * lwp_review_number(misses, "L1") / accesses,
-                        100 * lwp_review_number(misses, "L2") / accesses);
-    lwp_review_fact(review, item, "loop", "%s", lwp_review_loop_text(review, loop));
+        FACT("misses", "L1 %.0f %% of the accesses, L2 %.0f %%", 100 * lwp_json_amount(misses, "L1") / accesses,
+                        100 * lwp_json_amount(misses, "L2") / accesses);
+    FACT("loop", "%s", lwp_review_loop_text(review, loop));
     lwp_review_add_loop(review, item, "loop", loop);
 }

@@ -1,13 +1,17 @@
 /* What items are made of: facts, rows, places, and how functions, loops, bytes, gains and shares are said. */
 #include "analysis/review/review_parts.h"
 
-#include "analysis/review/source_root.h"
+#include "analysis/review/names.h"
+#include "analysis/statistics/engines.h"
+#include "analysis/statistics/severity.h"
 #include "base/path.h"
 #include "base/visible.h"
 
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define SAY(...) lwp_arena_printf(review->arena, __VA_ARGS__)
 
 void lwp_review_fact(struct lwp_review *review, struct lwp_review_item *item, const char *label, const char *format, ...)
 {
@@ -22,6 +26,13 @@ void lwp_review_fact(struct lwp_review *review, struct lwp_review_item *item, co
         free(text);
 }
 
+void lwp_review_interval(struct lwp_review_item *item, const json_t *from)
+{
+    item->share = lwp_json_amount(from, "share");
+    item->share_low = lwp_json_end(from, "share_ci", 0);
+    item->share_high = lwp_json_end(from, "share_ci", 1);
+}
+
 void lwp_review_row(struct lwp_review_item *item, double share, const char *place, const char *text)
 {
     LWP_GROW(&item->rows, item->row_count, &item->row_room);
@@ -30,14 +41,14 @@ void lwp_review_row(struct lwp_review_item *item, double share, const char *plac
 
 static unsigned review_line(const json_t *at, const char *key)
 {
-    double line = lwp_review_number(at, key);
+    double line = lwp_json_amount(at, key);
     return line > 0 && line < INT_MAX ? (unsigned)line : 0;
 }
 
 static void review_place(struct lwp_review *review, struct lwp_review_item *item, const char *role, const json_t *at,
                          const char *first_key, const char *last_key)
 {
-    const char *file = lwp_json_string_or(at, "file", NULL);
+    const char *file = lwp_json_string(at, "file");
     unsigned first = review_line(at, first_key), last = review_line(at, last_key);
     if (!file || !*file)
         return;
@@ -47,7 +58,7 @@ static void review_place(struct lwp_review *review, struct lwp_review_item *item
             return;
     LWP_GROW(&item->places, item->place_count, &item->place_room);
     item->places[item->place_count++] = (struct lwp_review_place){
-        role, lwp_json_string_or(at, "function", NULL), file, first, last > first ? last : first};
+        role, lwp_json_string(at, "function"), file, first, last > first ? last : first};
 }
 
 void lwp_review_add_loop(struct lwp_review *review, struct lwp_review_item *item, const char *role, const json_t *loop)
@@ -62,45 +73,43 @@ void lwp_review_add_frame(struct lwp_review *review, struct lwp_review_item *ite
 
 const char *lwp_review_function(const struct lwp_review *review, const json_t *frame)
 {
-    const char *function = lwp_json_string_or(frame, "function", NULL);
-    const json_t *module = lwp_review_at(review, "modules", json_object_get(frame, "module"));
+    const char *function = lwp_json_string(frame, "function");
+    const json_t *module = lwp_json_entry(review->root, "modules", frame, "module");
     const json_t *address = json_object_get(frame, "address");
     if (function)
         return function;
     if (!module || !json_is_integer(address))
         return "unknown code";
-    return lwp_arena_printf(review->arena, "%s+%#llx", lwp_path_last(lwp_json_string_or(module, "path", "?")),
+    return SAY("%s+%#llx", lwp_path_last(lwp_json_string_or(module, "path", "?")),
                             (unsigned long long)json_integer_value(address));
 }
 
-static const char *review_where(const struct lwp_review *review, const json_t *at, const char *first_key, const char *last_key)
+static const char *review_location(const struct lwp_review *review, const json_t *at, const char *first_key, const char *last_key)
 {
-    const char *file = lwp_path_last(lwp_json_string_or(at, "file", NULL)), *function = lwp_review_function(review, at);
+    const char *file = lwp_path_last(lwp_json_string(at, "file")), *function = lwp_review_function(review, at);
     unsigned first = review_line(at, first_key), last = review_line(at, last_key);
     if (!file || !first)
         return function;
-    if (last > first)
-        return lwp_arena_printf(review->arena, "%s (%s:%u-%u)", function, file, first, last);
-    return lwp_arena_printf(review->arena, "%s (%s:%u)", function, file, first);
+    return last > first ? SAY("%s (%s:%u-%u)", function, file, first, last) : SAY("%s (%s:%u)", function, file, first);
 }
 
 const char *lwp_review_loop_text(const struct lwp_review *review, const json_t *loop)
 {
-    return review_where(review, loop, "first_line", "last_line");
+    return review_location(review, loop, "first_line", "last_line");
 }
 
 const char *lwp_review_frame_text(const struct lwp_review *review, const json_t *frame)
 {
-    return review_where(review, frame, "line", "line");
+    return review_location(review, frame, "line", "line");
 }
 
 const json_t *lwp_review_own_frame(const struct lwp_review *review, const json_t *context)
 {
-    const json_t *frames = json_object_get(lwp_review_at(review, "contexts", context), "frames"), *frame;
+    const json_t *frames = json_object_get(lwp_json_at(review->root, "contexts", context), "frames"), *frame;
     size_t i;
     json_array_foreach(frames, i, frame)
     {
-        const json_t *module = lwp_review_at(review, "modules", json_object_get(frame, "module"));
+        const json_t *module = lwp_json_entry(review->root, "modules", frame, "module");
         const char *file = lwp_json_string_or(frame, "file", "");
         /* libraries of the system are built with relative paths, if they have any here */
         if (*file && !lwp_source_is_system(file) && !lwp_source_is_system(lwp_json_string_or(module, "path", "")))
@@ -117,9 +126,9 @@ const char *lwp_review_join(const struct lwp_review *review, const json_t *names
     json_t *name;
     json_array_foreach(names, i, name)
     {
-        const char *more = lwp_arena_printf(review->arena, "%s%s%s", joined, i ? ", " : "", json_string_value(name) ? json_string_value(name) : "?");
+        const char *more = SAY("%s%s%s", joined, i ? ", " : "", lwp_json_shown(name));
         if (i && lwp_visible_columns(more) > COLUMNS)
-            return lwp_arena_printf(review->arena, "%s, ... (%zu in all)", joined, json_array_size(names));
+            return SAY("%s, ... (%zu in all)", joined, json_array_size(names));
         joined = more;
     }
     return joined;
@@ -133,7 +142,7 @@ const char *lwp_review_bytes(const struct lwp_review *review, double bytes)
         bytes /= 1024;
         unit++;
     }
-    return lwp_arena_printf(review->arena, unit == 0 || bytes >= 100 ? "%.0f %s" : "%.1f %s", bytes, units[unit]);
+    return SAY(unit == 0 || bytes >= 100 ? "%.0f %s" : "%.1f %s", bytes, units[unit]);
 }
 
 enum { SAMPLES_FEW = 100 }; /* fewer do not say that there is nothing */
@@ -143,32 +152,57 @@ enum { SAMPLES_FEW = 100 }; /* fewer do not say that there is nothing */
 const char *lwp_review_none(const struct lwp_review *review)
 {
     const json_t *run = json_object_get(review->root, "run");
-    double samples = lwp_review_number(run, "samples");
-    if (strcmp(lwp_json_string_or(run, "engine", ""), "exact") == 0 || samples >= SAMPLES_FEW)
+    double samples = lwp_json_amount(run, "samples");
+    if (lwp_engine_named(lwp_json_string(run, "engine"))->exact || samples >= SAMPLES_FEW)
         return "nothing was found that would be worth changing";
     return samples > 0 ? "too few samples were taken to say anything" : "no sample was taken, so nothing is known, good or bad";
+}
+
+bool lwp_review_is_unsure(const struct lwp_review_item *item)
+{
+    return item->confidence && lwp_severity_level(item->confidence) == LWP_SEVERITY_LOW;
 }
 
 const char *lwp_review_gain(const struct lwp_review *review, const struct lwp_review_item *item)
 {
     if (item->low <= 0)
         return "not predicted";
-    const char *low = lwp_arena_printf(review->arena, "%.2fx", item->low);
-    const char *high = lwp_arena_printf(review->arena, "%.2fx", item->high);
-    return strcmp(low, high) ? lwp_arena_printf(review->arena, "%s to %s", low, high) : low;
+    const char *low = SAY("%.2fx", item->low);
+    const char *high = SAY("%.2fx", item->high);
+    return strcmp(low, high) ? SAY("%s to %s", low, high) : low;
 }
 
 const char *lwp_review_share(const struct lwp_review *review, const struct lwp_review_item *item)
 {
-    const char *share = lwp_arena_printf(review->arena, "%.1f %% %s", 100 * item->share, item->share_of);
+    const char *share = SAY("%.1f %% %s", 100 * item->share, item->share_of);
     if (item->exact || item->share_high <= 0)
         return share;
-    return lwp_arena_printf(review->arena, "%s (%.1f-%.1f)", share, 100 * item->share_low, 100 * item->share_high);
+    return SAY("%s (%.1f-%.1f)", share, 100 * item->share_low, 100 * item->share_high);
 }
 
 const char *lwp_review_lines(const struct lwp_review *review, const struct lwp_review_place *place)
 {
-    if (place->first && place->last > place->first)
-        return lwp_arena_printf(review->arena, "%s:%u-%u", place->file, place->first, place->last);
-    return place->first ? lwp_arena_printf(review->arena, "%s:%u", place->file, place->first) : place->file;
+    return !place->first                 ? place->file
+           : place->last > place->first ? SAY("%s:%u-%u", place->file, place->first, place->last)
+                                        : SAY("%s:%u", place->file, place->first);
+}
+
+/* ---- texts of the profiled program, made fit to be shown wherever they will be ---- */
+
+/* What is longer is no name that a person reads: its middle goes. */
+enum { NAME_MAX_SHOWN = 400, PATH_MAX_SHOWN = 4096, DECLARATION_MAX_SHOWN = 1 << 16 };
+
+static void review_clean_text(void *to, const char *key, json_t *text)
+{
+    (void)to;
+    bool declaration = strcmp(key, "declaration") == 0, path = strcmp(key, "file") == 0 || strcmp(key, "path") == 0;
+    char *shown = lwp_visible(json_string_value(text), declaration, declaration ? DECLARATION_MAX_SHOWN : path ? PATH_MAX_SHOWN : NAME_MAX_SHOWN);
+    if (shown && strcmp(shown, json_string_value(text)) != 0)
+        json_string_set(text, shown);
+    free(shown);
+}
+
+void lwp_review_clean(json_t *root)
+{
+    lwp_json_texts(root, "", review_clean_text, NULL);
 }

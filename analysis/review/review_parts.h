@@ -7,20 +7,11 @@
 
 #include <stdarg.h>
 
-static inline double lwp_review_number(const json_t *object, const char *key)
-{
-    return json_number_value(json_object_get(object, key));
-}
-
-/* What the id stands for in one of the root's arrays, or NULL. */
-static inline const json_t *lwp_review_at(const struct lwp_review *review, const char *array, const json_t *id)
-{
-    return json_is_integer(id) ? json_array_get(json_object_get(review->root, array), (size_t)json_integer_value(id)) : NULL;
-}
-
 /* review_item.c */
 void lwp_review_fact(struct lwp_review *review, struct lwp_review_item *item, const char *label, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+/* The share with its interval, as `from` has them. */
+void lwp_review_interval(struct lwp_review_item *item, const json_t *from);
 void lwp_review_row(struct lwp_review_item *item, double share, const char *place, const char *text);
 /* Places, without those that are there already or have no file. */
 void lwp_review_add_loop(struct lwp_review *review, struct lwp_review_item *item, const char *role, const json_t *loop);

@@ -2,11 +2,9 @@
  * Nothing in it may end up as an element of the page. */
 #include "analysis/check/check.h"
 #include "analysis/diff/diff.h"
-#include "analysis/output/junit.h"
-#include "analysis/output/markdown.h"
+#include "analysis/output/formats.h"
 #include "analysis/output/redact.h"
 #include "analysis/output/report.h"
-#include "analysis/output/sarif.h"
 #include "base/json_file.h"
 #include "web/page.h"
 #include "web/trim.h"

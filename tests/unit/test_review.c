@@ -1,10 +1,9 @@
 /* Names, paths, fingerprints and foreign text, as reviews say them. */
 #include "analysis/check/baseline.h"
-#include "analysis/output/markdown.h"
+#include "analysis/output/formats.h"
 #include "analysis/output/redact.h"
 #include "analysis/review/review_parts.h"
-#include "analysis/review/source_root.h"
-#include "analysis/review/stable_name.h"
+#include "analysis/review/names.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,6 @@
-#include "analysis/review/source_root.h"
+#include "analysis/review/names.h"
 
+#include "analysis/json/json_value.h"
 #include "base/path.h"
 #include "base/work_tree.h"
 
@@ -8,6 +9,33 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+const char *lwp_stable_name(struct lwp_arena *arena, const char *name)
+{
+    static const char *const made[] = {"block allocated in ", "blocks allocated in ", "mapping made in "};
+    for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
+        const char *at = strncmp(name, made[i], strlen(made[i])) == 0 ? strstr(name, " at ") : NULL;
+        if (at)
+            return lwp_arena_strndup(arena, name, (size_t)(at - name));
+    }
+    return strncmp(name, "static data of ", 15) == 0 ? "static data without a symbol" : name;
+}
+
+const char *lwp_stable_function(struct lwp_arena *arena, const char *function)
+{
+    static const char *const clones[] = {".constprop", ".isra", ".part", ".cold", ".lto_priv", ".llvm", " [clone "};
+    size_t length = strlen(function);
+    for (size_t i = 0; i < sizeof clones / sizeof *clones; i++) {
+        const char *at = strstr(function, clones[i]);
+        if (at && (size_t)(at - function) < length)
+            length = (size_t)(at - function);
+    }
+    if (length > 19 && strncmp(function + length - 19, "::h", 3) == 0 && strspn(function + length - 16, "0123456789abcdef") >= 16)
+        length -= 19;
+    return lwp_arena_strndup(arena, function, length);
+}
+
+/* ---- source paths ---- */
 
 bool lwp_source_is_system(const char *path)
 {
@@ -54,9 +82,11 @@ struct root_files {
     char *common;       /* the deepest folder of all so far; NULL: no file yet */
 };
 
-static void root_of_file(struct root_files *files, const char *path)
+static void root_of_text(void *to, const char *key, json_t *text)
 {
-    if (*path != '/' || lwp_source_is_system(path))
+    struct root_files *files = to;
+    const char *path = json_string_value(text);
+    if (strcmp(key, "file") != 0 || *path != '/' || lwp_source_is_system(path))
         return;
     path = root_normal(files->arena, path);
     files->found |= files->below && lwp_path_is_below(path, files->below);
@@ -69,28 +99,10 @@ static void root_of_file(struct root_files *files, const char *path)
         *strrchr(files->common, '/') = '\0';
 }
 
-static void root_walk(struct root_files *files, json_t *value)
-{
-    const char *key;
-    size_t i;
-    json_t *child;
-    json_object_foreach(value, key, child)
-    {
-        if (strcmp(key, "file") == 0 && json_is_string(child))
-            root_of_file(files, json_string_value(child));
-        else
-            root_walk(files, child);
-    }
-    json_array_foreach(value, i, child)
-    {
-        root_walk(files, child);
-    }
-}
-
 static bool root_has_files(struct lwp_arena *arena, json_t *analysis, const char *folder)
 {
     struct root_files files = {.arena = arena, .below = folder};
-    root_walk(&files, analysis);
+    lwp_json_texts(analysis, "", root_of_text, &files);
     return files.found;
 }
 
@@ -109,6 +121,6 @@ const char *lwp_source_root(struct lwp_arena *arena, json_t *analysis, const cha
             return lwp_arena_strdup(arena, here);
     }
     struct root_files files = {.arena = arena};
-    root_walk(&files, analysis);
+    lwp_json_texts(analysis, "", root_of_text, &files);
     return files.common && *files.common ? files.common : NULL;
 }

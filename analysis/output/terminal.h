@@ -1,0 +1,24 @@
+/* Text for a terminal: its width and its colours. */
+#ifndef LWP_ANALYSIS_OUTPUT_TERMINAL_H
+#define LWP_ANALYSIS_OUTPUT_TERMINAL_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+struct lwp_terminal {
+    FILE *out;
+    bool colour;
+};
+
+/* Whether what goes to standard output may be coloured: a terminal that can, and NO_COLOR is not set. */
+bool lwp_terminal_colour(void);
+
+/* From here on: "1" bold, "2" dim, "31" red, ..., "0" plain. */
+void lwp_terminal_style(const struct lwp_terminal *terminal, const char *code);
+
+void lwp_terminal_heading(const struct lwp_terminal *terminal, const char *heading);
+
+/* Words up to column 80, the first one where the cursor stands at `indent`, following lines indented; a line break. */
+void lwp_terminal_wrap(const struct lwp_terminal *terminal, int indent, const char *text);
+
+#endif
