@@ -12,33 +12,33 @@
 enum { STATUS_FAILED = 1, STATUS_CANNOT_TELL = 2 };
 
 static const struct lwp_option check_options[] = {
-    {.name = "budget", .letter = 'b', .kind = LWP_OPT_TEXT, .argument = "FILE", .help = "limits, as JSON: docs/ci.md"},
+    {.name = "budget", .letter = 'b', .kind = LWP_OPT_TEXT, .argument = "FILE", .help = "read limits from this JSON file (docs/ci.md)"},
     {.name = "max-gain",
      .kind = LWP_OPT_NUMBER,
      .argument = "FACTOR",
      .min = 1,
      .max = 1000,
-     .help = "allow findings that surely bring no more than this speed-up (without any budget: 1.05)"},
+     .help = "allow findings whose certain speed-up is at most FACTOR (default without a budget: 1.05)"},
     {.name = "max-share",
      .kind = LWP_OPT_NUMBER,
      .argument = "PERCENT",
      .min = 0,
      .max = 100,
-     .help = "where no gain is predicted: allow findings that surely concern no more of the program (25)"},
+     .help = "if no gain is predicted, allow findings that certainly concern at most PERCENT of the program (default: 25)"},
     {.name = "min-samples",
      .kind = LWP_OPT_NUMBER,
      .argument = "N",
      .min = 0,
      .max = 1e12,
-     .help = "call it unknown when fewer samples have an address (100)"},
-    {.name = "baseline", .kind = LWP_OPT_TEXT, .argument = "FILE", .help = "findings that are known: only new and worse ones fail"},
-    {.name = "write-baseline", .kind = LWP_OPT_FLAG, .help = "make the baseline say what this run found, and pass"},
+     .help = "report unknown if fewer than N samples have an address (default: 100)"},
+    {.name = "baseline", .kind = LWP_OPT_TEXT, .argument = "FILE", .help = "file of known findings: only new and worse ones fail"},
+    {.name = "write-baseline", .kind = LWP_OPT_FLAG, .help = "write the findings of this run to the baseline, and pass"},
     {.name = "format",
      .kind = LWP_OPT_CHOICE,
      .choices = "text|markdown|sarif|junit",
      .argument = "FORMAT",
      .initial = "text",
-     .help = "for a log, a comment, code scanning, or test results"},
+     .help = "output format: for a log, a comment, code scanning, or test results"},
     LWP_REVIEW_OPTIONS,
     {0},
 };
@@ -126,14 +126,14 @@ static int check_run(int argc, char **argv, const struct lwp_command *self)
 const struct lwp_command lwp_cmd_check = {
     .name = "check",
     .usage = "[options] DIR",
-    .summary = "hold a run against budgets and a baseline, for continuous integration",
+    .summary = "check a run against budgets and a baseline, for continuous integration",
     .details =
-        "Only what is sure fails: the low end of a finding's expected gain (or, where none is predicted, of the part of\n"
-        "the program that it concerns) must be above the budget. A finding of low confidence never fails. So a check\n"
-        "says the same of the same program, run after run; the exact engine measures the same on every machine.\n\n"
-        "With a baseline, findings are new, known or gone. A new one is held against the budget; a known one fails\n"
-        "when it has surely become worse than was accepted. Findings are told apart by the names of types, variables\n"
-        "and functions, so lines may move. The baseline is a small file made to be committed; an analysis.json does, too.\n\n"
+        "A check fails only for what is certain: the low end of a finding's expected gain (or, if none is predicted, of\n"
+        "the part of the program that it concerns) must be above the budget. A finding of low confidence never fails.\n"
+        "So the verdict on the same program is the same run after run; the exact engine gives the same on every machine.\n\n"
+        "With a baseline, findings are new, known or gone. A new one is compared with the budget; a known one fails if it\n"
+        "has certainly become worse than was accepted. Findings are distinguished by the names of types, variables and\n"
+        "functions, so lines may move. The baseline is a small file meant to be committed; an analysis.json also works.\n\n"
         "Exit status: 0 within the budgets, 1 not, 2 cannot tell: DIR or a file could not be read, too little was\n"
         "measured, or wrong usage.",
     .options = check_options,

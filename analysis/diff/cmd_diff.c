@@ -1,4 +1,4 @@
-/* lwp diff: two results side by side. */
+/* lwp diff: compares two results. */
 #include "analysis/diff/diff.h"
 #include "analysis/output/formats.h"
 #include "analysis/output/terminal.h"
@@ -10,8 +10,8 @@
 
 static const struct lwp_option diff_options[] = {
     {.name = "json", .kind = LWP_OPT_FLAG, .help = "print the comparison as JSON (docs/diff.schema.json)"},
-    {.name = "html", .kind = LWP_OPT_FLAG, .help = "print it as one HTML page, as 'lwp export --diff' writes it"},
-    {.name = "all", .letter = 'a', .kind = LWP_OPT_FLAG, .help = "also structures below 1 % of the time"},
+    {.name = "html", .kind = LWP_OPT_FLAG, .help = "print the comparison as one HTML page, the same as 'lwp export --diff'"},
+    {.name = "all", .letter = 'a', .kind = LWP_OPT_FLAG, .help = "include structures below 1 % of the time"},
     {0},
 };
 
@@ -49,20 +49,19 @@ static int diff_run(int argc, char **argv, const struct lwp_command *self)
 const struct lwp_command lwp_cmd_diff = {
     .name = "diff",
     .usage = "[options] BEFORE AFTER",
-    .summary = "what changed between two results, and whether a promised gain arrived",
+    .summary = "compare two results, and a predicted gain with the measured one",
     .details =
-        "BEFORE and AFTER are folders that 'lwp collect' has written (they are analysed first when that has not been "
-        "done yet) or analysis.json files. Structures are matched by type, variable and allocating function, so "
-        "lines may have moved; one that was split is compared with its parts, arrays that were put together with "
-        "what they became.\n\n"
-        "A promise is about the CPU time of the whole program. One run on each side is one measurement; merge "
-        "several with 'lwp analyze -o' to get an interval. When the two runs cannot be compared (other machine, "
-        "engine, arguments or amount of data), the verdict says so. Shares of redundant stores and loads are compared "
-        "too: less or more only where the difference is beyond their intervals.\n\n"
-        "Where one result is the exact engine's and the other was sampled, their agreement is shown: each structure's "
-        "share on both sides, whether the advice is the same, the fractions of redundant accesses, and which findings both "
+        "BEFORE and AFTER are folders that 'lwp collect' has written (analysed first if that has not been done yet) or "
+        "analysis.json files. Structures are matched by type, variable and allocating function, so lines may have moved; "
+        "a structure that was split is compared with its parts, and regrouped arrays with what they became.\n\n"
+        "A prediction is about the CPU time of the whole program. One run of each is one measurement; merge several with "
+        "'lwp analyze -o' to get an interval. If the two runs cannot be compared (different machine, engine, arguments or "
+        "amount of data), the verdict says so. Shares of redundant stores and loads are compared too: less or more only "
+        "if the difference exceeds their intervals.\n\n"
+        "If one result is from the exact engine and the other was sampled, their agreement is shown: each structure's "
+        "share in both, whether the advice is the same, the fractions of redundant accesses, and which findings both "
         "confirm.\n\n"
-        "Exit status: 0 done (whatever came out), 1 a result could not be read, 2 wrong usage.",
+        "Exit status: 0 done (whatever the outcome), 1 a result could not be read, 2 wrong usage.",
     .options = diff_options,
     .run = diff_run,
 };

@@ -11,21 +11,21 @@ static const struct lwp_option analyze_options[] = {
      .letter = 'o',
      .kind = LWP_OPT_TEXT,
      .argument = "DIR",
-     .help = "merge all DIRs into this result; a name that ends in .json: only the analysis, into that file"},
+     .help = "merge all DIRs into this result; if the name ends in .json, write only the analysis, to that file"},
     {.name = "jobs",
      .letter = 'j',
      .kind = LWP_OPT_NUMBER,
      .argument = "N",
      .min = 1,
      .max = 256,
-     .help = "read with at most N threads; without it as many as there are cores"},
+     .help = "read with at most N threads (default: the number of cores)"},
     {.name = "machine",
      .kind = LWP_OPT_TEXT,
      .argument = "FILE",
-     .help = "replay traces (lwp collect --detect locality) on the caches and cores in this JSON, too, and tell the misses of both: as for "
-             "'lwp collect --machine', or analysis.json of another result"},
-    {.name = "force", .letter = 'f', .kind = LWP_OPT_FLAG, .help = "even when analysis.json is up to date"},
-    {.name = "quiet", .letter = 'q', .kind = LWP_OPT_FLAG, .help = "say nothing unless it fails"},
+     .help = "also replay traces (lwp collect --detect locality) on the caches and cores in this JSON file, and report the misses of "
+             "both; the file is one for 'lwp collect --machine', or analysis.json of another result"},
+    {.name = "force", .letter = 'f', .kind = LWP_OPT_FLAG, .help = "analyse again even if analysis.json is up to date"},
+    {.name = "quiet", .letter = 'q', .kind = LWP_OPT_FLAG, .help = "print nothing unless it fails"},
     {0},
 };
 
@@ -103,16 +103,16 @@ const struct lwp_command lwp_cmd_analyze = {
     .usage = "[options] DIR…",
     .summary = "turn the samples of a run into DIR/analysis.json",
     .details =
-        "Reads what 'lwp collect' wrote and answers which data is hot, how it is laid out and used, and what a\n"
-        "better layout would bring. The answer is kept: it is made anew when the samples or lwp are newer.\n"
-        "With -o several runs, or the folders of a program's processes on several hosts, become one result: what\n"
-        "one place allocates is one object in all, and shares are of the time of all. 'lwp report', 'lwp serve'\n"
-        "and the others take it like any other, and make it anew when one of its DIRs has changed. Without -o\n"
-        "each DIR gets its own analysis.json. Where lwp was built with MPI, 'mpirun -n N lwp analyze -o DIR DIR…' shares the\n"
-        "reading out to N ranks; the answer is the same.\n\n"
+        "Reads what 'lwp collect' wrote and reports which data is hot, how it is laid out and used, and what a better\n"
+        "layout would gain. The analysis is cached: it is redone when the samples or lwp are newer.\n"
+        "With -o, several runs, or the folders of a program's processes on several hosts, are merged into one result:\n"
+        "memory allocated at one site is one object in all of them, and shares are of the total time. 'lwp report',\n"
+        "'lwp serve' and the other commands accept it like any result, and redo it when one of its DIRs has changed.\n"
+        "Without -o each DIR gets its own analysis.json. If lwp was built with MPI, 'mpirun -n N lwp analyze -o DIR DIR…'\n"
+        "distributes the reading over N ranks; the result is the same.\n\n"
         "Debug info that is not in a program's own file is found beside it (.debug, .dwo, .dwp) and by build-id in\n"
-        "/usr/lib/debug; LWP_DEBUG_PATH=DIR:DIR names more such folders. Servers are asked only when\n"
-        "DEBUGINFOD_URLS names some.\n\n"
+        "/usr/lib/debug; LWP_DEBUG_PATH=DIR:DIR names more such folders. Servers are queried only if DEBUGINFOD_URLS\n"
+        "names some.\n\n"
         "Exit status: 0 done, 1 a DIR could not be read or written, 2 wrong usage.",
     .options = analyze_options,
     .run = analyze_run,

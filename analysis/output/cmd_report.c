@@ -14,9 +14,9 @@ static const struct lwp_option report_options[] = {
      .choices = "text|json|markdown|sarif|junit",
      .argument = "FORMAT",
      .initial = "text",
-     .help = "for a terminal, a program, a comment, code scanning, or test results"},
-    {.name = "json", .kind = LWP_OPT_FLAG, .help = "print analysis.json: --format json"},
-    {.name = "brief", .kind = LWP_OPT_FLAG, .help = "the findings in a few lines"},
+     .help = "output format: for a terminal, a program, a comment, code scanning, or test results"},
+    {.name = "json", .kind = LWP_OPT_FLAG, .help = "print analysis.json; the same as --format json"},
+    {.name = "brief", .kind = LWP_OPT_FLAG, .help = "print only the top findings, in a few lines"},
     LWP_REVIEW_OPTIONS,
     {0},
 };
@@ -77,14 +77,14 @@ const struct lwp_command lwp_cmd_report = {
     .name = "report",
     .usage = "[options] DIR",
     .summary = "print the findings of a run",
-    .details = "Analyses the run first when that has not been done yet. DIR may also be an analysis.json.\n\n"
-               "As text: how the run went; the findings, that is what to change, the one with the largest expected gain\n"
-               "first, each with its evidence and the declaration to paste; then which data and code is hot, how many of\n"
-               "the stores and loads were redundant and where (with the cause, or 'unknown'), and what threads do to each\n"
-               "other's memory. Coloured on a terminal, unless NO_COLOR is set.\n\n"
-               "The other formats hold the findings: markdown for a comment on a pull request or a job summary, sarif\n"
-               "(2.1.0) for code scanning, junit for what shows test results; json is all of analysis.json. Whether to\n"
-               "fail is for 'lwp check'.\n\n"
+    .details = "Analyses the run first if that has not been done yet. DIR may also be an analysis.json.\n\n"
+               "The text has: how the run went; the findings, that is, what to change, largest expected gain first, each with its\n"
+               "evidence and the declaration to paste; then which data and code is hot, how many stores and loads were redundant\n"
+               "and where (with the cause, or 'unknown'), and how threads share and communicate. It is coloured on a terminal\n"
+               "unless NO_COLOR is set.\n\n"
+               "The other formats hold the findings: markdown for a comment on a pull request or a job summary, sarif (2.1.0)\n"
+               "for code scanning, junit for tools that show test results; json is all of analysis.json. To make a build fail,\n"
+               "use 'lwp check'.\n\n"
                "Exit status: 0 done (with or without findings), 1 DIR could not be read, 2 wrong usage.",
     .options = report_options,
     .run = report_run,

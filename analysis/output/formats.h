@@ -15,13 +15,13 @@
      .min = 2000,                                                                                                       \
      .max = 1 << 30,                                                                                                    \
      .initial = "65000",                                                                                                \
-     .help = "of markdown: leave findings out rather than write more (a job summary holds 1000000)"},                   \
+     .help = "maximum size of markdown; findings beyond it are left out (a job summary holds 1000000)"},                   \
     {.name = "redact",                                                                                                  \
      .kind = LWP_OPT_FLAG,                                                                                              \
-     .help = "leave out hosts, users, home directories, arguments and folders outside of the source"},                  \
+     .help = "remove hosts, users, home directories, arguments and folders outside the source tree"},                  \
     {                                                                                                                   \
         .name = "root", .kind = LWP_OPT_TEXT, .argument = "FOLDER",                                                     \
-        .help = "say paths relative to it, not to the work tree around the current folder"                              \
+        .help = "print paths relative to FOLDER instead of the work tree around the current folder"                              \
     }
 
 /* Loads the analysis of `dir`, redacted where the options say so, and reviews it. *root and the answer are the caller's; NULL
