@@ -18,6 +18,7 @@ enum { CANDIDATES_MAX = 300, DECLARATION_MAX = 65536 };
 struct match {
     struct lwp_diff_result *before, *after;
     struct lwp_arena *arena;
+    struct lwp_diff_rows *rows;
 };
 
 static bool match_equal(const char *a, const char *b)
@@ -25,14 +26,10 @@ static bool match_equal(const char *a, const char *b)
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-static struct lwp_diff_row *match_row(struct lwp_diff_rows *rows)
+/* Adds a structure of BEFORE or AFTER to a row, which may be the next one. */
+static void match_put(struct match *match, uint32_t row, uint32_t structure, bool after)
 {
-    return &rows->rows[rows->count++];
-}
-
-static void match_put(struct match *match, struct lwp_diff_rows *rows, uint32_t row, uint32_t structure, bool after)
-{
-    struct lwp_diff_row *to = &rows->rows[row];
+    struct lwp_diff_row *to = &match->rows->rows[row];
     uint32_t **list = after ? &to->after : &to->before;
     size_t *count = after ? &to->after_count : &to->before_count;
     uint32_t *longer = lwp_arena_alloc(match->arena, *count + 1, sizeof *longer);
@@ -41,6 +38,12 @@ static void match_put(struct match *match, struct lwp_diff_rows *rows, uint32_t 
     longer[(*count)++] = structure;
     *list = longer;
     (after ? match->after : match->before)->structures[structure].row = row;
+    match->rows->count += row == match->rows->count;
+}
+
+static size_t match_candidates(const struct lwp_diff_result *result)
+{
+    return result->structure_count < CANDIDATES_MAX ? result->structure_count : CANDIDATES_MAX;
 }
 
 /* 0: not the same; otherwise how sure. */
@@ -58,20 +61,17 @@ static int match_identity(const struct lwp_diff_structure *a, const struct lwp_d
 }
 
 /* The surest pairs first. Few levels, so that it stays one pass each over the unmatched. */
-static void match_same(struct match *match, struct lwp_diff_rows *rows)
+static void match_same(struct match *match)
 {
-    struct lwp_diff_result *x = match->before, *y = match->after;
+    struct lwp_diff_structure *x = match->before->structures, *y = match->after->structures;
+    size_t n = match_candidates(match->before), m = match_candidates(match->after);
     for (int sure = 7; sure >= 1; sure--)
-        for (size_t i = 0; i < x->structure_count && i < CANDIDATES_MAX; i++)
-            for (size_t j = 0; x->structures[i].row == LWP_DIFF_NONE && j < y->structure_count && j < CANDIDATES_MAX;
-                 j++) {
-                if (y->structures[j].row != LWP_DIFF_NONE ||
-                    match_identity(&x->structures[i], &y->structures[j]) != sure)
+        for (size_t i = 0; i < n; i++)
+            for (size_t j = 0; x[i].row == LWP_DIFF_NONE && j < m; j++) {
+                if (y[j].row != LWP_DIFF_NONE || match_identity(&x[i], &y[j]) != sure)
                     continue;
-                uint32_t row = (uint32_t)rows->count;
-                match_row(rows);
-                match_put(match, rows, row, (uint32_t)i, false);
-                match_put(match, rows, row, (uint32_t)j, true);
+                match_put(match, (uint32_t)match->rows->count, (uint32_t)i, false);
+                match_put(match, x[i].row, (uint32_t)j, true);
             }
 }
 
@@ -158,35 +158,36 @@ static bool match_layout_equal(const struct lwp_diff_structure *a, const struct 
     return true;
 }
 
-static void match_parts(struct match *match, struct lwp_diff_rows *rows)
+/* The whole that most speaks for, or LWP_DIFF_NONE. */
+static uint32_t match_whole(const struct match *match, const struct lwp_diff_structure *part)
 {
-    struct lwp_diff_result *x = match->before, *y = match->after;
-    for (size_t j = 0; j < y->structure_count && j < CANDIDATES_MAX; j++) {
-        const struct lwp_diff_structure *part = &y->structures[j];
-        int best = 0;
-        uint32_t of = LWP_DIFF_NONE;
-        if (part->row != LWP_DIFF_NONE || strcmp(part->kind, "unknown") == 0 || strcmp(part->kind, "stack") == 0)
-            continue;
-        for (size_t i = 0; i < x->structure_count && i < CANDIDATES_MAX; i++) {
-            const struct lwp_diff_structure *whole = &x->structures[i], *kept = NULL;
-            const struct lwp_diff_row *row = whole->row == LWP_DIFF_NONE ? NULL : &rows->rows[whole->row];
-            if (row && row->after_count)
-                kept = &y->structures[row->after[0]];
-            if (kept && match_layout_equal(whole, kept))
-                continue;
-            int score = match_part(match, whole, kept, part);
-            if (score > best) {
-                best = score;
-                of = (uint32_t)i;
-            }
+    const struct lwp_diff_structure *x = match->before->structures;
+    uint32_t of = LWP_DIFF_NONE;
+    int best = 0;
+    for (size_t i = 0; i < match_candidates(match->before); i++) {
+        const struct lwp_diff_row *row = x[i].row == LWP_DIFF_NONE ? NULL : &match->rows->rows[x[i].row];
+        const struct lwp_diff_structure *kept = row && row->after_count ? &match->after->structures[row->after[0]] : NULL;
+        int score = kept && match_layout_equal(&x[i], kept) ? 0 : match_part(match, &x[i], kept, part);
+        if (score > best) {
+            best = score;
+            of = (uint32_t)i;
         }
+    }
+    return of;
+}
+
+static void match_parts(struct match *match)
+{
+    struct lwp_diff_structure *x = match->before->structures, *y = match->after->structures;
+    for (size_t j = 0; j < match_candidates(match->after); j++) {
+        if (y[j].row != LWP_DIFF_NONE || strcmp(y[j].kind, "unknown") == 0 || strcmp(y[j].kind, "stack") == 0)
+            continue;
+        uint32_t of = match_whole(match, &y[j]);
         if (of == LWP_DIFF_NONE)
             continue;
-        if (x->structures[of].row == LWP_DIFF_NONE) {
-            match_row(rows);
-            match_put(match, rows, (uint32_t)rows->count - 1, of, false);
-        }
-        match_put(match, rows, x->structures[of].row, (uint32_t)j, true);
+        if (x[of].row == LWP_DIFF_NONE)
+            match_put(match, (uint32_t)match->rows->count, of, false);
+        match_put(match, x[of].row, (uint32_t)j, true);
     }
 }
 
@@ -216,36 +217,32 @@ static bool match_regroup(const struct match *match, const struct lwp_diff_struc
     return match_field_of_array(fresh, array) ? loops || elements || advised : loops && (elements || advised);
 }
 
-static void match_regroups(struct match *match, struct lwp_diff_rows *rows)
+static void match_regroups(struct match *match)
 {
-    struct lwp_diff_result *x = match->before, *y = match->after;
-    for (size_t j = 0; j < y->structure_count && j < CANDIDATES_MAX; j++) {
+    const struct lwp_diff_structure *x = match->before->structures, *y = match->after->structures;
+    for (size_t j = 0; j < match_candidates(match->after); j++) {
         uint32_t found[256];
         size_t count = 0;
-        if (y->structures[j].row != LWP_DIFF_NONE || y->structures[j].element_bytes < 2)
+        if (y[j].row != LWP_DIFF_NONE || y[j].element_bytes < 2)
             continue;
-        for (size_t i = 0; i < x->structure_count && i < CANDIDATES_MAX && count < sizeof found / sizeof *found; i++)
-            if (x->structures[i].row == LWP_DIFF_NONE && match_regroup(match, &x->structures[i], &y->structures[j]))
+        for (size_t i = 0; i < match_candidates(match->before) && count < sizeof found / sizeof *found; i++)
+            if (x[i].row == LWP_DIFF_NONE && match_regroup(match, &x[i], &y[j]))
                 found[count++] = (uint32_t)i;
         if (count < 2)
             continue;
-        uint32_t row = (uint32_t)rows->count;
-        match_row(rows);
-        match_put(match, rows, row, (uint32_t)j, true);
+        match_put(match, (uint32_t)match->rows->count, (uint32_t)j, true);
         for (size_t i = 0; i < count; i++)
-            match_put(match, rows, row, found[i], false);
+            match_put(match, y[j].row, found[i], false);
     }
 }
 
-static void match_alone(struct match *match, struct lwp_diff_rows *rows)
+static void match_alone(struct match *match)
 {
     for (int after = 0; after < 2; after++) {
         struct lwp_diff_result *result = after ? match->after : match->before;
         for (size_t i = 0; i < result->structure_count; i++)
-            if (result->structures[i].row == LWP_DIFF_NONE) {
-                match_row(rows);
-                match_put(match, rows, (uint32_t)rows->count - 1, (uint32_t)i, after);
-            }
+            if (result->structures[i].row == LWP_DIFF_NONE)
+                match_put(match, (uint32_t)match->rows->count, (uint32_t)i, after);
     }
 }
 
@@ -279,22 +276,20 @@ static void match_status(struct match *match, struct lwp_diff_row *row)
         row->status = match_layout_equal(old, now) ? LWP_DIFF_SAME : LWP_DIFF_CHANGED;
 }
 
-static struct match match_ordering;
-
-static double match_weight(const struct lwp_diff_row *row)
+static double match_weight(const struct match *match, const struct lwp_diff_row *row)
 {
     double before = 0, after = 0;
     for (size_t i = 0; i < row->before_count; i++)
-        before += match_ordering.before->structures[row->before[i]].share;
+        before += match->before->structures[row->before[i]].share;
     for (size_t i = 0; i < row->after_count; i++)
-        after += match_ordering.after->structures[row->after[i]].share;
+        after += match->after->structures[row->after[i]].share;
     return before > after ? before : after;
 }
 
-static int match_row_compare(const void *a, const void *b)
+static int match_row_compare(const void *a, const void *b, void *match)
 {
     const struct lwp_diff_row *x = a, *y = b;
-    double p = match_weight(x), q = match_weight(y);
+    double p = match_weight(match, x), q = match_weight(match, y);
     if (p != q)
         return p < q ? 1 : -1;
     uint32_t i = x->before_count ? x->before[0] : UINT32_MAX, j = y->before_count ? y->before[0] : UINT32_MAX;
@@ -308,18 +303,17 @@ static int match_row_compare(const void *a, const void *b)
 void lwp_diff_match(struct lwp_diff_result *before, struct lwp_diff_result *after, struct lwp_arena *arena,
                     struct lwp_diff_rows *rows)
 {
-    struct match match = {before, after, arena};
+    struct match match = {before, after, arena, rows};
     rows->rows = lwp_arena_alloc(arena, before->structure_count + after->structure_count + 1, sizeof *rows->rows);
     rows->count = 0;
     lwp_diff_match_loops(before, after, arena);
-    match_same(&match, rows);
-    match_regroups(&match, rows);
-    match_parts(&match, rows);
-    match_alone(&match, rows);
+    match_same(&match);
+    match_regroups(&match);
+    match_parts(&match);
+    match_alone(&match);
     for (size_t i = 0; i < rows->count; i++)
         match_status(&match, &rows->rows[i]);
-    match_ordering = match;
-    qsort(rows->rows, rows->count, sizeof *rows->rows, match_row_compare);
+    qsort_r(rows->rows, rows->count, sizeof *rows->rows, match_row_compare, &match);
     for (size_t r = 0; r < rows->count; r++) {
         for (size_t i = 0; i < rows->rows[r].before_count; i++)
             before->structures[rows->rows[r].before[i]].row = (uint32_t)r;

@@ -266,6 +266,28 @@ static void result_uses_join(const struct result_reader *reader, struct lwp_diff
     }
 }
 
+static void result_structure(struct result_reader *reader, const json_t *object, struct lwp_diff_structure *made)
+{
+    *made = (struct lwp_diff_structure){.kind = lwp_json_string_or(object, "kind", "unknown"), .row = LWP_DIFF_NONE};
+    made->name = lwp_stable_name(reader->arena, lwp_json_string_or(object, "name", "unknown"));
+    made->type = lwp_json_string(object, "type");
+    made->site = lwp_json_string(json_object_get(object, "site"), "function");
+    made->tag = result_tag(made->type, made->name);
+    made->share = result_share(object, "share");
+    made->low = fmin(made->share, fmax(0, lwp_json_end(object, "share_ci", 0)));
+    made->high = fmin(1, fmax(made->share, lwp_json_end(object, "share_ci", 1)));
+    made->time_share = result_share(object, "time_share");
+    made->samples = result_count(object, "samples");
+    made->element_bytes = result_count(object, "element_bytes");
+    made->elements = result_count(object, "elements");
+    made->bytes = result_count(object, "bytes");
+    made->single = json_is_true(json_object_get(object, "single"));
+    result_fields(reader, object, made);
+    made->composite = made->field_count > 0 || (made->type && made->tag != made->type && !strchr(made->type, '*'));
+    result_uses(reader, object, made);
+}
+
+/* Objects of one type are one structure. */
 static void result_structures(struct result_reader *reader)
 {
     struct lwp_diff_result *result = reader->result;
@@ -276,35 +298,16 @@ static void result_structures(struct result_reader *reader)
     result->object_count = count;
     result->left_out = json_array_size(objects) - count;
     for (size_t i = 0; i < count; i++) {
-        const json_t *object = json_array_get(objects, i);
-        struct lwp_diff_structure *made = &result->structures[result->structure_count];
-        *made = (struct lwp_diff_structure){.kind = lwp_json_string_or(object, "kind", "unknown"), .row = LWP_DIFF_NONE};
-        made->name = lwp_stable_name(reader->arena, lwp_json_string_or(object, "name", "unknown"));
-        made->type = lwp_json_string(object, "type");
-        made->site = lwp_json_string(json_object_get(object, "site"), "function");
-        made->tag = result_tag(made->type, made->name);
-        made->share = result_share(object, "share");
-        made->low = fmin(made->share, fmax(0, lwp_json_end(object, "share_ci", 0)));
-        made->high = fmin(1, fmax(made->share, lwp_json_end(object, "share_ci", 1)));
-        made->time_share = result_share(object, "time_share");
-        made->samples = result_count(object, "samples");
-        made->element_bytes = result_count(object, "element_bytes");
-        made->elements = result_count(object, "elements");
-        made->bytes = result_count(object, "bytes");
-        made->single = json_is_true(json_object_get(object, "single"));
-        result_fields(reader, object, made);
-        made->composite = made->field_count > 0 || (made->type && made->tag != made->type && !strchr(made->type, '*'));
-        result_uses(reader, object, made);
-        struct lwp_diff_structure *same = NULL;
-        for (size_t s = 0; s < result->structure_count && !same; s++)
-            if (result_same(&result->structures[s], made))
-                same = &result->structures[s];
-        result->of_object[i] = same ? same : made;
-        if (same) {
+        struct lwp_diff_structure *made = &result->structures[result->structure_count], *same = result->structures;
+        result_structure(reader, json_array_get(objects, i), made);
+        while (same < made && !result_same(same, made))
+            same++;
+        result->of_object[i] = same;
+        if (same == made) {
+            result->structure_count++;
+        } else {
             result_uses_join(reader, same, made);
             result_join(same, made);
-        } else {
-            result->structure_count++;
         }
     }
 }

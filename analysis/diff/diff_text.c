@@ -43,16 +43,15 @@ static void text_run(const struct lwp_terminal *text, const char *heading, const
     fprintf(text->out, "\n");
 }
 
-static void text_ratio(const struct lwp_terminal *text, const json_t *program, const char *key, const char *of)
+/* " 1.41x (95 %: 1.38-1.44) in CPU time,"; nothing where it is not known. */
+static void text_ratio(const struct lwp_terminal *text, const json_t *program, const char *key, const char *key_ci, const char *of)
 {
-    char interval[32];
     double ratio = lwp_json_number(program, key);
-    snprintf(interval, sizeof interval, "%s_ci", key);
-    if (ratio < 0)
-        return;
-    fprintf(text->out, "%s %.2fx", of, ratio);
-    if (json_is_array(json_object_get(program, interval)))
-        fprintf(text->out, " (95 %%: %.2f-%.2f)", lwp_json_end(program, interval, 0), lwp_json_end(program, interval, 1));
+    if (ratio >= 0)
+        fprintf(text->out, " %.2fx", ratio);
+    if (ratio >= 0 && json_is_array(json_object_get(program, key_ci)))
+        fprintf(text->out, " (95 %%: %.2f-%.2f)", lwp_json_end(program, key_ci, 0), lwp_json_end(program, key_ci, 1));
+    fputs(of, text->out);
 }
 
 static void text_program(const struct lwp_terminal *text, const json_t *diff)
@@ -60,15 +59,13 @@ static void text_program(const struct lwp_terminal *text, const json_t *diff)
     const json_t *program = json_object_get(diff, "program"), *control = json_object_get(program, "control"), *doubt;
     size_t i;
     if (lwp_json_number(program, "cpu_ratio") >= 0) {
-        fprintf(text->out, "Speed-up ");
-        text_ratio(text, program, "cpu_ratio", "");
-        fprintf(text->out, " in CPU time,");
-        text_ratio(text, program, "wall_ratio", "");
-        fprintf(text->out, " on the clock%s\n",
-                json_is_array(json_object_get(program, "cpu_ratio_ci")) ? "" : " (one measurement)");
+        fputs("Speed-up ", text->out);
+        text_ratio(text, program, "cpu_ratio", "cpu_ratio_ci", " in CPU time,");
+        text_ratio(text, program, "wall_ratio", "wall_ratio_ci", " on the clock");
+        fputs(json_is_array(json_object_get(program, "cpu_ratio_ci")) ? "\n" : " (one measurement)\n", text->out);
     }
     lwp_terminal_style(text, "1");
-    fprintf(text->out, "Verdict   ");
+    fputs("Verdict   ", text->out);
     lwp_terminal_wrap(text, 10, lwp_json_string_or(program, "sentence", "?"));
     lwp_terminal_style(text, "0");
     if (json_is_object(control))
@@ -81,40 +78,48 @@ static void text_program(const struct lwp_terminal *text, const json_t *diff)
     }
 }
 
-/* `missing`: what to say where there is no such result. */
-static void text_share(const struct lwp_terminal *text, const json_t *result, const char *missing)
+/* The shares of both, "before -> after"; `missing` where there is no such result. */
+static void text_shares(const struct lwp_terminal *text, const json_t *both, const char *missing)
 {
-    if (json_is_object(result))
-        text_interval(text, lwp_json_number(result, "share"), result, "share_ci");
-    else
-        fputs(missing, text->out);
+    static const char *const keys[] = {"before", "after"};
+    for (size_t i = 0; i < 2; i++) {
+        const json_t *result = json_object_get(both, keys[i]);
+        if (json_is_object(result))
+            text_interval(text, lwp_json_number(result, "share"), result, "share_ci");
+        else
+            fputs(missing, text->out);
+        fputs(i ? "" : " -> ", text->out);
+    }
 }
 
-/* "before -> after"; '-' for what is not known. */
-static void text_change(const struct lwp_terminal *text, double before, double after, const char *format, const char *unit)
+/* The numbers at `key` of both, "before -> after", '-' for what is not known; then `unit`. */
+static void text_change(const struct lwp_terminal *text, const json_t *both, const char *key, const char *format, const char *unit)
 {
-    if (before >= 0)
-        fprintf(text->out, format, before);
-    else
-        fprintf(text->out, "-");
-    fprintf(text->out, " -> ");
-    if (after >= 0)
-        fprintf(text->out, format, after);
-    else
-        fprintf(text->out, "-");
-    fprintf(text->out, "%s", unit);
+    static const char *const keys[] = {"before", "after"};
+    for (size_t i = 0; i < 2; i++) {
+        double value = lwp_json_number(json_object_get(both, keys[i]), key);
+        if (value >= 0)
+            fprintf(text->out, format, strcmp(key, "share") ? value : 100 * value);
+        else
+            fputs("-", text->out);
+        fputs(i ? unit : " -> ", text->out);
+    }
+}
+
+static bool text_knows(const json_t *both, const char *key, bool after)
+{
+    return lwp_json_number(json_object_get(both, after ? "after" : "before"), key) >= 0;
 }
 
 static void text_part(const struct lwp_terminal *text, const char *heading, const json_t *part)
 {
     char line[600];
-    const char *type = lwp_json_string(part, "type");
+    const char *type = lwp_json_string(part, "type"), *name = lwp_json_string_or(part, "name", "?");
     const json_t *group = json_object_get(part, "group");
     size_t i, used;
     json_t *field;
     fprintf(text->out, "   %-10s", heading);
-    used = (size_t)snprintf(line, sizeof line, "%.80s%s%.80s%s", type ? type : lwp_json_string_or(part, "name", "?"),
-                            type ? " (" : "", type ? lwp_json_string_or(part, "name", "?") : "", type ? ")" : "");
+    used = (size_t)snprintf(line, sizeof line, type ? "%.80s (%.80s)" : "%.80s", type ? type : name, name);
     if (lwp_json_number(part, "element_bytes") > 1)
         used += (size_t)snprintf(line + used, sizeof line - used, ", %.0f bytes", lwp_json_number(part, "element_bytes"));
     json_array_foreach(json_object_get(part, "fields"), i, field)
@@ -162,74 +167,69 @@ static void text_place(const json_t *result, char *place, size_t size)
 static void text_loops(const struct lwp_terminal *text, const json_t *structure)
 {
     size_t i, shown = 0;
-    json_t *loop;
+    const json_t *loop;
     json_array_foreach(json_object_get(structure, "loops"), i, loop)
     {
         const json_t *before = json_object_get(loop, "before"), *after = json_object_get(loop, "after");
-        char from[96], to[96], lines[64] = "";
-        if ((lwp_json_number(before, "waiting_share") < share_shown / 2 &&
-             lwp_json_number(after, "waiting_share") < share_shown / 2) ||
-            shown++ == LOOPS_SHOWN)
+        char from[96], to[96];
+        if (fmax(lwp_json_number(before, "waiting_share"), lwp_json_number(after, "waiting_share")) < share_shown / 2 || shown++ == LOOPS_SHOWN)
             break;
         text_place(before, from, sizeof from);
         text_place(after, to, sizeof to);
-        double x = lwp_json_number(before, "lines_per_element"), y = lwp_json_number(after, "lines_per_element");
-        if (x >= 0 && y >= 0)
-            snprintf(lines, sizeof lines, ", %.2f -> %.2f lines", x, y);
-        fprintf(text->out, "   loop      %s, %s -> %s\n             ", lwp_json_string_or(loop, "function", "(no name)"), from,
-                to);
-        if (lwp_json_number(before, "seconds") >= 0)
-            text_change(text, lwp_json_number(before, "seconds"), lwp_json_number(after, "seconds"), "%.2f", " s");
+        fprintf(text->out, "   loop      %s, %s -> %s\n             ", lwp_json_string_or(loop, "function", "(no name)"), from, to);
+        if (text_knows(loop, "seconds", false))
+            text_change(text, loop, "seconds", "%.2f", " s");
         else
-            text_change(text, 100 * lwp_json_number(before, "share"), 100 * lwp_json_number(after, "share"), "%.1f", " %");
-        fprintf(text->out, "%s\n", lines);
+            text_change(text, loop, "share", "%.1f", " %");
+        if (text_knows(loop, "lines_per_element", false) && text_knows(loop, "lines_per_element", true)) {
+            fputs(", ", text->out);
+            text_change(text, loop, "lines_per_element", "%.2f", " lines");
+        }
+        putc('\n', text->out);
     }
+}
+
+static void text_prediction(const struct lwp_terminal *text, const json_t *structure)
+{
+    if (!json_is_string(json_object_get(structure, "sentence")))
+        return;
+    fputs("   promise   ", text->out);
+    lwp_terminal_wrap(text, 13, lwp_json_string(structure, "sentence"));
+    if (lwp_json_number(structure, "arrived") >= 0 && !lwp_json_is(structure, "verdict", "not_followed") &&
+        !lwp_json_is(structure, "verdict", "cannot_tell"))
+        fputs("             (for the whole program, from the time its loops lost)\n", text->out);
 }
 
 static void text_structure(const struct lwp_terminal *text, const json_t *structure)
 {
-    const json_t *before = json_object_get(structure, "before"), *after = json_object_get(structure, "after");
-    const char *status = lwp_json_string_or(structure, "status", "?"),
-               *type = lwp_json_string(structure, "type");
+    const char *status = lwp_json_string_or(structure, "status", "?"), *type = lwp_json_string(structure, "type");
     const char *name = lwp_json_string_or(structure, "name", "?");
-    bool plain = strcmp(status, "same") == 0 || strcmp(status, "gone") == 0 || strcmp(status, "new") == 0;
-    char more[40] = "";
+    bool same = strcmp(status, "same") == 0;
     size_t others = json_array_size(json_object_get(structure, "whole"));
-    if (others > 1)
-        snprintf(more, sizeof more, " and %zu more", others - 1);
     lwp_terminal_style(text, "1");
-    fprintf(text->out, "\n%s%s%s%s%s: %s\n", type ? type : name, type ? " (" : "", type ? name : "", type ? ")" : "",
-            more, strcmp(status, "same") == 0 ? "layout as before" : status);
+    fprintf(text->out, type ? "\n%s (%s)" : "\n%s", type ? type : name, name);
+    if (others > 1)
+        fprintf(text->out, " and %zu more", others - 1);
+    fprintf(text->out, ": %s\n", same ? "layout as before" : status);
     lwp_terminal_style(text, "0");
-    fprintf(text->out, "   share     ");
-    text_share(text, before, "-");
-    fprintf(text->out, " -> ");
-    text_share(text, after, "-");
-    fprintf(text->out, "\n");
-    if (lwp_json_number(before, "waiting_s") >= 0 || lwp_json_number(after, "waiting_s") >= 0) {
-        fprintf(text->out, "   waiting   ");
-        text_change(text, lwp_json_number(before, "waiting_s"), lwp_json_number(after, "waiting_s"), "%.2f",
-                    " s; with its loops ");
-        text_change(text, lwp_json_number(before, "loops_s"), lwp_json_number(after, "loops_s"), "%.2f", " s\n");
+    fputs("   share     ", text->out);
+    text_shares(text, structure, "-");
+    putc('\n', text->out);
+    if (text_knows(structure, "waiting_s", false) || text_knows(structure, "waiting_s", true)) {
+        fputs("   waiting   ", text->out);
+        text_change(text, structure, "waiting_s", "%.2f", " s; with its loops ");
+        text_change(text, structure, "loops_s", "%.2f", " s\n");
     }
-    if (lwp_json_number(before, "lines_per_element") >= 0 && lwp_json_number(after, "lines_per_element") >= 0) {
-        fprintf(text->out, "   lines     ");
-        text_change(text, lwp_json_number(before, "lines_per_element"), lwp_json_number(after, "lines_per_element"), "%.2f",
-                    " cache lines for each element visited\n");
+    if (text_knows(structure, "lines_per_element", false) && text_knows(structure, "lines_per_element", true)) {
+        fputs("   lines     ", text->out);
+        text_change(text, structure, "lines_per_element", "%.2f", " cache lines for each element visited\n");
     }
-    if (!plain) {
+    if (!same && strcmp(status, "gone") != 0 && strcmp(status, "new") != 0) {
         text_parts(text, "was", json_object_get(structure, "whole"));
         text_parts(text, "is", json_object_get(structure, "parts"));
     }
     text_loops(text, structure);
-    if (json_is_string(json_object_get(structure, "sentence"))) {
-        fprintf(text->out, "   promise   ");
-        lwp_terminal_wrap(text, 13, lwp_json_string_or(structure, "sentence", "?"));
-        const char *verdict = lwp_json_string_or(structure, "verdict", "");
-        if (lwp_json_number(structure, "arrived") >= 0 && strcmp(verdict, "not_followed") != 0 &&
-            strcmp(verdict, "cannot_tell") != 0)
-            fprintf(text->out, "             (for the whole program, from the time its loops lost)\n");
-    }
+    text_prediction(text, structure);
 }
 
 static void text_redundancies(const struct lwp_terminal *text, const json_t *redundancies)
@@ -243,13 +243,11 @@ static void text_redundancies(const struct lwp_terminal *text, const json_t *red
     for (size_t i = 0; i < LWP_REDUNDANCY_SAMPLED; i++) {
         const json_t *kind = json_object_get(redundancies, lwp_redundancy_rows[i].key);
         fprintf(text->out, "   %-13s ", lwp_redundancy_rows[i].title);
-        text_share(text, json_object_get(kind, "before"), "unknown");
-        fprintf(text->out, " -> ");
-        text_share(text, json_object_get(kind, "after"), "unknown");
+        text_shares(text, kind, "unknown");
         for (size_t k = 0; k < sizeof verdicts / sizeof *verdicts; k++)
-            if (strcmp(lwp_json_string_or(kind, "verdict", ""), verdicts[k][0]) == 0)
+            if (lwp_json_is(kind, "verdict", verdicts[k][0]))
                 fprintf(text->out, ": %s", verdicts[k][1]);
-        fprintf(text->out, "\n");
+        putc('\n', text->out);
     }
 }
 
@@ -325,50 +323,33 @@ static void text_communicated(FILE *out, const json_t *result)
         fprintf(out, ", distances: median %.0f, 90 %% up to %.0f", lwp_json_number(result, "median"), lwp_json_number(result, "p90"));
 }
 
-static void text_communication(const struct lwp_terminal *text, const json_t *regions)
-{
-    FILE *out = text->out;
-    const json_t *region;
-    size_t i;
-    if (json_array_size(regions))
-        lwp_terminal_heading(text, "Communication between threads");
-    json_array_foreach(regions, i, region)
-    {
-        fprintf(out, "   %s: ", lwp_json_string_or(region, "name", "?"));
-        text_communicated(out, json_object_get(region, "before"));
-        fprintf(out, " -> ");
-        text_communicated(out, json_object_get(region, "after"));
-        fprintf(out, "\n");
-        text_steps(out, region, i == 0);
-    }
-}
-
 static void text_distance(FILE *out, const json_t *result)
 {
     double median = lwp_json_number(result, "median"), missing = lwp_json_number(result, "missing");
-    if (median >= 0)
-        fprintf(out, "%.0f lines", median);
-    else
-        fprintf(out, "beyond");
+    fprintf(out, median >= 0 ? "%.0f lines" : "beyond", median);
     if (missing >= 0)
         fprintf(out, " (%.0f %% miss L1)", 100 * missing);
 }
 
-static void text_locality(const struct lwp_terminal *text, const json_t *rows)
+/* Each row before and after, by `print`; null prints nothing. */
+static void text_scaling(const struct lwp_terminal *text, const char *heading, const json_t *rows, bool communication)
 {
-    FILE *out = text->out;
+    void (*print)(FILE *out, const json_t *result) = communication ? text_communicated : text_distance;
     const json_t *row;
     size_t i;
     if (json_array_size(rows))
-        lwp_terminal_heading(text, "Other lines between two uses of one (median)");
+        lwp_terminal_heading(text, heading);
     json_array_foreach(rows, i, row)
     {
-        fprintf(out, "   %s in %s: ", lwp_json_string_or(row, "object", "?"), lwp_json_string_or(row, "function", "?"));
-        text_distance(out, json_object_get(row, "before"));
-        fprintf(out, " -> ");
-        text_distance(out, json_object_get(row, "after"));
-        fprintf(out, "\n");
-        text_steps(out, row, false);
+        if (communication)
+            fprintf(text->out, "   %s: ", lwp_json_string_or(row, "name", "?"));
+        else
+            fprintf(text->out, "   %s in %s: ", lwp_json_string_or(row, "object", "?"), lwp_json_string_or(row, "function", "?"));
+        print(text->out, json_object_get(row, "before"));
+        fputs(" -> ", text->out);
+        print(text->out, json_object_get(row, "after"));
+        putc('\n', text->out);
+        text_steps(text->out, row, communication && i == 0);
     }
 }
 
@@ -415,8 +396,8 @@ void lwp_diff_print(FILE *out, json_t *diff, bool all, bool colour)
     if (hidden)
         fprintf(out, "\n%zu more below 1 %%: --all shows them\n", hidden);
     text_redundancies(&text, json_object_get(diff, "redundancies"));
-    text_communication(&text, json_object_get(diff, "communication"));
-    text_locality(&text, json_object_get(diff, "locality"));
+    text_scaling(&text, "Communication between threads", json_object_get(diff, "communication"), true);
+    text_scaling(&text, "Other lines between two uses of one (median)", json_object_get(diff, "locality"), false);
     text_agreement(&text, json_object_get(diff, "agreement"));
     text_findings(&text, json_object_get(diff, "findings"), json_object_get(diff, "agreement"));
     if (json_array_size(json_object_get(diff, "notes")))
