@@ -17,6 +17,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -25,9 +26,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+static int analyze_path(char path[PATH_MAX], const char *dir, const char *file, struct lwp_error *err)
+{
+    return snprintf(path, PATH_MAX, "%s/%s", dir, file) < PATH_MAX ? LWP_OK : lwp_error_set(err, LWP_ERR_USAGE, "the path '%s' is too long", dir);
+}
+
 static int analyze_write(json_t *root, const char *path, struct lwp_error *err)
 {
-    char aside[4096];
+    char aside[PATH_MAX];
     if (snprintf(aside, sizeof aside, "%s.new.%ld", path, (long)getpid()) >= (int)sizeof aside)
         return lwp_error_set(err, LWP_ERR_USAGE, "the path '%s' is too long", path);
     FILE *file = fopen(aside, "we");
@@ -48,7 +54,7 @@ static int analyze_write_run(const struct lwp_profile *profile, const char *cons
                              const char *out_dir, struct lwp_error *err)
 {
     json_t *run = json_deep_copy(profile->run), *merged = json_array();
-    char path[4096];
+    char path[PATH_MAX];
     for (size_t i = 0; i < count; i++) {
         char *absolute = realpath(dirs[i], NULL);
         if (!absolute || json_array_append_new(merged, json_string(absolute)))
@@ -61,9 +67,9 @@ static int analyze_write_run(const struct lwp_profile *profile, const char *cons
     json_object_del(run, "source_roots"); /* each of the merged has its own */
     json_object_del(run, "folders");
     json_object_del(run, "rank");
-    int status = snprintf(path, sizeof path, "%s/run.json", out_dir) < (int)sizeof path
-                     ? analyze_write(run, path, err)
-                     : lwp_error_set(err, LWP_ERR_USAGE, "the path '%s' is too long", out_dir);
+    int status = analyze_path(path, out_dir, "run.json", err);
+    if (!status)
+        status = analyze_write(run, path, err);
     json_decref(run);
     return status;
 }
@@ -143,16 +149,15 @@ static int analyze_all(const char *const *dirs, size_t count, const char *out_pa
 {
     struct lwp_profile profile;
     struct lwp_answers answers = {0};
-    char path[4096];
-    if (!out_path) {
-        if (snprintf(path, sizeof path, "%s/analysis.json", dirs[0]) >= (int)sizeof path)
-            return lwp_error_set(err, LWP_ERR_USAGE, "the path '%s' is too long", dirs[0]);
-        out_path = path;
-    }
+    char path[PATH_MAX];
+    int status = out_path ? LWP_OK : analyze_path(path, dirs[0], "analysis.json", err);
+    if (status)
+        return status;
+    out_path = out_path ? out_path : path;
     lwp_profile_init(&profile);
     profile.jobs = analyze_jobs;
     profile.machines[LWP_MACHINE_ELSEWHERE] = analyze_elsewhere;
-    int status = lwp_load(&profile, dirs, count, err);
+    status = lwp_load(&profile, dirs, count, err);
     if (status || !lwp_ranks_first())
         goto out;
     lwp_log_progress("analysing");
@@ -177,8 +182,8 @@ int lwp_analyze(const char *const *dirs, size_t count, const char *out_path, str
 /* What a merged result was made of: an array of paths, owned by the caller. NULL: DIR is no merged result. */
 static json_t *analyze_merged_of(const char *dir)
 {
-    char path[4096];
-    if (snprintf(path, sizeof path, "%s/run.json", dir) >= (int)sizeof path)
+    char path[PATH_MAX];
+    if (analyze_path(path, dir, "run.json", NULL))
         return NULL;
     json_t *run = lwp_json_read(path, 0, NULL), *merged = json_object_get(run, "merged");
     bool sound = json_is_array(merged) && json_array_size(merged) > 0;
@@ -219,8 +224,7 @@ static bool analyze_holds_samples(const char *dir)
     struct dirent *entry;
     bool holds = false;
     while (folder && !holds && (entry = readdir(folder)))
-        holds =
-            (entry->d_name[0] == 'p' || entry->d_name[0] == 'r') && entry->d_name[1] >= '0' && entry->d_name[1] <= '9';
+        holds = strchr("pr", entry->d_name[0]) && entry->d_name[1] >= '0' && entry->d_name[1] <= '9';
     if (folder)
         closedir(folder);
     return holds;
@@ -228,16 +232,17 @@ static bool analyze_holds_samples(const char *dir)
 
 int lwp_analyze_merge(const char *const *dirs, size_t count, const char *out_dir, struct lwp_error *err)
 {
-    char path[4096];
+    char path[PATH_MAX];
     json_t *parts;
-    if (snprintf(path, sizeof path, "%s/analysis.json", out_dir) >= (int)sizeof path)
-        return lwp_error_set(err, LWP_ERR_USAGE, "the path '%s' is too long", out_dir);
+    int status = analyze_path(path, out_dir, "analysis.json", err);
+    if (status)
+        return status;
     if (analyze_holds_samples(out_dir))
         return lwp_error_set(err, LWP_ERR_USAGE, "'%s' holds samples of its own; name another folder to merge into",
                              out_dir);
     const char **all = analyze_parts(dirs, &count, &parts);
     bool made = false;
-    int status = lwp_ranks_first() ? analyze_folder(out_dir, &made, err) : LWP_OK; /* better known now than after all the work */
+    status = lwp_ranks_first() ? analyze_folder(out_dir, &made, err) : LWP_OK; /* better known now than after all the work */
     if (!status && made)
         rmdir(out_dir);
     status = lwp_ranks_status(status, err);
@@ -265,18 +270,15 @@ static bool analyze_input_newer(const char *dir, const struct stat *answer, int 
     struct dirent *entry;
     bool newer = false;
     while (folder && !newer && (entry = readdir(folder))) {
-        char path[4096];
+        char path[PATH_MAX];
         struct stat info;
         size_t length = strlen(entry->d_name);
-        if (entry->d_name[0] == '.' || length < 2 ||
-            snprintf(path, sizeof path, "%s/%s", dir, entry->d_name) >= (int)sizeof path || stat(path, &info))
+        if (entry->d_name[0] == '.' || length < 2 || analyze_path(path, dir, entry->d_name, NULL) || stat(path, &info))
             continue;
         if (S_ISDIR(info.st_mode))
-            newer = depth < 2 && (entry->d_name[0] == 'p' || entry->d_name[0] == 'r') &&
-                    analyze_input_newer(path, answer, depth + 1);
-        else if ((length > 5 && strncmp(entry->d_name, "run.", 4) == 0 &&
-                  strcmp(entry->d_name + length - 5, ".json") == 0) ||
-                 (length > 5 && strcmp(entry->d_name + length - 5, ".lwps") == 0))
+            newer = depth < 2 && strchr("pr", entry->d_name[0]) && analyze_input_newer(path, answer, depth + 1);
+        else if (length > 5 && ((strncmp(entry->d_name, "run.", 4) == 0 && strcmp(entry->d_name + length - 5, ".json") == 0) ||
+                                strcmp(entry->d_name + length - 5, ".lwps") == 0))
             newer = analyze_newer(&info, answer);
     }
     if (folder)
@@ -300,14 +302,14 @@ static bool analyze_is_good(const char *dir, const char *path)
 
 int lwp_analyze_directory(const char *dir, bool force, bool *made, struct lwp_error *err)
 {
-    char path[4096];
-    if (snprintf(path, sizeof path, "%s/analysis.json", dir) >= (int)sizeof path)
-        return lwp_error_set(err, LWP_ERR_USAGE, "the path '%s' is too long", dir);
+    char path[PATH_MAX];
+    int status = analyze_path(path, dir, "analysis.json", err);
+    if (status)
+        return status;
     json_t *merged = analyze_merged_of(dir), *one;
     bool good = !force && lwp_ranks_first() && analyze_is_good(dir, path), gone = false;
     struct stat answer, part;
     size_t i;
-    int status = LWP_OK;
     json_array_foreach(merged, i, one)
     {
         gone |= stat(json_string_value(one), &part) != 0;

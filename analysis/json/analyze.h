@@ -11,10 +11,11 @@
 /* Writes the analysis of `dirs` (merged when several) to `out_path`; NULL: analysis.json in the first. */
 int lwp_analyze(const char *const *dirs, size_t count, const char *out_path, struct lwp_error *err);
 
-/* How many threads read samples from now on; 0, as at the start: as many as there are cores. */
-/* Traces are replayed on this machine's caches, too; NULL: on none. */
-void lwp_analyze_machine(const struct lwp_hierarchy_plan *plan);
+/* How many threads read samples from now on; 0, the default: as many as there are cores. */
 void lwp_analyze_jobs(unsigned jobs);
+
+/* From now on traces are also replayed on this machine's caches; NULL: on none. */
+void lwp_analyze_machine(const struct lwp_hierarchy_plan *plan);
 
 /* Merges results into a folder of its own, made when it is not there: analysis.json, and a run.json that says what was
  * merged. Such folders may be among `dirs`: what they were made of is taken. */

@@ -1,5 +1,5 @@
-/* The page is made of pieces, each in memory first: a head, a line for each finding (or check), a section for each, a foot.
- * Pieces go out while they fit below the limit; the foot says what did not. */
+/* The page is made of pieces: a head, a line for each finding (or check), a section for each, a foot. Each is made in memory
+ * and goes out if it fits below the limit; what did not is counted. */
 #include "analysis/output/formats.h"
 
 #include "analysis/review/review_parts.h"
@@ -13,8 +13,6 @@ struct markdown {
     FILE *out; /* of the piece */
     const struct lwp_review *review;
     const struct lwp_judgement *judgement;
-    const char **rows, **sections;
-    size_t row_count, section_count;
 };
 
 static void markdown_fence(FILE *out, const char *code)
@@ -166,19 +164,6 @@ static void markdown_foot(const struct markdown *page)
 
 /* ---- all of it ---- */
 
-/* What `write` prints, in the review's arena. */
-static const char *markdown_piece(struct markdown *page, size_t index, void (*write)(const struct markdown *page, size_t index))
-{
-    char *text = NULL;
-    size_t length = 0;
-    if (!(page->out = open_memstream(&text, &length)))
-        return "";
-    write(page, index);
-    const char *piece = fclose(page->out) == 0 ? lwp_arena_strdup(page->review->arena, text) : "";
-    free(text);
-    return piece;
-}
-
 static void markdown_write_row(const struct markdown *page, size_t index)
 {
     if (page->judgement)
@@ -209,26 +194,28 @@ static bool markdown_has_section(const struct markdown *page, const struct lwp_r
     return !page->judgement;
 }
 
-static void markdown_collect(struct markdown *page)
+/* What `write` prints, in the review's arena. */
+static const char *markdown_piece(struct markdown *page, size_t index, void (*write)(const struct markdown *page, size_t index))
 {
-    const struct lwp_review *review = page->review;
-    page->row_count = page->judgement ? page->judgement->count : review->count;
-    page->rows = lwp_arena_alloc(review->arena, page->row_count + 1, sizeof *page->rows);
-    page->sections = lwp_arena_alloc(review->arena, review->count + 1, sizeof *page->sections);
-    for (size_t i = 0; i < page->row_count; i++)
-        page->rows[i] = markdown_piece(page, i, markdown_write_row);
-    for (size_t i = 0; i < review->count; i++)
-        if (markdown_has_section(page, &review->items[i]))
-            page->sections[page->section_count++] = markdown_piece(page, i, markdown_write_section);
+    char *text = NULL;
+    size_t length = 0;
+    if (!(page->out = open_memstream(&text, &length)))
+        return "";
+    write(page, index);
+    const char *piece = fclose(page->out) == 0 ? lwp_arena_strdup(page->review->arena, text) : "";
+    free(text);
+    return piece;
 }
 
-/* How many of the pieces fit into *room, the first ones; what they take is taken from it. */
-static size_t markdown_fit(const char **pieces, size_t count, size_t *room)
+/* Writes the piece if it fits into *room, and takes its bytes from there. */
+static bool markdown_put(FILE *out, size_t *room, const char *piece)
 {
-    size_t fit = 0;
-    while (fit < count && strlen(pieces[fit]) <= *room)
-        *room -= strlen(pieces[fit++]);
-    return fit;
+    size_t length = strlen(piece);
+    if (length > *room)
+        return false;
+    *room -= length;
+    fputs(piece, out);
+    return true;
 }
 
 int lwp_markdown_write(FILE *out, const struct lwp_review *review, const struct lwp_judgement *judgement, size_t limit, struct lwp_error *err)
@@ -236,23 +223,19 @@ int lwp_markdown_write(FILE *out, const struct lwp_review *review, const struct 
     enum { LEFT_OUT = 200 }; /* bytes that say so */
     struct markdown page = {.review = review, .judgement = judgement};
     const char *head = markdown_piece(&page, 0, markdown_write_frame), *foot = markdown_piece(&page, 1, markdown_write_frame);
-    markdown_collect(&page);
-    size_t frame = strlen(head) + strlen(foot) + LEFT_OUT, room = limit > frame ? limit - frame : 0;
-    if (frame > limit) /* notes can be long */
-        foot = "";
-    size_t half = room / 2, rows = markdown_fit(page.rows, page.row_count, &half);
-    room = room - room / 2 + half;
-    size_t sections = markdown_fit(page.sections, page.section_count, &room);
+    size_t frame = strlen(head) + strlen(foot) + LEFT_OUT, room = limit > frame ? limit - frame : 0, half = room / 2;
+    size_t rows = judgement ? judgement->count : review->count, row = 0, left_out = 0;
     fputs(head, out);
-    for (size_t i = 0; i < rows; i++)
-        fputs(page.rows[i], out);
-    if (rows < page.row_count)
-        fprintf(out, "\n%zu %s left out.\n", page.row_count - rows, judgement ? "checks" : "findings");
-    for (size_t i = 0; i < sections; i++)
-        fputs(page.sections[i], out);
-    if (sections < page.section_count)
-        fprintf(out, "\nThe details of %zu finding%s are left out: `lwp report` shows them.\n", page.section_count - sections,
-                page.section_count - sections == 1 ? "" : "s");
-    fputs(foot, out);
+    while (row < rows && markdown_put(out, &half, markdown_piece(&page, row, markdown_write_row)))
+        row++;
+    if (row < rows)
+        fprintf(out, "\n%zu %s left out.\n", rows - row, judgement ? "checks" : "findings");
+    room = room - room / 2 + half;
+    for (size_t i = 0; i < review->count; i++)
+        if (markdown_has_section(&page, &review->items[i]))
+            left_out += left_out || !markdown_put(out, &room, markdown_piece(&page, i, markdown_write_section));
+    if (left_out)
+        fprintf(out, "\nThe details of %zu finding%s are left out: `lwp report` shows them.\n", left_out, left_out == 1 ? "" : "s");
+    fputs(frame > limit ? "" : foot, out); /* notes can be long */
     return ferror(out) ? lwp_error_set(err, LWP_ERR_SYSTEM, "cannot write the report") : LWP_OK;
 }
