@@ -38,8 +38,10 @@ static double baseline_accepted(const struct lwp_review_item *item)
 
 static void baseline_add_item(struct lwp_baseline *baseline, const struct lwp_review_item *item, struct lwp_arena *arena)
 {
-    baseline_add(baseline, &(struct lwp_baseline_entry){.rule = lwp_arena_strdup(arena, item->rule), .subject = lwp_arena_strdup(arena, item->subject),
-                                                        .fingerprint = lwp_arena_strdup(arena, item->fingerprint), .accepted = baseline_accepted(item)});
+    baseline_add(baseline, &(struct lwp_baseline_entry){.rule = lwp_arena_strdup(arena, item->rule),
+                                                        .subject = lwp_arena_strdup(arena, item->subject),
+                                                        .fingerprint = lwp_arena_strdup(arena, item->fingerprint),
+                                                        .accepted = baseline_accepted(item)});
 }
 
 static int baseline_of_analysis(struct lwp_baseline *baseline, json_t *root, struct lwp_arena *arena, struct lwp_error *err)
@@ -63,10 +65,11 @@ static int baseline_parse(struct lwp_baseline *baseline, json_t *root, const cha
         return lwp_error_set(err, LWP_ERR_FORMAT, "%s is no baseline of lwp check", path);
     if (strncmp(lwp_json_string_or(root, "version", ""), "1.", 2) != 0)
         return lwp_error_set(err, LWP_ERR_NEWER, "%s was written by another version of lwp; write it anew (--write-baseline)", path);
-    json_array_foreach(json_object_get(root, "findings"), i, finding)
-    {
-        struct lwp_baseline_entry entry = {.rule = lwp_json_string_or(finding, "rule", ""), .subject = lwp_json_string_or(finding, "subject", ""),
-                                           .fingerprint = lwp_json_string_or(finding, "fingerprint", ""), .accepted = lwp_json_amount(finding, "accepted")};
+    json_array_foreach(json_object_get(root, "findings"), i, finding) {
+        struct lwp_baseline_entry entry = {.rule = lwp_json_string_or(finding, "rule", ""),
+                                           .subject = lwp_json_string_or(finding, "subject", ""),
+                                           .fingerprint = lwp_json_string_or(finding, "fingerprint", ""),
+                                           .accepted = lwp_json_amount(finding, "accepted")};
         if (!*entry.rule || !*entry.fingerprint || entry.accepted <= 0)
             return lwp_error_set(err, LWP_ERR_FORMAT, "%s: finding %zu has no rule, fingerprint or accepted", path, i + 1);
         entry.rule = lwp_arena_strdup(arena, entry.rule);
@@ -174,8 +177,8 @@ static int baseline_print(FILE *out, const struct lwp_baseline *baseline)
     fputs("{\n \"schema\": \"lwp-baseline\",\n \"version\": \"1.0\",\n \"findings\": [", out);
     for (size_t i = 0; i < baseline->count; i++) {
         const struct lwp_baseline_entry *entry = &baseline->entries[i];
-        json_t *line = json_pack("{s:s,s:s,s:s,s:f}", "rule", entry->rule, "subject", entry->subject, "fingerprint", entry->fingerprint, "accepted",
-                                 entry->accepted);
+        json_t *line = json_pack("{s:s,s:s,s:s,s:f}", "rule", entry->rule, "subject", entry->subject, "fingerprint", entry->fingerprint,
+                                 "accepted", entry->accepted);
         fputs(i ? ",\n  " : "\n  ", out);
         bool failed = !line || json_dumpf(line, out, JSON_REAL_PRECISION(6));
         json_decref(line);

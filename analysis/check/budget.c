@@ -50,8 +50,7 @@ static int budget_rules(struct lwp_budget *budget, const char *path, json_t *rul
     const char *name, *key;
     json_t *limits, *value;
     int status = LWP_OK;
-    json_object_foreach(rules, name, limits)
-    {
+    json_object_foreach(rules, name, limits) {
         const struct lwp_review_rule *rule = lwp_review_rule(name);
         if (strcmp(rule->id, name) != 0)
             return lwp_error_set(err, LWP_ERR_USAGE, "%s: there is no rule '%.60s'; 'lwp report --format sarif' lists them", path, name);
@@ -60,8 +59,7 @@ static int budget_rules(struct lwp_budget *budget, const char *path, json_t *rul
         struct lwp_budget_limits *to = &budget->rules[budget->rule_count].limits;
         budget->rules[budget->rule_count++].rule = rule->id;
         *to = budget->all;
-        json_object_foreach(limits, key, value)
-        {
+        json_object_foreach(limits, key, value) {
             if ((status = budget_limit(path, key, value, to, err)))
                 return status;
         }
@@ -77,8 +75,9 @@ static int budget_total(struct lwp_budget *budget, const char *path, const char 
             budget->totals[i] /= 100;
             return status;
         }
-    return lwp_error_set(err, LWP_ERR_USAGE, "%s: there is no total '%.60s'; there are dead_store, silent_store, silent_load, computation, register and spatial",
-                         path, key);
+    return lwp_error_set(
+        err, LWP_ERR_USAGE,
+        "%s: there is no total '%.60s'; there are dead_store, silent_store, silent_load, computation, register and spatial", path, key);
 }
 
 /* Whatever has another name is a mistake: a limit that is not looked at protects nobody. */
@@ -87,16 +86,14 @@ static int budget_take(struct lwp_budget *budget, const char *path, json_t *root
     const char *key, *inner;
     json_t *value, *total;
     int status = LWP_OK;
-    json_object_foreach(root, key, value)
-    {
+    json_object_foreach(root, key, value) {
         if (strcmp(key, "rules") == 0 || strcmp(key, "schema") == 0 || strcmp(key, "version") == 0)
             continue;
         if (strcmp(key, "min_samples") == 0) {
             if ((status = budget_number(path, key, value, 0, 1e12, &budget->samples, err)))
                 return status;
         } else if (strcmp(key, "totals_percent") == 0) {
-            json_object_foreach(value, inner, total)
-            {
+            json_object_foreach(value, inner, total) {
                 if ((status = budget_total(budget, path, inner, total, err)))
                     return status;
             }
@@ -104,8 +101,9 @@ static int budget_take(struct lwp_budget *budget, const char *path, json_t *root
             if ((status = budget_limit(path, key, value, &budget->all, err)))
                 return status;
         } else {
-            return lwp_error_set(err, LWP_ERR_USAGE, "%s: '%.60s' is not understood; a budget has max_gain, max_share_percent, min_samples, rules, totals_percent",
-                                 path, key);
+            return lwp_error_set(
+                err, LWP_ERR_USAGE,
+                "%s: '%.60s' is not understood; a budget has max_gain, max_share_percent, min_samples, rules, totals_percent", path, key);
         }
     }
     return budget_rules(budget, path, json_object_get(root, "rules"), err); /* they start from what holds for all */
@@ -120,7 +118,8 @@ int lwp_budget_read(struct lwp_budget *budget, const char *path, struct lwp_erro
     json_t *root = lwp_json_stream(file, JSON_REJECT_DUPLICATES, &problem);
     fclose(file);
     int status = json_is_object(root) ? budget_take(budget, path, root, err)
-                                      : lwp_error_set(err, LWP_ERR_USAGE, "%s is no budget (line %d: %s)", path, problem.line, root ? "no object" : problem.text);
+                                      : lwp_error_set(err, LWP_ERR_USAGE, "%s is no budget (line %d: %s)", path, problem.line,
+                                                      root ? "no object" : problem.text);
     json_decref(root);
     return status;
 }

@@ -23,7 +23,7 @@ struct lwp_budget {
     } rules[LWP_BUDGET_RULES];
     size_t rule_count;
     double totals[LWP_REDUNDANCY_KINDS]; /* of each kind in redundancy_totals */
-    double samples;                   /* with an address: with fewer, sampling has not measured enough */
+    double samples;                      /* with an address: with fewer, sampling has not measured enough */
 };
 
 /* What holds when nothing is said. */

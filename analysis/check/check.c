@@ -38,8 +38,8 @@ static void check_samples(struct check *check)
         line.why = "counted by the exact engine";
     } else if (samples < check->budget->samples) {
         line.result = LWP_JUDGED_SKIPPED;
-        line.why = SAY("%.0f samples with an address are fewer than %.0f: let the program run longer, or sample faster (lwp collect -F)", samples,
-                       check->budget->samples);
+        line.why = SAY("%.0f samples with an address are fewer than %.0f: let the program run longer, or sample faster (lwp collect -F)",
+                       samples, check->budget->samples);
         check->unmeasured = true;
     } else {
         line.why = SAY("%.0f samples with an address", samples);
@@ -65,7 +65,12 @@ static void check_item(struct check *check, const struct lwp_review_item *item)
     struct lwp_budget_limits limits = lwp_budget_of(check->budget, item->rule);
     struct lwp_baseline_entry *known = check->baseline ? lwp_baseline_find(check->baseline, item) : NULL;
     double sure = item->low > 0 ? item->low : item->part_low, limit = known ? known->accepted : item->low > 0 ? limits.gain : limits.share;
-    struct lwp_judged_line line = {.state = !check->baseline ? "" : known ? "known" : "new", .rule = item->rule, .subject = item->subject, .item = item,
+    struct lwp_judged_line line = {.state = !check->baseline ? ""
+                                            : known          ? "known"
+                                                             : "new",
+                                   .rule = item->rule,
+                                   .subject = item->subject,
+                                   .item = item,
                                    .fingerprint = item->fingerprint};
     const char *amount = check_amount(check, item, sure), *allowed = check_limit(check, item, limit);
     if (known)
@@ -83,7 +88,10 @@ static void check_item(struct check *check, const struct lwp_review_item *item)
 
 static void check_gone(struct check *check, const struct lwp_baseline_entry *entry)
 {
-    struct lwp_judged_line line = {.state = "gone", .rule = entry->rule, .subject = entry->subject, .fingerprint = entry->fingerprint,
+    struct lwp_judged_line line = {.state = "gone",
+                                   .rule = entry->rule,
+                                   .subject = entry->subject,
+                                   .fingerprint = entry->fingerprint,
                                    .why = "not found any more: --write-baseline takes it out"};
     if (!lwp_baseline_looked_for(check->review, entry)) {
         line.result = LWP_JUDGED_SKIPPED;
@@ -110,7 +118,8 @@ static void check_total(struct check *check, size_t kind)
         bool exact = json_is_true(json_object_get(total, "exact"));
         double sure = exact ? lwp_json_amount(total, "share") : lwp_json_end(total, "share_ci", 0);
         line.result = sure > limit ? LWP_JUDGED_FAILS : LWP_JUDGED_PASSES;
-        line.why = SAY("%s%.1f %%, %s %.1f %%", exact ? "" : "at least ", 100 * sure, sure > limit ? "more than the allowed" : "within the allowed", 100 * limit);
+        line.why = SAY("%s%.1f %%, %s %.1f %%", exact ? "" : "at least ", 100 * sure,
+                       sure > limit ? "more than the allowed" : "within the allowed", 100 * limit);
     }
     check_add(check, line);
 }
@@ -172,8 +181,8 @@ static void check_line(const struct lwp_terminal *to, const struct lwp_review *r
     if (line->result == LWP_JUDGED_FAILS && line->item) {
         fprintf(out, "%*s", WHERE, "");
         lwp_terminal_wrap(to, WHERE, line->item->title);
-        if (line->item->place_count)
-            fprintf(out, "%*s%s\n", WHERE, "", lwp_review_lines(review, &line->item->places[0]));
+        if (line->item->location_count)
+            fprintf(out, "%*s%s\n", WHERE, "", lwp_review_lines(review, &line->item->locations[0]));
     }
 }
 

@@ -57,7 +57,8 @@ static int check_budget(const struct lwp_options *options, struct lwp_budget *bu
     return status;
 }
 
-static int check_write(const struct lwp_review *review, const struct lwp_judgement *judgement, const struct lwp_options *options, struct lwp_error *err)
+static int check_write(const struct lwp_review *review, const struct lwp_judgement *judgement, const struct lwp_options *options,
+                       struct lwp_error *err)
 {
     if (strcmp(lwp_options_text(options, "format"), "text") != 0)
         return lwp_write_format(stdout, review, judgement, options, err);
@@ -89,8 +90,8 @@ static int check_review(const struct lwp_review *review, const struct lwp_option
     return status;
 }
 
-static int check_result(const char *dir, const struct lwp_options *options, const struct lwp_budget *budget, enum lwp_check_verdict *verdict,
-                        struct lwp_error *err)
+static int check_result(const char *dir, const struct lwp_options *options, const struct lwp_budget *budget,
+                        enum lwp_check_verdict *verdict, struct lwp_error *err)
 {
     json_t *root;
     struct lwp_review *review = lwp_review_open(dir, options, &root, err);
@@ -127,15 +128,14 @@ const struct lwp_command lwp_cmd_check = {
     .name = "check",
     .usage = "[options] DIR",
     .summary = "check a run against budgets and a baseline, for continuous integration",
-    .details =
-        "A check fails only for what is certain: the low end of a finding's expected gain (or, if none is predicted, of\n"
-        "the part of the program that it concerns) must be above the budget. A finding of low confidence never fails.\n"
-        "So the verdict on the same program is the same run after run; the exact engine gives the same on every machine.\n\n"
-        "With a baseline, findings are new, known or gone. A new one is compared with the budget; a known one fails if it\n"
-        "has certainly become worse than was accepted. Findings are distinguished by the names of types, variables and\n"
-        "functions, so lines may move. The baseline is a small file meant to be committed; an analysis.json also works.\n\n"
-        "Exit status: 0 within the budgets, 1 not, 2 cannot tell: DIR or a file could not be read, too little was\n"
-        "measured, or wrong usage.",
+    .details = "A check fails only for what is certain: the low end of a finding's expected gain (or, if none is predicted, of\n"
+               "the part of the program that it concerns) must be above the budget. A finding of low confidence never fails.\n"
+               "So the verdict on the same program is the same run after run; the exact engine gives the same on every machine.\n\n"
+               "With a baseline, findings are new, known or gone. A new one is compared with the budget; a known one fails if it\n"
+               "has certainly become worse than was accepted. Findings are distinguished by the names of types, variables and\n"
+               "functions, so lines may move. The baseline is a small file meant to be committed; an analysis.json also works.\n\n"
+               "Exit status: 0 within the budgets, 1 not, 2 cannot tell: DIR or a file could not be read, too little was\n"
+               "measured, or wrong usage.",
     .options = check_options,
     .run = check_run,
 };

@@ -50,18 +50,17 @@ const struct lwp_command lwp_cmd_diff = {
     .name = "diff",
     .usage = "[options] BEFORE AFTER",
     .summary = "compare two results, and a predicted gain with the measured one",
-    .details =
-        "BEFORE and AFTER are folders that 'lwp collect' has written (analysed first if that has not been done yet) or "
-        "analysis.json files. Structures are matched by type, variable and allocating function, so lines may have moved; "
-        "a structure that was split is compared with its parts, and regrouped arrays with what they became.\n\n"
-        "A prediction is about the CPU time of the whole program. One run of each is one measurement; merge several with "
-        "'lwp analyze -o' to get an interval. If the two runs cannot be compared (different machine, engine, arguments or "
-        "amount of data), the verdict says so. Shares of redundant stores and loads are compared too: less or more only "
-        "if the difference exceeds their intervals.\n\n"
-        "If one result is from the exact engine and the other was sampled, their agreement is shown: each structure's "
-        "share in both, whether the advice is the same, the fractions of redundant accesses, and which findings both "
-        "confirm.\n\n"
-        "Exit status: 0 done (whatever the outcome), 1 a result could not be read, 2 wrong usage.",
+    .details = "BEFORE and AFTER are folders that 'lwp collect' has written (analysed first if that has not been done yet) or "
+               "analysis.json files. Structures are matched by type, variable and allocating function, so lines may have moved; "
+               "a structure that was split is compared with its parts, and regrouped arrays with what they became.\n\n"
+               "A prediction is about the CPU time of the whole program. One run of each is one measurement; merge several with "
+               "'lwp analyze -o' to get an interval. If the two runs cannot be compared (different machine, engine, arguments or "
+               "amount of data), the verdict says so. Shares of redundant stores and loads are compared too: less or more only "
+               "if the difference exceeds their intervals.\n\n"
+               "If one result is from the exact engine and the other was sampled, their agreement is shown: each structure's "
+               "share in both, whether the advice is the same, the fractions of redundant accesses, and which findings both "
+               "confirm.\n\n"
+               "Exit status: 0 done (whatever the outcome), 1 a result could not be read, 2 wrong usage.",
     .options = diff_options,
     .run = diff_run,
 };

@@ -47,8 +47,7 @@ static bool diff_finding_stays(const struct lwp_diff *diff, const struct lwp_dif
     const struct lwp_diff_structure *owner = diff_finding_owner(result, finding);
     const json_t *other;
     size_t i;
-    json_array_foreach(json_object_get(other_result->root, "findings"), i, other)
-    {
+    json_array_foreach(json_object_get(other_result->root, "findings"), i, other) {
         const char *its_id = lwp_json_string(other, "id"), *its_kind = lwp_json_string(other, "kind");
         const struct lwp_diff_structure *its_owner = diff_finding_owner(other_result, other);
         if (i >= ROWS_LISTED)
@@ -69,8 +68,7 @@ static json_t *diff_findings(const struct lwp_diff *diff)
         const struct lwp_diff_result *result = after ? &diff->after : &diff->before, *other = after ? &diff->before : &diff->after;
         const json_t *finding;
         size_t i;
-        json_array_foreach(json_object_get(result->root, "findings"), i, finding)
-        {
+        json_array_foreach(json_object_get(result->root, "findings"), i, finding) {
             bool same = diff_finding_stays(diff, result, finding, other);
             if (i >= ROWS_LISTED)
                 break;
@@ -89,8 +87,7 @@ static bool diff_followed(const struct lwp_diff_row *row)
 }
 
 /* Each finding's prediction is for the program with that one change: what they save adds up. */
-static bool diff_predicted(const struct lwp_diff *diff, double *low, double *high, json_t *followed,
-                          size_t *advised_count)
+static bool diff_predicted(const struct lwp_diff *diff, double *low, double *high, json_t *followed, size_t *advised_count)
 {
     double saved_low = 0, saved_high = 0;
     bool any = false;
@@ -116,27 +113,23 @@ static bool diff_predicted(const struct lwp_diff *diff, double *low, double *hig
 
 static json_t *diff_doubts_json(const struct lwp_diff_doubts *doubts)
 {
-    json_t *list = json_array();
-    for (size_t i = 0; i < doubts->count; i++)
-        json_array_append_new(list, json_pack("{s:s,s:b,s:o}", "kind", doubts->list[i].kind, "serious",
-                                              doubts->list[i].serious, "text", lwp_json_text(doubts->list[i].text)));
-    return list;
+    return LWP_JSON_LIST(i, doubts->count,
+                         json_pack("{s:s,s:b,s:o}", "kind", doubts->list[i].kind, "serious", doubts->list[i].serious, "text",
+                                   lwp_json_text(doubts->list[i].text)));
 }
 
 static json_t *diff_control_json(const struct lwp_diff_doubts *doubts)
 {
-    return doubts->control
-               ? json_pack("{s:o,s:o,s:o}", "before_s", lwp_json_real(doubts->before_s), "after_s",
-                           lwp_json_real(doubts->after_s), "ratio_ci", lwp_json_range(doubts->low, doubts->high))
-               : json_null();
+    return doubts->control ? json_pack("{s:o,s:o,s:o}", "before_s", lwp_json_real(doubts->before_s), "after_s",
+                                       lwp_json_real(doubts->after_s), "ratio_ci", lwp_json_range(doubts->low, doubts->high))
+                           : json_null();
 }
 
 static json_t *diff_program(struct lwp_diff *diff)
 {
     const struct lwp_diff_result *x = &diff->before, *y = &diff->after;
     struct lwp_diff_ratio cpu = lwp_diff_time_ratio(x->cpu_s, x->cpu_error, y->cpu_s, y->cpu_error, x->runs + y->runs);
-    struct lwp_diff_ratio wall =
-        lwp_diff_time_ratio(x->wall_s, x->wall_error, y->wall_s, y->wall_error, x->runs + y->runs);
+    struct lwp_diff_ratio wall = lwp_diff_time_ratio(x->wall_s, x->wall_error, y->wall_s, y->wall_error, x->runs + y->runs);
     json_t *followed = json_array();
     double low, high;
     size_t advised;
@@ -151,52 +144,47 @@ static json_t *diff_program(struct lwp_diff *diff)
         sentence = "cannot tell: the CPU time of a run is not known";
     } else if (!advised) {
         verdict = "nothing_promised";
-        sentence = SAY("nothing was promised; the program takes %.2f s instead of %.2f s: %s",
-                                    y->cpu_s, x->cpu_s, got);
+        sentence = SAY("nothing was promised; the program takes %.2f s instead of %.2f s: %s", y->cpu_s, x->cpu_s, got);
     } else if (!predicted) {
         verdict = "not_followed";
-        sentence = SAY("no structure that lwp gave advice on was changed; the program takes %.2f s instead of %.2f s: %s",
-            y->cpu_s, x->cpu_s, got);
+        sentence = SAY("no structure that lwp gave advice on was changed; the program takes %.2f s instead of %.2f s: %s", y->cpu_s,
+                       x->cpu_s, got);
     } else {
         verdict = lwp_diff_verdict(diff->arena, cpu, low, high, &sentence);
     }
     return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:s,s:o}", "cpu_ratio", lwp_json_measured(cpu.value), "cpu_ratio_ci",
                      lwp_json_range(cpu.low, cpu.high), "wall_ratio", lwp_json_measured(wall.value), "wall_ratio_ci",
-                     lwp_json_range(wall.low, wall.high), "promised",
-                     predicted ? lwp_json_range(low, high) : json_null(), "followed", followed, "control",
-                     diff_control_json(&diff->doubts), "verdict", verdict, "sentence", lwp_json_text(sentence));
+                     lwp_json_range(wall.low, wall.high), "promised", predicted ? lwp_json_range(low, high) : json_null(), "followed",
+                     followed, "control", diff_control_json(&diff->doubts), "verdict", verdict, "sentence", lwp_json_text(sentence));
 }
 
 static json_t *diff_run_json(const struct lwp_diff_result *result)
 {
     const json_t *run = result->run, *machine = json_object_get(run, "machine");
     json_t *command = json_object_get(run, "command");
-    return lwp_json_new("result", lwp_json_text(result->label), "command", json_is_array(command) ? json_deep_copy(command) : json_array(), "host",
-                        lwp_json_text(lwp_json_string(run, "host")), "cpu", lwp_json_text(lwp_json_string(machine, "cpu")), "engine",
-                        lwp_json_text(*result->engine ? result->engine : NULL), "weight_unit", lwp_json_text(*result->unit ? result->unit : NULL),
-                        "runs", json_integer(result->runs), "threads", lwp_json_known(result->threads), "samples",
-                        json_integer((json_int_t)(result->samples & INT64_MAX)), "cpu_s", lwp_json_measured(result->cpu_s), "wall_s",
-                        lwp_json_measured(result->wall_s), NULL);
+    return lwp_json_new("result", lwp_json_text(result->label), "command", json_is_array(command) ? json_deep_copy(command) : json_array(),
+                        "host", lwp_json_text(lwp_json_string(run, "host")), "cpu", lwp_json_text(lwp_json_string(machine, "cpu")),
+                        "engine", lwp_json_text(*result->engine ? result->engine : NULL), "weight_unit",
+                        lwp_json_text(*result->unit ? result->unit : NULL), "runs", json_integer(result->runs), "threads",
+                        lwp_json_known(result->threads), "samples", json_integer((json_int_t)(result->samples & INT64_MAX)), "cpu_s",
+                        lwp_json_measured(result->cpu_s), "wall_s", lwp_json_measured(result->wall_s), NULL);
 }
 
 static json_t *diff_notes(const struct lwp_diff *diff)
 {
     json_t *notes = json_array();
     if (diff->before.cpu_error < 0 || diff->after.cpu_error < 0)
-        json_array_append_new(
-            notes, json_string("One run on a side is one measurement: how much the times vary from run to run is not "
-                               "known, so the program's ratio has no interval. Merge several runs on "
-                               "each side (lwp analyze A B C -o FILE) to get one."));
+        json_array_append_new(notes, json_string("One run on a side is one measurement: how much the times vary from run to run is not "
+                                                 "known, so the program's ratio has no interval. Merge several runs on "
+                                                 "each side (lwp analyze A B C -o FILE) to get one."));
     if (!diff->seconds)
-        json_array_append_new(notes,
-                              json_string("The weights are not CPU time on both sides: shares only are compared."));
+        json_array_append_new(notes, json_string("The weights are not CPU time on both sides: shares only are compared."));
     if (diff->before.left_out || diff->after.left_out)
         json_array_append_new(notes, json_string("Only the heaviest objects of each result are compared."));
     return notes;
 }
 
-json_t *lwp_diff_build(const json_t *before, const char *before_label, const json_t *after, const char *after_label,
-                       struct lwp_error *err)
+json_t *lwp_diff_build(const json_t *before, const char *before_label, const json_t *after, const char *after_label, struct lwp_error *err)
 {
     struct lwp_diff diff = {.arena = lwp_arena_new()};
     json_t *root = NULL;

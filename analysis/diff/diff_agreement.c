@@ -50,8 +50,7 @@ static const char *agreement_advice(struct lwp_arena *arena, const struct lwp_di
         return NULL;
     json_array_foreach(json_object_get(structure->advice, structure->advice_is_regroup ? "names" : "groups"), i, item)
         if (count < GROUPS_MAX)
-            parts[count++] = json_is_string(item) ? json_string_value(item)
-                                                  : agreement_group(arena, json_object_get(item, "offsets"));
+            parts[count++] = json_is_string(item) ? json_string_value(item) : agreement_group(arena, json_object_get(item, "offsets"));
     qsort(parts, count, sizeof *parts, agreement_compare_text);
     for (i = 0; i < count; i++)
         text = lwp_arena_printf(arena, "%s;%s", text, parts[i]);
@@ -67,8 +66,7 @@ static const char *agreement_verdict(struct lwp_arena *arena, const struct lwp_d
     return strcmp(x, y) == 0 ? "same" : "other";
 }
 
-static const struct lwp_diff_structure *agreement_first(const struct lwp_diff_result *result, const uint32_t *list,
-                                                        size_t count)
+static const struct lwp_diff_structure *agreement_first(const struct lwp_diff_result *result, const uint32_t *list, size_t count)
 {
     return count ? &result->structures[list[0]] : NULL;
 }
@@ -87,14 +85,13 @@ static json_t *agreement_structures(const struct lwp_diff *diff, bool sampled_fi
         *apart += fabs(from - truth) / 2;
         if (!named || fmax(from, truth) < share_listed || json_array_size(list) >= LISTED_MAX)
             continue;
-        json_array_append_new(
-            list,
-            json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:s}", "name", lwp_json_text(named->name), "type",
-                      lwp_json_text(named->type), "sampled", sampled ? lwp_json_real(from) : json_null(), "sampled_ci",
-                      sampled ? lwp_json_range(sampled->low, sampled->high) : json_null(), "exact",
-                      exact ? lwp_json_real(truth) : json_null(), "within",
-                      sampled && exact ? json_boolean(sampled->low <= truth && truth <= sampled->high) : json_null(),
-                      "advice", agreement_verdict(diff->arena, sampled, exact)));
+        json_array_append_new(list,
+                              json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:s}", "name", lwp_json_text(named->name), "type",
+                                        lwp_json_text(named->type), "sampled", sampled ? lwp_json_real(from) : json_null(), "sampled_ci",
+                                        sampled ? lwp_json_range(sampled->low, sampled->high) : json_null(), "exact",
+                                        exact ? lwp_json_real(truth) : json_null(), "within",
+                                        sampled && exact ? json_boolean(sampled->low <= truth && truth <= sampled->high) : json_null(),
+                                        "advice", agreement_verdict(diff->arena, sampled, exact)));
     }
     return list;
 }
@@ -156,8 +153,8 @@ static void agreement_collect(const struct lwp_diff *diff, const struct lwp_diff
     json_t *item;
     json_array_foreach(json_object_get(result->root, "redundancies"), i, item) {
         struct line_pair one = {.kind = lwp_json_string(item, "kind"),
-                           .first = agreement_location(diff, result, json_object_get(item, "first")),
-                           .second = agreement_location(diff, result, json_object_get(item, "second"))};
+                                .first = agreement_location(diff, result, json_object_get(item, "first")),
+                                .second = agreement_location(diff, result, json_object_get(item, "second"))};
         struct line_pair *pair = one.kind && one.first && one.second ? agreement_pair(pairs, &one) : NULL;
         if (!pair)
             continue;
@@ -177,8 +174,7 @@ static json_t *agreement_redundancies(const struct lwp_diff *diff, const struct 
     agreement_collect(diff, sampled, x);
     agreement_collect(diff, exact, y);
     for (size_t i = 0; i < y->count; i++) /* those of `exact` alone follow */
-        agreement_pair(x,
-                       &(struct line_pair){.kind = y->list[i].kind, .first = y->list[i].first, .second = y->list[i].second});
+        agreement_pair(x, &(struct line_pair){.kind = y->list[i].kind, .first = y->list[i].first, .second = y->list[i].second});
     for (size_t i = 0; i < x->count; i++) {
         const struct line_pair *one = &x->list[i];
         const struct line_pair none = {.kind = one->kind, .first = one->first, .second = one->second};
@@ -187,12 +183,10 @@ static json_t *agreement_redundancies(const struct lwp_diff *diff, const struct 
         if (!one->found && !other->found)
             continue;
         json_array_append_new(list,
-                              json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:b}", "kind", one->kind, "first",
-                                        lwp_json_text(one->first), "second", lwp_json_text(one->second), "sampled",
-                                        one->count ? lwp_json_real(one->share) : json_null(), "sampled_ci",
-                                        one->count == 1 ? lwp_json_range(one->low, one->high) : json_null(), "exact",
-                                        other->count ? lwp_json_real(other->share) : json_null(), "confirmed",
-                                        one->found && other->found));
+                              json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:b}", "kind", one->kind, "first", lwp_json_text(one->first), "second",
+                                        lwp_json_text(one->second), "sampled", one->count ? lwp_json_real(one->share) : json_null(),
+                                        "sampled_ci", one->count == 1 ? lwp_json_range(one->low, one->high) : json_null(), "exact",
+                                        other->count ? lwp_json_real(other->share) : json_null(), "confirmed", one->found && other->found));
     }
     return list;
 }
@@ -204,9 +198,7 @@ json_t *lwp_diff_agreement(const struct lwp_diff *diff)
     if (before == after || !*diff->before.engine || !*diff->after.engine)
         return json_null();
     json_t *structures = agreement_structures(diff, after, &apart);
-    const struct lwp_diff_result *sampled = after ? &diff->before : &diff->after,
-                               *exact = after ? &diff->after : &diff->before;
-    return json_pack("{s:s,s:s,s:o,s:o,s:o}", "sampled", after ? "before" : "after", "exact",
-                     after ? "after" : "before", "weight_apart", lwp_json_real(apart), "structures", structures,
-                     "redundancies", agreement_redundancies(diff, sampled, exact));
+    const struct lwp_diff_result *sampled = after ? &diff->before : &diff->after, *exact = after ? &diff->after : &diff->before;
+    return json_pack("{s:s,s:s,s:o,s:o,s:o}", "sampled", after ? "before" : "after", "exact", after ? "after" : "before", "weight_apart",
+                     lwp_json_real(apart), "structures", structures, "redundancies", agreement_redundancies(diff, sampled, exact));
 }

@@ -61,14 +61,11 @@ static void doubts_machine(struct doubts *doubts)
     else if (!doubts_same_value(doubts, NULL, "host"))
         doubts_add(doubts, "machine", false, "the hosts differ, with machines alike: %.60s and %.60s",
                    lwp_json_string_or(doubts->before->run, "host", "?"), lwp_json_string_or(doubts->after->run, "host", "?"));
-    if (strcmp(doubts->before->engine, doubts->after->engine) != 0 ||
-        strcmp(doubts->before->unit, doubts->after->unit) != 0)
-        doubts_add(doubts, "engine", true,
-                   "measured by different engines (%s in %s, %s in %s): only shares can be laid side by side",
-                   *doubts->before->engine ? doubts->before->engine : "unknown",
-                   *doubts->before->unit ? doubts->before->unit : "unknown units",
-                   *doubts->after->engine ? doubts->after->engine : "unknown",
-                   *doubts->after->unit ? doubts->after->unit : "unknown units");
+    if (strcmp(doubts->before->engine, doubts->after->engine) != 0 || strcmp(doubts->before->unit, doubts->after->unit) != 0)
+        doubts_add(
+            doubts, "engine", true, "measured by different engines (%s in %s, %s in %s): only shares can be laid side by side",
+            *doubts->before->engine ? doubts->before->engine : "unknown", *doubts->before->unit ? doubts->before->unit : "unknown units",
+            *doubts->after->engine ? doubts->after->engine : "unknown", *doubts->after->unit ? doubts->after->unit : "unknown units");
 }
 
 /* Loops the change does not touch: their seconds before and after, samples in both. */
@@ -130,8 +127,7 @@ static bool doubts_data(struct doubts *doubts)
             continue;
         const struct lwp_diff_structure *old = &doubts->before->structures[row->before[0]];
         double after;
-        if (old->share < share_matters || !old->elements ||
-            !doubts_elements(doubts, row, (double)old->elements, &after))
+        if (old->share < share_matters || !old->elements || !doubts_elements(doubts, row, (double)old->elements, &after))
             continue;
         doubts_add(doubts, "data", true, "the two runs did different work: %.0f elements of %.60s before, %.0f after",
                    (double)old->elements, old->type ? old->type : old->name, after);
@@ -142,8 +138,7 @@ static bool doubts_data(struct doubts *doubts)
 
 static bool doubts_same_arguments(const struct doubts *doubts)
 {
-    const json_t *a = json_object_get(doubts->before->run, "command"),
-                 *b = json_object_get(doubts->after->run, "command");
+    const json_t *a = json_object_get(doubts->before->run, "command"), *b = json_object_get(doubts->after->run, "command");
     size_t n = json_array_size(a);
     if (!n || !json_array_size(b))
         return true;
@@ -160,8 +155,8 @@ static void doubts_work(struct doubts *doubts)
     double before, after, known = 0, found = 0;
     uint64_t few;
     doubts_control(doubts, &before, &after, &few);
-    bool control = lwp_diff_seconds(doubts->before, 0) >= 0 && lwp_diff_seconds(doubts->after, 0) >= 0 &&
-                   few >= CONTROL_SAMPLES && before > 0 && after > 0;
+    bool control = lwp_diff_seconds(doubts->before, 0) >= 0 && lwp_diff_seconds(doubts->after, 0) >= 0 && few >= CONTROL_SAMPLES &&
+                   before > 0 && after > 0;
     double ratio = control ? before / after : 1, error = control ? 2 * z95 / sqrt((double)few) : 0;
     bool off = control && fabs(log(ratio)) > log(1 + control_off) + error;
     bool data = doubts_data(doubts);
@@ -176,8 +171,7 @@ static void doubts_work(struct doubts *doubts)
                    "%.2f s before and %.2f s after",
                    before, after);
     if (doubts->before->threads && doubts->after->threads && doubts->before->threads != doubts->after->threads)
-        doubts_add(doubts, "threads", false, "%u threads before, %u after", doubts->before->threads,
-                   doubts->after->threads);
+        doubts_add(doubts, "threads", false, "%u threads before, %u after", doubts->before->threads, doubts->after->threads);
     for (size_t i = 0; i < doubts->before->loop_count; i++) {
         const struct lwp_diff_loop *loop = &doubts->before->loops[i];
         known += loop->function ? loop->share : 0;
@@ -198,8 +192,8 @@ static void doubts_work(struct doubts *doubts)
     doubts->found->high = ratio * exp(error);
 }
 
-void lwp_diff_doubts_find(const struct lwp_diff_result *before, const struct lwp_diff_result *after,
-                          const struct lwp_diff_rows *rows, struct lwp_arena *arena, struct lwp_diff_doubts *found)
+void lwp_diff_doubts_find(const struct lwp_diff_result *before, const struct lwp_diff_result *after, const struct lwp_diff_rows *rows,
+                          struct lwp_arena *arena, struct lwp_diff_doubts *found)
 {
     struct doubts doubts = {before, after, rows, arena, found};
     *found = (struct lwp_diff_doubts){0};

@@ -45,13 +45,13 @@ static long loops_far(const struct lwp_diff_loop *a, const struct lwp_diff_loop 
                       const struct lwp_diff_loop *b0)
 {
     long length = labs((long)(a->last_line - a->first_line) - (long)(b->last_line - b->first_line));
-    long place = labs((long)(a->first_line - a0->first_line) - (long)(b->first_line - b0->first_line));
-    return labs((long)a->depth - (long)b->depth) * 10000 + length * 3 + place;
+    long distance = labs((long)(a->first_line - a0->first_line) - (long)(b->first_line - b0->first_line));
+    return labs((long)a->depth - (long)b->depth) * 10000 + length * 3 + distance;
 }
 
 /* n <= m loops of one function, each of the n gets one of the m, in order, at the least cost. */
-static void loops_in_order(struct lwp_diff_result *few, const uint32_t *a, size_t n, struct lwp_diff_result *many,
-                           const uint32_t *b, size_t m)
+static void loops_in_order(struct lwp_diff_result *few, const uint32_t *a, size_t n, struct lwp_diff_result *many, const uint32_t *b,
+                           size_t m)
 {
     static const long far_away = 1L << 40;
     long cost[FUNCTION_LOOPS_MAX + 1][FUNCTION_LOOPS_MAX + 1];
@@ -62,8 +62,8 @@ static void loops_in_order(struct lwp_diff_result *few, const uint32_t *a, size_
         cost[i][0] = far_away;
         for (size_t j = 1; j <= m; j++) {
             long skip = cost[i][j - 1];
-            long take = cost[i - 1][j - 1] +
-                        loops_far(&few->loops[a[i - 1]], &few->loops[a[0]], &many->loops[b[j - 1]], &many->loops[b[0]]);
+            long take =
+                cost[i - 1][j - 1] + loops_far(&few->loops[a[i - 1]], &few->loops[a[0]], &many->loops[b[j - 1]], &many->loops[b[0]]);
             taken[i][j] = take < skip;
             cost[i][j] = taken[i][j] ? take : skip;
         }

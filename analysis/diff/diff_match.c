@@ -105,8 +105,7 @@ static bool match_declared(const struct lwp_diff_structure *whole, const char *t
 }
 
 /* Whether loops that use `old` before use `fresh` after. */
-static bool match_common_loop(const struct match *match, const struct lwp_diff_structure *old,
-                              const struct lwp_diff_structure *fresh)
+static bool match_common_loop(const struct match *match, const struct lwp_diff_structure *old, const struct lwp_diff_structure *fresh)
 {
     for (size_t i = 0; i < fresh->use_count; i++) {
         uint32_t loop = match->after->loops[fresh->uses[i].loop].match;
@@ -125,18 +124,16 @@ static bool match_elements(const struct lwp_diff_structure *whole, const struct 
 }
 
 /* How much speaks for `part` being made of `whole`; 0: too little. `kept`: what the whole still is, or NULL. */
-static int match_part(const struct match *match, const struct lwp_diff_structure *whole,
-                      const struct lwp_diff_structure *kept, const struct lwp_diff_structure *part)
+static int match_part(const struct match *match, const struct lwp_diff_structure *whole, const struct lwp_diff_structure *kept,
+                      const struct lwp_diff_structure *part)
 {
     size_t own = 0;
-    if (!whole->composite || whole->element_bytes < 2 ||
-        (part->element_bytes >= whole->element_bytes && part->element_bytes > 1))
+    if (!whole->composite || whole->element_bytes < 2 || (part->element_bytes >= whole->element_bytes && part->element_bytes > 1))
         return 0;
     for (size_t f = 0; f < part->field_count && !part->offsets_only; f++)
         own += match_has_field(whole, part->fields[f].name) && !(kept && match_has_field(kept, part->fields[f].name));
     int fields = own && 2 * own >= part->field_count ? 2 : 0;
-    int names = (match_part_name(whole->tag, part->tag) || match_part_name(whole->name, part->name)) +
-                2 * match_declared(whole, part->tag);
+    int names = (match_part_name(whole->tag, part->tag) || match_part_name(whole->name, part->name)) + 2 * match_declared(whole, part->tag);
     int loops = match_common_loop(match, whole, part), elements = match_elements(whole, part);
     bool sites = whole->site && match_equal(whole->site, part->site);
     int score = 2 * fields + names + 2 * elements + loops + sites;
@@ -206,8 +203,7 @@ static bool match_field_of_array(const struct lwp_diff_structure *fresh, const s
     return false;
 }
 
-static bool match_regroup(const struct match *match, const struct lwp_diff_structure *array,
-                          const struct lwp_diff_structure *fresh)
+static bool match_regroup(const struct match *match, const struct lwp_diff_structure *array, const struct lwp_diff_structure *fresh)
 {
     if (fresh->element_bytes <= array->element_bytes || !array->element_bytes)
         return false;
@@ -250,8 +246,7 @@ static void match_alone(struct match *match)
 static bool match_moved_out(const struct lwp_diff_structure *old, const struct lwp_diff_structure *now)
 {
     size_t fresh = 0;
-    if (!old->composite || !now->composite || old->offsets_only || now->offsets_only ||
-        now->element_bytes >= old->element_bytes)
+    if (!old->composite || !now->composite || old->offsets_only || now->offsets_only || now->element_bytes >= old->element_bytes)
         return false;
     for (size_t f = 0; f < now->field_count; f++)
         if (!match_has_field(old, now->fields[f].name)) {
@@ -300,8 +295,7 @@ static int match_row_compare(const void *a, const void *b, void *match)
     return (i > j) - (i < j);
 }
 
-void lwp_diff_match(struct lwp_diff_result *before, struct lwp_diff_result *after, struct lwp_arena *arena,
-                    struct lwp_diff_rows *rows)
+void lwp_diff_match(struct lwp_diff_result *before, struct lwp_diff_result *after, struct lwp_arena *arena, struct lwp_diff_rows *rows)
 {
     struct match match = {before, after, arena, rows};
     rows->rows = lwp_arena_alloc(arena, before->structure_count + after->structure_count + 1, sizeof *rows->rows);
@@ -326,16 +320,15 @@ static size_t match_shared(const json_t *group, const struct lwp_diff_structure 
 {
     const json_t *name;
     size_t i, shared = 0;
-    json_array_foreach(json_object_get(group, "fields"), i, name)
-    {
+    json_array_foreach(json_object_get(group, "fields"), i, name) {
         const char *text = json_string_value(name);
         size_t length = text ? strlen(text) : 0, tag = part->tag ? strlen(part->tag) : 0;
         if (i >= CANDIDATES_MAX)
             break;
         /* Structures of one field have no field list: their name ends in it. */
-        shared += text && (match_has_field(part, text) ||
-                           (!part->field_count && length && tag > length && part->tag[tag - length - 1] == '_' &&
-                            strcasecmp(part->tag + tag - length, text) == 0));
+        shared +=
+            text && (match_has_field(part, text) || (!part->field_count && length && tag > length && part->tag[tag - length - 1] == '_' &&
+                                                     strcasecmp(part->tag + tag - length, text) == 0));
     }
     return shared;
 }
@@ -345,8 +338,7 @@ int lwp_diff_group(const struct lwp_diff_structure *whole, const struct lwp_diff
     const json_t *groups = whole->advice_is_regroup ? NULL : json_object_get(whole->advice, "groups"), *group;
     size_t i, most = match_shared(json_object_get(whole->advice, "cold"), part);
     int best = most ? -1 : -2;
-    json_array_foreach(groups, i, group)
-    {
+    json_array_foreach(groups, i, group) {
         size_t shared = i < CANDIDATES_MAX ? match_shared(group, part) : 0;
         if (shared > most) {
             most = shared;

@@ -65,7 +65,7 @@ struct lwp_diff_result {
 
 /* `root` must outlive the result. Refuses what is no analysis.json of this version. */
 int lwp_diff_result_read(struct lwp_diff_result *result, const json_t *root, const char *label, struct lwp_arena *arena,
-                       struct lwp_error *err);
+                         struct lwp_error *err);
 
 /* Seconds for a share of the weight when shares are of CPU time, otherwise < 0. */
 double lwp_diff_seconds(const struct lwp_diff_result *result, double share);
@@ -97,8 +97,7 @@ struct lwp_diff_rows {
 void lwp_diff_match_loops(struct lwp_diff_result *before, struct lwp_diff_result *after, struct lwp_arena *arena);
 
 /* Matches the loops, too; fills `row` of their structures, and the rows. */
-void lwp_diff_match(struct lwp_diff_result *before, struct lwp_diff_result *after, struct lwp_arena *arena,
-                    struct lwp_diff_rows *rows);
+void lwp_diff_match(struct lwp_diff_result *before, struct lwp_diff_result *after, struct lwp_arena *arena, struct lwp_diff_rows *rows);
 
 /* The group of the advised split that holds most of the part's fields: 0 and up, -1 the cold one, -2 none. */
 int lwp_diff_group(const struct lwp_diff_structure *whole, const struct lwp_diff_structure *part);
@@ -120,8 +119,8 @@ struct lwp_diff_doubts {
     double before_s, after_s, low, high;
 };
 
-void lwp_diff_doubts_find(const struct lwp_diff_result *before, const struct lwp_diff_result *after,
-                          const struct lwp_diff_rows *rows, struct lwp_arena *arena, struct lwp_diff_doubts *doubts);
+void lwp_diff_doubts_find(const struct lwp_diff_result *before, const struct lwp_diff_result *after, const struct lwp_diff_rows *rows,
+                          struct lwp_arena *arena, struct lwp_diff_doubts *doubts);
 
 /* ---- diff_prediction.c: what a finding predicted, and whether it was measured ---- */
 
@@ -131,15 +130,13 @@ struct lwp_diff_ratio {
 };
 
 /* Of two mean times in s with their standard errors (< 0: not known); `runs`: of both. value < 0: not known. */
-struct lwp_diff_ratio lwp_diff_time_ratio(double before, double before_error, double after, double after_error,
-                                          unsigned runs);
+struct lwp_diff_ratio lwp_diff_time_ratio(double before, double before_error, double after, double after_error, unsigned runs);
 
 /* The speed-up that a finding predicts; false: none. */
 bool lwp_diff_prediction(const json_t *finding, double *low, double *high);
 
 /* A word of the schema, and a sentence that lives as long as the arena. */
-const char *lwp_diff_verdict(struct lwp_arena *arena, struct lwp_diff_ratio measured, double low, double high,
-                             const char **sentence);
+const char *lwp_diff_verdict(struct lwp_arena *arena, struct lwp_diff_ratio measured, double low, double high, const char **sentence);
 
 /* ---- the answer ---- */
 

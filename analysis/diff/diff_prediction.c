@@ -15,8 +15,7 @@ static double prediction_student(unsigned freedom)
     return freedom == 0 ? table[0] : freedom <= 10 ? table[freedom - 1] : freedom <= 30 ? 2.1 : z95;
 }
 
-struct lwp_diff_ratio lwp_diff_time_ratio(double before, double before_error, double after, double after_error,
-                                          unsigned runs)
+struct lwp_diff_ratio lwp_diff_time_ratio(double before, double before_error, double after, double after_error, unsigned runs)
 {
     struct lwp_diff_ratio ratio = {-1, -1, -1};
     if (before <= 0 || after <= 0)
@@ -43,8 +42,7 @@ static double prediction_rounded(double value)
     return round(value * 100) / 100;
 }
 
-const char *lwp_diff_verdict(struct lwp_arena *arena, struct lwp_diff_ratio measured, double low, double high,
-                             const char **sentence)
+const char *lwp_diff_verdict(struct lwp_arena *arena, struct lwp_diff_ratio measured, double low, double high, const char **sentence)
 {
     double value = prediction_rounded(measured.value);
     const char *range = SAY("%.2f-%.2fx", low, high);
@@ -58,20 +56,17 @@ const char *lwp_diff_verdict(struct lwp_arena *arena, struct lwp_diff_ratio meas
         return "more";
     }
     if (measured.low < 0 && value > low * (1 - noise)) {
-        *sentence = SAY("cannot tell from one run each whether the promised %s arrived: %.2fx",
-                                     range, value);
+        *sentence = SAY("cannot tell from one run each whether the promised %s arrived: %.2fx", range, value);
         return "cannot_tell";
     }
     if (measured.low >= 0 && measured.high >= low) {
-        *sentence =
-            SAY("cannot tell whether the promised %s arrived: %.2fx%s", range, value, interval);
+        *sentence = SAY("cannot tell whether the promised %s arrived: %.2fx%s", range, value, interval);
         return "cannot_tell";
     }
     if (value <= 1 - noise) {
         *sentence = SAY("slower instead of the promised %s: %.2fx%s", range, value, interval);
         return "slower";
     }
-    *sentence = SAY("%s than the promised %s: %.2fx%s",
-                                 value < 1 + noise ? "no gain rather" : "less", range, value, interval);
+    *sentence = SAY("%s than the promised %s: %.2fx%s", value < 1 + noise ? "no gain rather" : "less", range, value, interval);
     return value < 1 + noise ? "none" : "less";
 }

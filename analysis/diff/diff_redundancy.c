@@ -23,15 +23,16 @@ static struct fraction fraction_of(const struct lwp_diff_result *from, const cha
     fraction.share = json_number_value(share);
     fraction.low = json_number_value(low);
     fraction.high = json_number_value(high);
-    fraction.known = fraction.known && 0 <= fraction.low && fraction.low <= fraction.share && fraction.share <= fraction.high && fraction.high <= 1;
+    fraction.known =
+        fraction.known && 0 <= fraction.low && fraction.low <= fraction.share && fraction.share <= fraction.high && fraction.high <= 1;
     return fraction;
 }
 
 static json_t *fraction_json(const struct fraction *fraction)
 {
-    return fraction->known ? json_pack("{s:o,s:o}", "share", lwp_json_real(fraction->share), "share_ci",
-                                   lwp_json_range(fraction->low, fraction->high))
-                       : json_null();
+    return fraction->known
+               ? json_pack("{s:o,s:o}", "share", lwp_json_real(fraction->share), "share_ci", lwp_json_range(fraction->low, fraction->high))
+               : json_null();
 }
 
 json_t *lwp_diff_redundancies(const struct lwp_diff *diff)
@@ -39,7 +40,8 @@ json_t *lwp_diff_redundancies(const struct lwp_diff *diff)
     json_t *all = json_object();
     bool any = false;
     for (size_t i = 0; i < LWP_REDUNDANCY_SAMPLED; i++) {
-        struct fraction x = fraction_of(&diff->before, lwp_redundancy_rows[i].key), y = fraction_of(&diff->after, lwp_redundancy_rows[i].key);
+        struct fraction x = fraction_of(&diff->before, lwp_redundancy_rows[i].key),
+                        y = fraction_of(&diff->after, lwp_redundancy_rows[i].key);
         bool both = x.known && y.known;
         double change = y.share - x.share;
         double low = change - hypot(y.share - y.low, x.high - x.share);

@@ -179,8 +179,7 @@ static void result_fields(const struct result_reader *reader, const json_t *obje
     }
 }
 
-static void result_lines(struct result_reader *reader, const struct lwp_diff_structure *structure, const json_t *row,
-                       double *lines)
+static void result_lines(struct result_reader *reader, const struct lwp_diff_structure *structure, const json_t *row, double *lines)
 {
     uint64_t offsets[FIELDS_MAX], bytes[FIELDS_MAX], alignment = 0, start = 0, line = reader->result->line_bytes;
     uint64_t element = structure->element_bytes, spacing = element;
@@ -244,12 +243,11 @@ static void result_uses(struct result_reader *reader, const json_t *object, stru
 
 static bool result_same(const struct lwp_diff_structure *a, const struct lwp_diff_structure *b)
 {
-    return a->composite && b->composite && a->type && b->type && strcmp(a->type, b->type) == 0 &&
-           a->element_bytes == b->element_bytes && strcmp(a->kind, b->kind) == 0;
+    return a->composite && b->composite && a->type && b->type && strcmp(a->type, b->type) == 0 && a->element_bytes == b->element_bytes &&
+           strcmp(a->kind, b->kind) == 0;
 }
 
-static void result_uses_join(const struct result_reader *reader, struct lwp_diff_structure *into,
-                           const struct lwp_diff_structure *from)
+static void result_uses_join(const struct result_reader *reader, struct lwp_diff_structure *into, const struct lwp_diff_structure *from)
 {
     struct lwp_diff_use *all = lwp_arena_alloc(reader->arena, into->use_count + from->use_count + 1, sizeof *all);
     if (into->use_count)
@@ -325,8 +323,7 @@ static void result_advice(const struct result_reader *reader)
         json_array_foreach(findings, i, finding) {
             if (i >= OBJECTS_MAX)
                 break;
-            uint32_t at =
-                result_id(json_object_get(json_object_get(finding, "refs"), keys[regroup]), json_array_size(all));
+            uint32_t at = result_id(json_object_get(json_object_get(finding, "refs"), keys[regroup]), json_array_size(all));
             const json_t *advice = at == LWP_DIFF_NONE ? NULL : json_array_get(all, at);
             json_array_foreach(json_object_get(advice, "objects"), k, id) {
                 uint32_t object = result_id(id, result->object_count);
@@ -344,7 +341,7 @@ static void result_advice(const struct result_reader *reader)
 }
 
 int lwp_diff_result_read(struct lwp_diff_result *result, const json_t *root, const char *label, struct lwp_arena *arena,
-                       struct lwp_error *err)
+                         struct lwp_error *err)
 {
     struct result_reader reader = {result, arena, LINES_MAX};
     const char *version = lwp_json_string_or(root, "version", "");
@@ -352,8 +349,7 @@ int lwp_diff_result_read(struct lwp_diff_result *result, const json_t *root, con
     if (!lwp_json_is(root, "schema", "lwp-analysis"))
         return lwp_error_set(err, LWP_ERR_FORMAT, "'%s' is no analysis that lwp has written", label);
     if (strncmp(version, "1.", 2) != 0)
-        return lwp_error_set(err, LWP_ERR_NEWER,
-                             "'%s' was written by another version of lwp; run 'lwp analyze' on its folder again",
+        return lwp_error_set(err, LWP_ERR_NEWER, "'%s' was written by another version of lwp; run 'lwp analyze' on its folder again",
                              label);
     if (!json_is_object(result->run) || !json_is_array(json_object_get(root, "objects")))
         return lwp_error_set(err, LWP_ERR_FORMAT, "'%s' is incomplete; run 'lwp analyze --force' on its folder", label);

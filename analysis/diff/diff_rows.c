@@ -46,12 +46,12 @@ static json_t *diff_structure_json(const struct lwp_diff_result *result, const u
         return json_null();
     struct diff_sum sum = diff_sum(result, list, count);
     bool seconds = lwp_diff_seconds(result, 0) >= 0;
-    return lwp_json_new("share", lwp_json_real(sum.share), "share_ci", lwp_json_range(sum.low, sum.high), "weight",
-                        seconds ? lwp_json_real(sum.share * result->cpu_s * 1e9) : lwp_json_measured(sum.share * result->weight), "waiting_s",
-                        lwp_json_measured(lwp_diff_seconds(result, sum.share)), "loops_s",
-                        lwp_json_measured(lwp_diff_seconds(result, sum.time_share)), "samples",
-                        json_integer((json_int_t)(sum.samples & INT64_MAX)), "element_bytes", lwp_json_known(sum.element_bytes), "elements",
-                        lwp_json_known(sum.elements), "bytes", lwp_json_known(sum.bytes), "lines_per_element", lwp_json_measured(lines), NULL);
+    return lwp_json_new(
+        "share", lwp_json_real(sum.share), "share_ci", lwp_json_range(sum.low, sum.high), "weight",
+        seconds ? lwp_json_real(sum.share * result->cpu_s * 1e9) : lwp_json_measured(sum.share * result->weight), "waiting_s",
+        lwp_json_measured(lwp_diff_seconds(result, sum.share)), "loops_s", lwp_json_measured(lwp_diff_seconds(result, sum.time_share)),
+        "samples", json_integer((json_int_t)(sum.samples & INT64_MAX)), "element_bytes", lwp_json_known(sum.element_bytes), "elements",
+        lwp_json_known(sum.elements), "bytes", lwp_json_known(sum.bytes), "lines_per_element", lwp_json_measured(lines), NULL);
 }
 
 static json_t *diff_part_json(const struct lwp_diff_result *result, const struct lwp_diff_structure *part, int group)
@@ -59,10 +59,9 @@ static json_t *diff_part_json(const struct lwp_diff_result *result, const struct
     json_t *fields = json_array();
     for (size_t f = 0; f < part->field_count; f++)
         json_array_append_new(fields, lwp_json_text(part->fields[f].name));
-    return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "name", lwp_json_text(part->name), "type",
-                     lwp_json_text(part->type), "allocated_in", lwp_json_text(part->site), "element_bytes",
-                     lwp_json_known(part->element_bytes), "fields", fields, "share", lwp_json_real(part->share),
-                     "waiting_s", lwp_json_measured(lwp_diff_seconds(result, part->share)), "group",
+    return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "name", lwp_json_text(part->name), "type", lwp_json_text(part->type),
+                     "allocated_in", lwp_json_text(part->site), "element_bytes", lwp_json_known(part->element_bytes), "fields", fields,
+                     "share", lwp_json_real(part->share), "waiting_s", lwp_json_measured(lwp_diff_seconds(result, part->share)), "group",
                      group == -2   ? json_null()
                      : group == -1 ? json_string("cold")
                                    : json_integer(group));
@@ -93,8 +92,7 @@ static void diff_add_lines(double *sum, double lines)
     *sum = lines < 0 || *sum < 0 ? -1 : *sum + lines;
 }
 
-static size_t diff_row_uses(const struct lwp_diff *diff, const struct lwp_diff_row *row, struct diff_row_loop *loops,
-                            size_t room)
+static size_t diff_row_uses(const struct lwp_diff *diff, const struct lwp_diff_row *row, struct diff_row_loop *loops, size_t room)
 {
     size_t count = 0;
     for (int after = 0; after < 2; after++) {
@@ -154,8 +152,7 @@ const struct lwp_diff_structure *lwp_diff_advised(const struct lwp_diff *diff, c
     return NULL;
 }
 
-static size_t diff_row_loops(const struct lwp_diff *diff, const struct lwp_diff_row *row, struct diff_row_loop *loops,
-                             size_t room)
+static size_t diff_row_loops(const struct lwp_diff *diff, const struct lwp_diff_row *row, struct diff_row_loop *loops, size_t room)
 {
     const struct lwp_diff_structure *advised = lwp_diff_advised(diff, row);
     size_t count = diff_row_uses(diff, row, loops, room);
@@ -176,15 +173,15 @@ static json_t *diff_loop_json(const struct lwp_diff_result *result, uint32_t ind
     if (index == LWP_DIFF_NONE)
         return json_null();
     const struct lwp_diff_loop *loop = &result->loops[index];
-    return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "file", lwp_json_text(loop->file), "first_line",
-                     lwp_json_known(loop->first_line), "last_line", lwp_json_known(loop->last_line), "share",
-                     lwp_json_real(loop->share), "seconds", lwp_json_measured(lwp_diff_seconds(result, loop->share)),
-                     "waiting_share", lwp_json_real(fmin(1, stalled)), "lines_per_element", lwp_json_measured(lines));
+    return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "file", lwp_json_text(loop->file), "first_line", lwp_json_known(loop->first_line),
+                     "last_line", lwp_json_known(loop->last_line), "share", lwp_json_real(loop->share), "seconds",
+                     lwp_json_measured(lwp_diff_seconds(result, loop->share)), "waiting_share", lwp_json_real(fmin(1, stalled)),
+                     "lines_per_element", lwp_json_measured(lines));
 }
 
 /* The seconds the row's loops lost, and their variance; false: too little of its time is in loops found again. */
-static bool diff_saved(const struct lwp_diff *diff, const struct diff_row_loop *loops, size_t count, double all_before,
-                       double *saved, double *variance)
+static bool diff_saved(const struct lwp_diff *diff, const struct diff_row_loop *loops, size_t count, double all_before, double *saved,
+                       double *variance)
 {
     double found = 0;
     *saved = *variance = 0;
@@ -202,8 +199,8 @@ static bool diff_saved(const struct lwp_diff *diff, const struct diff_row_loop *
     return found >= 0.7 * all_before && all_before > 0;
 }
 
-static struct lwp_diff_ratio diff_row_ratio(const struct lwp_diff *diff, const struct lwp_diff_row *row,
-                                            const struct diff_row_loop *loops, size_t count)
+static struct lwp_diff_ratio diff_row_ratio(const struct lwp_diff *diff, const struct lwp_diff_row *row, const struct diff_row_loop *loops,
+                                            size_t count)
 {
     struct lwp_diff_ratio ratio = {-1, -1, -1};
     double saved, variance, total = diff->before.cpu_s;
@@ -239,8 +236,8 @@ json_t *lwp_diff_row_json(struct lwp_diff *diff, const struct lwp_diff_row *row)
     const struct lwp_diff_structure *first =
         row->before_count ? &diff->before.structures[row->before[0]] : &diff->after.structures[row->after[0]];
     const struct lwp_diff_structure *advised = lwp_diff_advised(diff, row);
-    struct lwp_diff_ratio ratio = row->before_count && row->after_count ? diff_row_ratio(diff, row, loops, count)
-                                                                        : (struct lwp_diff_ratio){-1, -1, -1};
+    struct lwp_diff_ratio ratio =
+        row->before_count && row->after_count ? diff_row_ratio(diff, row, loops, count) : (struct lwp_diff_ratio){-1, -1, -1};
     double low, high;
     bool predicted = advised && lwp_diff_prediction(advised->finding, &low, &high);
     const char *verdict = NULL, *sentence = NULL;
@@ -252,8 +249,7 @@ json_t *lwp_diff_row_json(struct lwp_diff *diff, const struct lwp_diff_row *row)
         sentence = "it is not found in the second result, nor are parts of it";
     } else if (predicted && (diff->doubts.reason || ratio.value < 0)) {
         verdict = "cannot_tell";
-        sentence =
-            diff->doubts.reason ? diff->doubts.reason : "too little of its time is in loops that both results have";
+        sentence = diff->doubts.reason ? diff->doubts.reason : "too little of its time is in loops that both results have";
     } else if (predicted) {
         verdict = lwp_diff_verdict(diff->arena, ratio, low, high, &sentence);
     }
@@ -261,22 +257,20 @@ json_t *lwp_diff_row_json(struct lwp_diff *diff, const struct lwp_diff_row *row)
     json_t *list = json_array();
     for (size_t i = 0; i < count; i++) {
         const struct lwp_diff_loop *old = &diff->before.loops[loops[i].loop];
-        json_array_append_new(
-            list, json_pack("{s:o,s:o,s:o}", "function", lwp_json_text(old->function), "before",
-                            diff_loop_json(&diff->before, loops[i].loop, loops[i].before, loops[i].lines[0]), "after",
-                            diff_loop_json(&diff->after, old->match, loops[i].after, loops[i].lines[1])));
+        json_array_append_new(list, json_pack("{s:o,s:o,s:o}", "function", lwp_json_text(old->function), "before",
+                                              diff_loop_json(&diff->before, loops[i].loop, loops[i].before, loops[i].lines[0]), "after",
+                                              diff_loop_json(&diff->after, old->match, loops[i].after, loops[i].lines[1])));
     }
-    return lwp_json_new(
-        "name", lwp_json_text(first->name), "type", lwp_json_text(first->type), "kind", lwp_json_text(first->kind), "allocated_in",
-        lwp_json_text(first->site), "status", json_string(diff_statuses[row->status]), "before",
-        diff_structure_json(&diff->before, row->before, row->before_count, diff_lines(loops, count, false)), "after",
-        diff_structure_json(&diff->after, row->after, row->after_count, diff_lines(loops, count, true)), "whole",
-        diff_parts_json(&diff->before, row->before, row->before_count, NULL), "parts",
-        diff_parts_json(&diff->after, row->after, row->after_count, advised), "loops", list, "finding",
-        lwp_json_text(advised ? lwp_json_string(advised->finding, "id") : NULL), "promised",
-        predicted ? lwp_json_range(low, high) : json_null(), "arrived", lwp_json_measured(ratio.value), "arrived_ci",
-        ratio.value >= 0 ? lwp_json_range(ratio.low, ratio.high) : json_null(), "verdict", lwp_json_text(verdict), "sentence",
-        lwp_json_text(sentence), NULL);
+    return lwp_json_new("name", lwp_json_text(first->name), "type", lwp_json_text(first->type), "kind", lwp_json_text(first->kind),
+                        "allocated_in", lwp_json_text(first->site), "status", json_string(diff_statuses[row->status]), "before",
+                        diff_structure_json(&diff->before, row->before, row->before_count, diff_lines(loops, count, false)), "after",
+                        diff_structure_json(&diff->after, row->after, row->after_count, diff_lines(loops, count, true)), "whole",
+                        diff_parts_json(&diff->before, row->before, row->before_count, NULL), "parts",
+                        diff_parts_json(&diff->after, row->after, row->after_count, advised), "loops", list, "finding",
+                        lwp_json_text(advised ? lwp_json_string(advised->finding, "id") : NULL), "promised",
+                        predicted ? lwp_json_range(low, high) : json_null(), "arrived", lwp_json_measured(ratio.value), "arrived_ci",
+                        ratio.value >= 0 ? lwp_json_range(ratio.low, ratio.high) : json_null(), "verdict", lwp_json_text(verdict),
+                        "sentence", lwp_json_text(sentence), NULL);
 }
 
 bool lwp_diff_row_matters(const struct lwp_diff *diff, const struct lwp_diff_row *row)

@@ -60,16 +60,16 @@ json_t *lwp_diff_communication(const struct lwp_diff *diff)
     if (!lwp_json_is(before, "unit", "count") || !lwp_json_is(after, "unit", "count"))
         return json_null();
     json_t **rows = lwp_arena_alloc(diff->arena, json_array_size(regions) + 1, sizeof(json_t *)), *list = json_array();
-    json_array_foreach(regions, i, region)
-    {
+    json_array_foreach(regions, i, region) {
         const json_t *old = region_alike(old_regions, region), *crd = json_object_get(region, "crd");
         if (!old)
             continue;
         double growth, steps = scaling_steps(lwp_json_number(json_object_get(old, "crd"), "p90"), lwp_json_number(crd, "p90"),
                                              lwp_json_number(crd, "min_cutoff"), &growth); /* until nine tenths of them do not fit */
-        rows[count++] = lwp_json_new("name", lwp_json_text(lwp_json_string(region, "name")), "kind",
-                                     lwp_json_text(lwp_json_string(region, "kind")), "before", region_json(old), "after",
-                                     region_json(region), "growth", lwp_json_measured(growth), "steps_left", lwp_json_measured(steps), NULL);
+        rows[count++] =
+            lwp_json_new("name", lwp_json_text(lwp_json_string(region, "name")), "kind", lwp_json_text(lwp_json_string(region, "kind")),
+                         "before", region_json(old), "after", region_json(region), "growth", lwp_json_measured(growth), "steps_left",
+                         lwp_json_measured(steps), NULL);
     }
     if (count)
         qsort(rows, count, sizeof(json_t *), region_compare);
@@ -95,8 +95,7 @@ static const json_t *row_alike(const json_t *root, const char *object, const cha
 {
     const json_t *row;
     size_t i;
-    json_array_foreach(json_object_get(root, "locality"), i, row)
-    {
+    json_array_foreach(json_object_get(root, "locality"), i, row) {
         const char *its_object = row_object(root, row), *its_function = row_function(root, row);
         if (its_object && its_function && strcmp(its_object, object) == 0 && strcmp(its_function, function) == 0)
             return row;
@@ -135,16 +134,16 @@ json_t *lwp_diff_locality(const struct lwp_diff *diff)
     if (!is_traced(before) || !is_traced(after))
         return json_null();
     json_t *list = json_array();
-    json_array_foreach(json_object_get(after, "locality"), i, row)
-    {
+    json_array_foreach(json_object_get(after, "locality"), i, row) {
         const char *object = row_object(after, row), *function = row_function(after, row);
         const json_t *old = object && function ? row_alike(before, object, function) : NULL;
         if (!old || row_alike(after, object, function) != row || json_array_size(list) == ROWS_MOST)
             continue;
-        double growth, steps = scaling_steps(lwp_json_number(json_object_get(old, "reuse_distance"), "median"),
-                                             lwp_json_number(json_object_get(row, "reuse_distance"), "median"), cache_lines(after), &growth);
-        json_array_append_new(list, lwp_json_new("object", lwp_json_text(object), "function", lwp_json_text(function), "before", row_json(old),
-                                                 "after", row_json(row), "growth", lwp_json_measured(growth), "steps_left",
+        double growth,
+            steps = scaling_steps(lwp_json_number(json_object_get(old, "reuse_distance"), "median"),
+                                  lwp_json_number(json_object_get(row, "reuse_distance"), "median"), cache_lines(after), &growth);
+        json_array_append_new(list, lwp_json_new("object", lwp_json_text(object), "function", lwp_json_text(function), "before",
+                                                 row_json(old), "after", row_json(row), "growth", lwp_json_measured(growth), "steps_left",
                                                  lwp_json_measured(steps), NULL));
     }
     return list;

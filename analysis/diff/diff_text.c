@@ -26,18 +26,15 @@ static void text_run(const struct lwp_terminal *text, const char *heading, const
     size_t i, used = 0;
     json_t *word;
     command[0] = '\0';
-    json_array_foreach(json_object_get(run, "command"), i, word)
-    {
-        int wrote = snprintf(command + used, sizeof command - used, "%s%s", i ? " " : "",
-                             lwp_json_shown(word));
+    json_array_foreach(json_object_get(run, "command"), i, word) {
+        int wrote = snprintf(command + used, sizeof command - used, "%s%s", i ? " " : "", lwp_json_shown(word));
         if (wrote < 0 || (size_t)wrote >= sizeof command - used)
             break;
         used += (size_t)wrote;
     }
     fprintf(text->out, "%-9s %s\n", heading, *command ? command : lwp_json_string_or(run, "result", "?"));
-    fprintf(text->out, "          %.2f s of CPU time, %.2f s on the clock; %s engine, %.0f samples",
-            lwp_json_number(run, "cpu_s"), lwp_json_number(run, "wall_s"), lwp_json_string_or(run, "engine", "unknown"),
-            lwp_json_number(run, "samples"));
+    fprintf(text->out, "          %.2f s of CPU time, %.2f s on the clock; %s engine, %.0f samples", lwp_json_number(run, "cpu_s"),
+            lwp_json_number(run, "wall_s"), lwp_json_string_or(run, "engine", "unknown"), lwp_json_number(run, "samples"));
     if (lwp_json_number(run, "runs") > 1)
         fprintf(text->out, "; mean of %.0f runs", lwp_json_number(run, "runs"));
     fprintf(text->out, "\n");
@@ -71,8 +68,7 @@ static void text_program(const struct lwp_terminal *text, const json_t *diff)
     if (json_is_object(control))
         fprintf(text->out, "Control   code that the change does not touch: %.2f s before, %.2f s after\n",
                 lwp_json_number(control, "before_s"), lwp_json_number(control, "after_s"));
-    json_array_foreach(json_object_get(diff, "doubts"), i, doubt)
-    {
+    json_array_foreach(json_object_get(diff, "doubts"), i, doubt) {
         fprintf(text->out, "%-9s ", json_is_true(json_object_get(doubt, "serious")) ? "Doubt" : "Note");
         lwp_terminal_wrap(text, 10, lwp_json_string_or(doubt, "text", "?"));
     }
@@ -122,8 +118,7 @@ static void text_part(const struct lwp_terminal *text, const char *heading, cons
     used = (size_t)snprintf(line, sizeof line, type ? "%.80s (%.80s)" : "%.80s", type ? type : name, name);
     if (lwp_json_number(part, "element_bytes") > 1)
         used += (size_t)snprintf(line + used, sizeof line - used, ", %.0f bytes", lwp_json_number(part, "element_bytes"));
-    json_array_foreach(json_object_get(part, "fields"), i, field)
-    {
+    json_array_foreach(json_object_get(part, "fields"), i, field) {
         int wrote = snprintf(line + used, sizeof line - used, "%s%.40s", i ? ", " : ": ", json_string_value(field));
         if (wrote < 0 || used + (size_t)wrote + 40 >= sizeof line)
             break;
@@ -140,8 +135,7 @@ static void text_parts(const struct lwp_terminal *text, const char *heading, con
 {
     size_t i;
     json_t *part;
-    json_array_foreach(parts, i, part)
-    {
+    json_array_foreach(parts, i, part) {
         if (i == PARTS_SHOWN) {
             fprintf(text->out, "             and %zu more\n", json_array_size(parts) - i);
             break;
@@ -150,32 +144,32 @@ static void text_parts(const struct lwp_terminal *text, const char *heading, con
     }
 }
 
-static void text_place(const json_t *result, char *place, size_t size)
+static void text_location(const json_t *result, char *location, size_t size)
 {
     const char *file = lwp_path_last(lwp_json_string_or(result, "file", "?"));
     double first = lwp_json_number(result, "first_line"), last = lwp_json_number(result, "last_line");
     if (!json_is_object(result))
-        snprintf(place, size, "not found");
+        snprintf(location, size, "not found");
     else if (first < 0)
-        snprintf(place, size, "%.30s", file);
+        snprintf(location, size, "%.30s", file);
     else if (last > first)
-        snprintf(place, size, "%.30s:%.0f-%.0f", file, first, last);
+        snprintf(location, size, "%.30s:%.0f-%.0f", file, first, last);
     else
-        snprintf(place, size, "%.30s:%.0f", file, first);
+        snprintf(location, size, "%.30s:%.0f", file, first);
 }
 
 static void text_loops(const struct lwp_terminal *text, const json_t *structure)
 {
     size_t i, shown = 0;
     const json_t *loop;
-    json_array_foreach(json_object_get(structure, "loops"), i, loop)
-    {
+    json_array_foreach(json_object_get(structure, "loops"), i, loop) {
         const json_t *before = json_object_get(loop, "before"), *after = json_object_get(loop, "after");
         char from[96], to[96];
-        if (fmax(lwp_json_number(before, "waiting_share"), lwp_json_number(after, "waiting_share")) < share_shown / 2 || shown++ == LOOPS_SHOWN)
+        if (fmax(lwp_json_number(before, "waiting_share"), lwp_json_number(after, "waiting_share")) < share_shown / 2 ||
+            shown++ == LOOPS_SHOWN)
             break;
-        text_place(before, from, sizeof from);
-        text_place(after, to, sizeof to);
+        text_location(before, from, sizeof from);
+        text_location(after, to, sizeof to);
         fprintf(text->out, "   loop      %s, %s -> %s\n             ", lwp_json_string_or(loop, "function", "(no name)"), from, to);
         if (text_knows(loop, "seconds", false))
             text_change(text, loop, "seconds", "%.2f", " s");
@@ -234,9 +228,7 @@ static void text_structure(const struct lwp_terminal *text, const json_t *struct
 
 static void text_redundancies(const struct lwp_terminal *text, const json_t *redundancies)
 {
-    static const char *const verdicts[][2] = {{"less", "less for certain"},
-                                              {"more", "more for certain"},
-                                              {"within", "no sure difference"}};
+    static const char *const verdicts[][2] = {{"less", "less for certain"}, {"more", "more for certain"}, {"within", "no sure difference"}};
     if (!json_is_object(redundancies))
         return;
     lwp_terminal_heading(text, "Redundant accesses (of all sampled stores or loads, 95 %)");
@@ -311,9 +303,11 @@ static void text_steps(FILE *out, const json_t *row, bool first)
     double steps = lwp_json_number(row, "steps_left");
     if (steps < 0)
         return;
-    fprintf(out, "      distances grow %.2f-fold, and are beyond the caches %s", lwp_json_number(row, "growth"), steps == 0 ? "already\n" : "");
+    fprintf(out, "      distances grow %.2f-fold, and are beyond the caches %s", lwp_json_number(row, "growth"),
+            steps == 0 ? "already\n" : "");
     if (steps > 0)
-        fprintf(out, "after %.0f more such step%s: %s\n", ceil(steps), steps > 1 ? "s" : "", first ? "this will stop scaling first" : "this will stop scaling");
+        fprintf(out, "after %.0f more such step%s: %s\n", ceil(steps), steps > 1 ? "s" : "",
+                first ? "this will stop scaling first" : "this will stop scaling");
 }
 
 static void text_communicated(FILE *out, const json_t *result)
@@ -334,13 +328,12 @@ static void text_distance(FILE *out, const json_t *result)
 /* Each row before and after, by `print`; null prints nothing. */
 static void text_scaling(const struct lwp_terminal *text, const char *heading, const json_t *rows, bool communication)
 {
-    void (*print)(FILE *out, const json_t *result) = communication ? text_communicated : text_distance;
+    void (*print)(FILE * out, const json_t *result) = communication ? text_communicated : text_distance;
     const json_t *row;
     size_t i;
     if (json_array_size(rows))
         lwp_terminal_heading(text, heading);
-    json_array_foreach(rows, i, row)
-    {
+    json_array_foreach(rows, i, row) {
         if (communication)
             fprintf(text->out, "   %s: ", lwp_json_string_or(row, "name", "?"));
         else
@@ -358,15 +351,19 @@ static void text_findings(const struct lwp_terminal *text, const json_t *finding
 {
     static const char *const keys[] = {"gone", "new", "unchanged"};
     bool engines = json_is_object(agree), exact_first = lwp_json_is(agree, "exact", "before");
-    const char *const said[] = {!engines ? "gone" : exact_first ? "exact" : "sampled",
-                                !engines ? "new" : exact_first ? "sampled" : "exact", engines ? "both" : "unchanged"};
+    const char *const said[] = {!engines      ? "gone"
+                                : exact_first ? "exact"
+                                              : "sampled",
+                                !engines      ? "new"
+                                : exact_first ? "sampled"
+                                              : "exact",
+                                engines ? "both" : "unchanged"};
     size_t i;
     json_t *finding;
     lwp_terminal_heading(text, engines ? "Findings (both: confirmed by both engines)" : "Findings");
     bool any = false;
     for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
-        json_array_foreach(json_object_get(findings, keys[k]), i, finding)
-        {
+        json_array_foreach(json_object_get(findings, keys[k]), i, finding) {
             any = true;
             fprintf(text->out, "   %-9s ", said[k]);
             lwp_terminal_wrap(text, 13, lwp_json_string_or(finding, "title", lwp_json_string_or(finding, "id", "?")));
@@ -384,8 +381,7 @@ void lwp_diff_print(FILE *out, json_t *diff, bool all, bool colour)
     text_run(&text, "Before", json_object_get(diff, "before"));
     text_run(&text, "After", json_object_get(diff, "after"));
     text_program(&text, diff);
-    json_array_foreach(json_object_get(diff, "structures"), i, structure)
-    {
+    json_array_foreach(json_object_get(diff, "structures"), i, structure) {
         double x = lwp_json_number(json_object_get(structure, "before"), "share");
         double y = lwp_json_number(json_object_get(structure, "after"), "share");
         if (all || x >= share_shown || y >= share_shown || json_is_string(json_object_get(structure, "finding")))
@@ -402,8 +398,7 @@ void lwp_diff_print(FILE *out, json_t *diff, bool all, bool colour)
     text_findings(&text, json_object_get(diff, "findings"), json_object_get(diff, "agreement"));
     if (json_array_size(json_object_get(diff, "notes")))
         lwp_terminal_heading(&text, "Notes");
-    json_array_foreach(json_object_get(diff, "notes"), i, note)
-    {
+    json_array_foreach(json_object_get(diff, "notes"), i, note) {
         fprintf(out, "   ");
         lwp_terminal_wrap(&text, 3, lwp_json_shown(note));
     }

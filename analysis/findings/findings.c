@@ -122,10 +122,11 @@ static void finding_of_split(struct lwp_profile *profile, const struct lwp_split
     finding_gain(finding, split->gain.low, split->gain.high);
     finding->id = finding_split_id(profile, layout->objects[0]);
     if (split->kind == LWP_SPLIT_REORDER)
-        finding->title = SAY("Reorder %s%s: a visit then takes %.2f cache lines instead of %.2f", what,
-                             split->align ? " and align it" : "", split->gain.after, split->gain.before);
+        finding->title = SAY("Reorder %s%s: a visit then takes %.2f cache lines instead of %.2f", what, split->align ? " and align it" : "",
+                             split->gain.after, split->gain.before);
     else if (split->caution)
-        finding->title = SAY("Keep the used parts of %s in arrays of your own: loops use %.0f of its %llu bytes at a time", what, mean, element);
+        finding->title =
+            SAY("Keep the used parts of %s in arrays of your own: loops use %.0f of its %llu bytes at a time", what, mean, element);
     else
         finding->title = SAY("Split %s into %u parts: loops use %.0f of its %llu bytes at a time", what,
                              (unsigned)(split->groups + split->cold), mean, element);
@@ -185,9 +186,10 @@ static double finding_redundant_part(const struct lwp_redundancies *redundancies
                                      const struct lwp_redundancy *item)
 {
     const struct lwp_redundancy_total *totals = redundancies->totals;
-    double all = !profile->watched.exact                    ? profile->total.weight
-                 : item->kind <= LWP_WATCHPOINT_SILENT_LOAD ? totals[LWP_WATCHPOINT_DEAD_STORE].total + totals[LWP_WATCHPOINT_SILENT_LOAD].total
-                                                            : totals[item->kind].total;
+    double all = !profile->watched.exact ? profile->total.weight
+                 : item->kind <= LWP_WATCHPOINT_SILENT_LOAD
+                     ? totals[LWP_WATCHPOINT_DEAD_STORE].total + totals[LWP_WATCHPOINT_SILENT_LOAD].total
+                     : totals[item->kind].total;
     return all > 0 ? fmin(1, item->amount / all) : 0;
 }
 
@@ -294,8 +296,12 @@ static void finding_of_communication(struct lwp_profile *profile, const struct l
 {
     const struct lwp_communication_region *region = &threads->exchange.regions[tip->region];
     const struct lwp_region *code = region->region == LWP_NONE ? NULL : &profile->regions[region->region];
-    *finding = (struct lwp_finding){.kind = "communication", .index = tip->region, .title = tip->title, .next_step = tip->next_step,
-                                    .share = tip->share, .severity = tip->severity};
+    *finding = (struct lwp_finding){.kind = "communication",
+                                    .index = tip->region,
+                                    .title = tip->title,
+                                    .next_step = tip->next_step,
+                                    .share = tip->share,
+                                    .severity = tip->severity};
     finding->id = finding_id(profile, tip->kind, lwp_hash_text(code && code->function ? code->function : region->name));
 }
 
@@ -306,10 +312,11 @@ static void finding_of_tip(struct lwp_profile *profile, const struct lwp_localit
 {
     const struct lwp_locality_row *row = &locality->rows[tip->row];
     const char *function = row->region == LWP_NONE ? NULL : profile->regions[row->region].function;
-    *finding = (struct lwp_finding){.kind = "locality", .index = tip->row, .title = tip->title, .next_step = tip->next_step, .share = tip->share};
+    *finding =
+        (struct lwp_finding){.kind = "locality", .index = tip->row, .title = tip->title, .next_step = tip->next_step, .share = tip->share};
     finding_gain(finding, tip->gain.low, tip->gain.high);
-    finding->id = finding_id(profile, tip->kind, lwp_hash_mix(lwp_hash_text(lwp_objects_name(profile, row->object)),
-                                                              function ? lwp_hash_text(function) : 0));
+    finding->id = finding_id(profile, tip->kind,
+                             lwp_hash_mix(lwp_hash_text(lwp_objects_name(profile, row->object)), function ? lwp_hash_text(function) : 0));
 }
 
 /* Another order of loops comes first: data may be laid out well for it. */
@@ -317,8 +324,10 @@ static bool finding_deferred(struct lwp_profile *profile, const struct lwp_answe
 {
     bool deferred = lwp_locality_tips_change(&answers->locality, &answers->tips, object);
     if (deferred)
-        lwp_profile_note(profile, "No other layout is advised for %s: loops over it are to be changed first, after which it may be right "
-                                  "as it is.", lwp_objects_name(profile, object));
+        lwp_profile_note(profile,
+                         "No other layout is advised for %s: loops over it are to be changed first, after which it may be right "
+                         "as it is.",
+                         lwp_objects_name(profile, object));
     return deferred;
 }
 

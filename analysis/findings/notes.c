@@ -54,7 +54,8 @@ static const struct {
 } notes[TROUBLES] = {
     [REPLACED] = {" is another build than the one that ran: its names and types are not used.",
                   " are other builds than those that ran: their names and types are not used."},
-    [GONE] = {" is gone since the run: its code is known by address only.", " are gone since the run: their code is known by address only."},
+    [GONE] = {" is gone since the run: its code is known by address only.",
+              " are gone since the run: their code is known by address only."},
     [UNREADABLE] = {" may not be read: its code is known by address only.", " may not be read: their code is known by address only."},
     [NO_ELF] = {" is no x86-64 ELF file (any more): its code is known by address only.",
                 " are no x86-64 ELF files (any more): their code is known by address only."},
@@ -72,8 +73,7 @@ static void module_note(struct lwp_profile *profile, const struct module_weight 
     names[0] = '\0';
     for (uint32_t i = 0; i < count; i++) {
         const char *path = modules[i].module->path;
-        if (!module_has(profile, modules[i].module, trouble) ||
-            (found++ >= NOTE_MODULES || used + strlen(path) + 3 > sizeof names))
+        if (!module_has(profile, modules[i].module, trouble) || (found++ >= NOTE_MODULES || used + strlen(path) + 3 > sizeof names))
             continue;
         used += (size_t)snprintf(names + used, sizeof names - used, used ? ", %s" : "%s", path);
     }
@@ -140,11 +140,15 @@ static void run_measured(struct lwp_profile *profile)
         lwp_profile_note(profile, "No samples were taken: the program ran too briefly or hardly used the processor. Let "
                                   "it run for a few seconds of CPU time, or sample faster (lwp collect -F).");
     else if (profile->samples && profile->samples < 300)
-        lwp_profile_note(profile, "Only %llu samples were taken: shares are rough. Let the program run longer or sample "
-                                  "faster (lwp collect -F).", (unsigned long long)profile->samples);
+        lwp_profile_note(profile,
+                         "Only %llu samples were taken: shares are rough. Let the program run longer or sample "
+                         "faster (lwp collect -F).",
+                         (unsigned long long)profile->samples);
     if (engine->cpu_time && cpu > 0 && (double)profile->system_ns > 0.15 * cpu)
-        lwp_profile_note(profile, "%.0f %% of the CPU time was spent in the kernel (page faults, system calls); it counts for the "
-                                  "code that was running around it.", 100 * (double)profile->system_ns / cpu);
+        lwp_profile_note(profile,
+                         "%.0f %% of the CPU time was spent in the kernel (page faults, system calls); it counts for the "
+                         "code that was running around it.",
+                         100 * (double)profile->system_ns / cpu);
     if (profile->watched.beyond)
         lwp_profile_note(profile, "There were too many different pairs of accesses: of those that came last nothing is told.");
     if (engine->note)
@@ -165,8 +169,10 @@ static void run_unknown(struct lwp_profile *profile)
         if (profile->objects[i].kind == LWP_OBJECT_UNKNOWN)
             lost += profile->objects[i].weight.weight;
     if (lost > 0.1 * profile->total.weight)
-        lwp_profile_note(profile, "%.0f %% of the weight is on accesses whose address or owner could not be told; other "
-                                  "objects may be hotter than they look.", 100 * lost / profile->total.weight);
+        lwp_profile_note(profile,
+                         "%.0f %% of the weight is on accesses whose address or owner could not be told; other "
+                         "objects may be hotter than they look.",
+                         100 * lost / profile->total.weight);
     if (!profile->machine.line_bytes || !profile->machine.l2_bytes)
         lwp_profile_note(profile, "The machine's caches are not known: 64-byte lines, 1 MiB of L2 and 16 MiB of L3 were "
                                   "assumed.");

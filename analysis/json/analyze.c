@@ -28,7 +28,8 @@
 
 static int analyze_path(char path[PATH_MAX], const char *dir, const char *file, struct lwp_error *err)
 {
-    return snprintf(path, PATH_MAX, "%s/%s", dir, file) < PATH_MAX ? LWP_OK : lwp_error_set(err, LWP_ERR_USAGE, "the path '%s' is too long", dir);
+    return snprintf(path, PATH_MAX, "%s/%s", dir, file) < PATH_MAX ? LWP_OK
+                                                                   : lwp_error_set(err, LWP_ERR_USAGE, "the path '%s' is too long", dir);
 }
 
 static int analyze_write(json_t *root, const char *path, struct lwp_error *err)
@@ -50,16 +51,15 @@ static int analyze_write(json_t *root, const char *path, struct lwp_error *err)
 }
 
 /* run.json of a merged result: the first's, with what all took, and where they are. */
-static int analyze_write_run(const struct lwp_profile *profile, const char *const *dirs, size_t count,
-                             const char *out_dir, struct lwp_error *err)
+static int analyze_write_run(const struct lwp_profile *profile, const char *const *dirs, size_t count, const char *out_dir,
+                             struct lwp_error *err)
 {
     json_t *run = json_deep_copy(profile->run), *merged = json_array();
     char path[PATH_MAX];
     for (size_t i = 0; i < count; i++) {
         char *absolute = realpath(dirs[i], NULL);
         if (!absolute || json_array_append_new(merged, json_string(absolute)))
-            lwp_log(LWP_LOG_WARNING, "the name '%s' cannot be kept: %s will not be made anew when it changes", dirs[i],
-                    out_dir);
+            lwp_log(LWP_LOG_WARNING, "the name '%s' cannot be kept: %s will not be made anew when it changes", dirs[i], out_dir);
         free(absolute);
     }
     json_object_set_new(run, "merged", merged);
@@ -82,8 +82,8 @@ static int analyze_folder(const char *path, bool *made, struct lwp_error *err)
 }
 
 /* Ctrl-C waits until files are whole. */
-static int analyze_write_all(const struct lwp_profile *profile, json_t *root, const char *const *dirs, size_t count,
-                             const char *out_path, const char *out_dir, struct lwp_error *err)
+static int analyze_write_all(const struct lwp_profile *profile, json_t *root, const char *const *dirs, size_t count, const char *out_path,
+                             const char *out_dir, struct lwp_error *err)
 {
     sigset_t ends, before;
     sigemptyset(&ends);
@@ -121,8 +121,10 @@ static void analyze_ask(struct lwp_profile *profile, struct lwp_answers *answers
     lwp_regions_merge(profile);
     double adopted = lwp_streams_adopt(profile, lwp_objects_unowned(profile));
     if (adopted > 0.02 * profile->total.weight)
-        lwp_profile_note(profile, "%.0f %% of the weight is on small blocks that were not recorded one by one; it was given to the "
-                                  "pool which the same instructions use otherwise.", 100 * adopted / profile->total.weight);
+        lwp_profile_note(profile,
+                         "%.0f %% of the weight is on small blocks that were not recorded one by one; it was given to the "
+                         "pool which the same instructions use otherwise.",
+                         100 * adopted / profile->total.weight);
     lwp_regions_deal_out(profile);
     lwp_streams_link(profile);
     lwp_access_widths_decode(profile);
@@ -144,8 +146,7 @@ static void analyze_ask(struct lwp_profile *profile, struct lwp_answers *answers
 }
 
 /* `out_dir`: NULL, or the folder whose run.json is to name `dirs`. */
-static int analyze_all(const char *const *dirs, size_t count, const char *out_path, const char *out_dir,
-                       struct lwp_error *err)
+static int analyze_all(const char *const *dirs, size_t count, const char *out_path, const char *out_dir, struct lwp_error *err)
 {
     struct lwp_profile profile;
     struct lwp_answers answers = {0};
@@ -203,8 +204,7 @@ static const char **analyze_parts(const char *const *dirs, size_t *count, json_t
     for (size_t i = 0; i < given; i++) {
         json_t *merged = analyze_merged_of(dirs[i]), *one;
         size_t k;
-        json_array_foreach(merged, k, one)
-        {
+        json_array_foreach(merged, k, one) {
             LWP_GROW(&all, made, &room);
             all[made++] = json_string_value(one);
         }
@@ -238,8 +238,7 @@ int lwp_analyze_merge(const char *const *dirs, size_t count, const char *out_dir
     if (status)
         return status;
     if (analyze_holds_samples(out_dir))
-        return lwp_error_set(err, LWP_ERR_USAGE, "'%s' holds samples of its own; name another folder to merge into",
-                             out_dir);
+        return lwp_error_set(err, LWP_ERR_USAGE, "'%s' holds samples of its own; name another folder to merge into", out_dir);
     const char **all = analyze_parts(dirs, &count, &parts);
     bool made = false;
     status = lwp_ranks_first() ? analyze_folder(out_dir, &made, err) : LWP_OK; /* better known now than after all the work */
@@ -259,8 +258,7 @@ int lwp_analyze_merge(const char *const *dirs, size_t count, const char *out_dir
 
 static bool analyze_newer(const struct stat *a, const struct stat *b)
 {
-    return a->st_mtim.tv_sec != b->st_mtim.tv_sec ? a->st_mtim.tv_sec > b->st_mtim.tv_sec
-                                                  : a->st_mtim.tv_nsec >= b->st_mtim.tv_nsec;
+    return a->st_mtim.tv_sec != b->st_mtim.tv_sec ? a->st_mtim.tv_sec > b->st_mtim.tv_sec : a->st_mtim.tv_nsec >= b->st_mtim.tv_nsec;
 }
 
 /* Whether something that ends in .lwps in `dir`, or run.json, is newer than the answer. */
@@ -310,8 +308,7 @@ int lwp_analyze_directory(const char *dir, bool force, bool *made, struct lwp_er
     bool good = !force && lwp_ranks_first() && analyze_is_good(dir, path), gone = false;
     struct stat answer, part;
     size_t i;
-    json_array_foreach(merged, i, one)
-    {
+    json_array_foreach(merged, i, one) {
         gone |= stat(json_string_value(one), &part) != 0;
         good = good && (gone || stat(path, &answer) || !analyze_input_newer(json_string_value(one), &answer, 0));
     }

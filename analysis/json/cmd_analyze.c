@@ -93,7 +93,8 @@ static int analyze_run(int argc, char **argv, const struct lwp_command *self)
     }
     if (!lwp_ranks_first())
         lwp_log_set_level(LWP_LOG_WARNING); /* what is done, the first one says */
-    status = out ? analyze_merge(dirs, (size_t)count, out) : analyze_each(dirs, (size_t)count, machine || lwp_options_flag(&options, "force"));
+    status =
+        out ? analyze_merge(dirs, (size_t)count, out) : analyze_each(dirs, (size_t)count, machine || lwp_options_flag(&options, "force"));
     lwp_ranks_end();
     return status;
 }
@@ -102,18 +103,17 @@ const struct lwp_command lwp_cmd_analyze = {
     .name = "analyze",
     .usage = "[options] DIR…",
     .summary = "turn the samples of a run into DIR/analysis.json",
-    .details =
-        "Reads what 'lwp collect' wrote and reports which data is hot, how it is laid out and used, and what a better\n"
-        "layout would gain. The analysis is cached: it is redone when the samples or lwp are newer.\n"
-        "With -o, several runs, or the folders of a program's processes on several hosts, are merged into one result:\n"
-        "memory allocated at one site is one object in all of them, and shares are of the total time. 'lwp report',\n"
-        "'lwp serve' and the other commands accept it like any result, and redo it when one of its DIRs has changed.\n"
-        "Without -o each DIR gets its own analysis.json. If lwp was built with MPI, 'mpirun -n N lwp analyze -o DIR DIR…'\n"
-        "distributes the reading over N ranks; the result is the same.\n\n"
-        "Debug info that is not in a program's own file is found beside it (.debug, .dwo, .dwp) and by build-id in\n"
-        "/usr/lib/debug; LWP_DEBUG_PATH=DIR:DIR names more such folders. Servers are queried only if DEBUGINFOD_URLS\n"
-        "names some.\n\n"
-        "Exit status: 0 done, 1 a DIR could not be read or written, 2 wrong usage.",
+    .details = "Reads what 'lwp collect' wrote and reports which data is hot, how it is laid out and used, and what a better\n"
+               "layout would gain. The analysis is cached: it is redone when the samples or lwp are newer.\n"
+               "With -o, several runs, or the folders of a program's processes on several hosts, are merged into one result:\n"
+               "memory allocated at one site is one object in all of them, and shares are of the total time. 'lwp report',\n"
+               "'lwp serve' and the other commands accept it like any result, and redo it when one of its DIRs has changed.\n"
+               "Without -o each DIR gets its own analysis.json. If lwp was built with MPI, 'mpirun -n N lwp analyze -o DIR DIR…'\n"
+               "distributes the reading over N ranks; the result is the same.\n\n"
+               "Debug info that is not in a program's own file is found beside it (.debug, .dwo, .dwp) and by build-id in\n"
+               "/usr/lib/debug; LWP_DEBUG_PATH=DIR:DIR names more such folders. Servers are queried only if DEBUGINFOD_URLS\n"
+               "names some.\n\n"
+               "Exit status: 0 done, 1 a DIR could not be read or written, 2 wrong usage.",
     .options = analyze_options,
     .run = analyze_run,
 };

@@ -21,8 +21,8 @@ static json_t *json_findings(struct lwp_json_tables *tables)
     for (size_t i = 0; i < findings->count; i++) {
         const struct lwp_finding *finding = &findings->findings[i];
         json_t *gain = finding->low > 0 ? json_pack("[o,o]", lwp_json_share(finding->low), lwp_json_share(finding->high)) : json_null();
-        json_array_append_new(list, json_pack("{s:o,s:s,s:o,s:s,s:o,s:o,s:{s:i},s:o}", "id", lwp_json_text(finding->id), "kind", finding->kind,
-                                              "title", lwp_json_text(finding->title), "severity", finding->severity, "share",
+        json_array_append_new(list, json_pack("{s:o,s:s,s:o,s:s,s:o,s:o,s:{s:i},s:o}", "id", lwp_json_text(finding->id), "kind",
+                                              finding->kind, "title", lwp_json_text(finding->title), "severity", finding->severity, "share",
                                               lwp_json_share(finding->share), "expected_speedup", gain, "refs", finding->kind,
                                               (int)finding->index, "next_step", lwp_json_text(finding->next_step)));
     }
@@ -53,8 +53,12 @@ static const struct {
 
 json_t *lwp_json_build(struct lwp_profile *profile, const struct lwp_answers *answers)
 {
-    struct lwp_json_tables tables = {.profile = profile, .answers = answers, .contexts = json_array(), .loops = json_array(),
-                                     .context_ids = lwp_map_new(), .region_ids = lwp_map_new()};
+    struct lwp_json_tables tables = {.profile = profile,
+                                     .answers = answers,
+                                     .contexts = json_array(),
+                                     .loops = json_array(),
+                                     .context_ids = lwp_map_new(),
+                                     .region_ids = lwp_map_new()};
     json_t *root = json_pack("{s:s,s:s,s:s}", "schema", "lwp-analysis", "version", "1.0", "lwp_version", LWP_VERSION);
     lwp_json_hot_loops(&tables);
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)

@@ -22,13 +22,14 @@ static json_t *json_replayed(const struct lwp_profile *profile, const struct lwp
 static void json_gain(struct lwp_json_tables *tables, const struct lwp_gain *gain, const char *unit, json_t *json)
 {
     const struct lwp_gain_replay *replay = &gain->replay;
-    json_t *loops = json_array();
-    for (size_t i = 0; i < gain->loop_count; i++)
-        if (gain->loops[i].region != LWP_NONE)
-            json_array_append_new(loops, lwp_json_new("loop", lwp_json_loop(tables, gain->loops[i].region), "before",
-                                                      lwp_json_share(gain->loops[i].before), "after", lwp_json_share(gain->loops[i].after), NULL));
-    json_object_set_new(json, "traffic", lwp_json_new("unit", json_string(unit), "before", lwp_json_share(gain->before), "after",
-                                                      lwp_json_share(gain->after), "loops", loops, NULL));
+    json_t *loops = LWP_JSON_LIST(i, gain->loop_count,
+                                  gain->loops[i].region == LWP_NONE ? NULL
+                                                                    : lwp_json_new("loop", lwp_json_loop(tables, gain->loops[i].region),
+                                                                                   "before", lwp_json_share(gain->loops[i].before), "after",
+                                                                                   lwp_json_share(gain->loops[i].after), NULL));
+    json_object_set_new(json, "traffic",
+                        lwp_json_new("unit", json_string(unit), "before", lwp_json_share(gain->before), "after",
+                                     lwp_json_share(gain->after), "loops", loops, NULL));
     json_object_set_new(json, "replay",
                         !replay->accesses ? json_null()
                                           : lwp_json_new("accesses", lwp_json_count(replay->accesses), "before",
@@ -46,18 +47,15 @@ static json_t *json_pair(const char *a, const char *b, double affinity)
 
 static json_t *json_part(const struct lwp_split *split, int which, double all)
 {
+    const struct lwp_layout_field *fields = split->layout->fields;
     struct lwp_split_part part;
-    json_t *fields = json_array(), *offsets = json_array(), *new_offsets = json_array();
     double weight = 0;
     lwp_split_part(split, which, &part);
-    for (size_t i = 0; i < part.count; i++) {
-        const struct lwp_layout_field *field = &split->layout->fields[part.fields[i]];
-        json_array_append_new(fields, lwp_json_text(field->name));
-        json_array_append_new(offsets, lwp_json_count(field->offset));
-        json_array_append_new(new_offsets, lwp_json_count(part.offsets[i]));
-        weight += field->weight;
-    }
-    return lwp_json_new("fields", fields, "offsets", offsets, "new_offsets", new_offsets, "bytes", lwp_json_count(part.bytes), "share",
+    for (size_t i = 0; i < part.count; i++)
+        weight += fields[part.fields[i]].weight;
+    return lwp_json_new("fields", LWP_JSON_LIST(i, part.count, lwp_json_text(fields[part.fields[i]].name)), "offsets",
+                        LWP_JSON_LIST(i, part.count, lwp_json_count(fields[part.fields[i]].offset)), "new_offsets",
+                        LWP_JSON_LIST(i, part.count, lwp_json_count(part.offsets[i])), "bytes", lwp_json_count(part.bytes), "share",
                         which >= 0 ? lwp_json_share(weight / all) : NULL, NULL);
 }
 
@@ -68,8 +66,8 @@ static json_t *json_affinity(const struct lwp_split *split)
     for (size_t i = 0; i < layout->field_count; i++)
         for (size_t j = i + 1; j < layout->field_count; j++)
             if (layout->fields[i].weight > 0 && layout->fields[j].weight > 0)
-                json_array_append_new(list, json_pair(layout->fields[i].name, layout->fields[j].name,
-                                                      split->affinity[i * layout->field_count + j]));
+                json_array_append_new(
+                    list, json_pair(layout->fields[i].name, layout->fields[j].name, split->affinity[i * layout->field_count + j]));
     return list;
 }
 
@@ -78,21 +76,19 @@ static json_t *json_split(struct lwp_json_tables *tables, const struct lwp_split
     const struct lwp_profile *profile = tables->profile;
     const struct lwp_layout *layout = split->layout;
     bool pointer = (layout->single || layout->linked) && !split->pooled;
-    json_t *objects = json_array(), *groups = json_array();
-    for (size_t k = 0; k < layout->object_count; k++)
-        json_array_append_new(objects, json_integer(profile->objects[layout->objects[k]].reported));
-    for (size_t g = 0; g < split->groups; g++)
-        json_array_append_new(groups, json_part(split, (int)g, profile->total.weight));
     json_t *json = lwp_json_new(
         "kind", json_string(split->kind == LWP_SPLIT_REORDER ? "reorder" : "split"), "caution", lwp_json_text(split->caution), "object",
-        json_integer(profile->objects[layout->objects[0]].reported), "objects", objects, "type",
+        json_integer(profile->objects[layout->objects[0]].reported), "objects",
+        LWP_JSON_LIST(k, layout->object_count, json_integer(profile->objects[layout->objects[k]].reported)), "type",
         lwp_json_text(layout->type ? layout->type->name : NULL), "element_bytes", lwp_json_count(layout->element_bytes),
         "element_probability", lwp_json_share(layout->probability), "single", json_boolean(layout->single), "link",
         split->kind == LWP_SPLIT_PARTS ? json_string(pointer ? "pointer" : "index") : NULL, "pointed_by", lwp_json_text(layout->pointed),
-        "groups", groups, "cold", json_part(split, -1, 1), "affinity", json_affinity(split), "confidence", json_string(split->confidence), NULL);
+        "groups", LWP_JSON_LIST(g, split->groups, json_part(split, (int)g, profile->total.weight)), "cold", json_part(split, -1, 1),
+        "affinity", json_affinity(split), "confidence", json_string(split->confidence), NULL);
     json_gain(tables, &split->gain, "cache lines per element visited", json);
-    json_object_set_new(json, "memory", lwp_json_new("before", lwp_json_count((uint64_t)split->gain.bytes_before), "after",
-                                                     lwp_json_count((uint64_t)split->gain.bytes_after), NULL));
+    json_object_set_new(json, "memory",
+                        lwp_json_new("before", lwp_json_count((uint64_t)split->gain.bytes_before), "after",
+                                     lwp_json_count((uint64_t)split->gain.bytes_after), NULL));
     json_object_set_new(json, "declaration", lwp_json_text(split->declaration));
     return json;
 }
@@ -100,10 +96,7 @@ static json_t *json_split(struct lwp_json_tables *tables, const struct lwp_split
 json_t *lwp_json_splits(struct lwp_json_tables *tables)
 {
     const struct lwp_splits *splits = &tables->answers->splits;
-    json_t *list = json_array();
-    for (size_t i = 0; i < splits->count; i++)
-        json_array_append_new(list, json_split(tables, &splits->splits[i]));
-    return list;
+    return LWP_JSON_LIST(i, splits->count, json_split(tables, &splits->splits[i]));
 }
 
 /* ---- arrays ---- */
@@ -122,20 +115,18 @@ static json_t *json_regroup(struct lwp_json_tables *tables, const struct lwp_reg
 {
     const struct lwp_profile *profile = tables->profile;
     const struct lwp_regroup_candidates *candidates = &tables->answers->regroups.candidates;
-    json_t *objects = json_array(), *names = json_array(), *affinity = json_array(), *rejected = json_array();
-    for (size_t i = 0; i < regroup->count; i++) {
-        const size_t member = regroup->members[i];
-        const struct lwp_regroup_array *array = &candidates->arrays[member];
-        json_array_append_new(objects, json_integer(profile->objects[array->object].reported));
-        json_array_append_new(names, lwp_json_text(array->name));
+    const size_t *members = regroup->members;
+    json_t *affinity = json_array();
+    for (size_t i = 0; i < regroup->count; i++)
         for (size_t k = i + 1; k < regroup->count; k++)
-            json_array_append_new(affinity, json_pair(array->name, candidates->arrays[regroup->members[k]].name,
-                                                      candidates->affinity[member * candidates->count + regroup->members[k]]));
-    }
-    for (size_t i = 0; i < regroup->rejected_count; i++)
-        json_array_append_new(rejected, json_rejected(profile, &regroup->rejected[i]));
-    json_t *json = lwp_json_new("objects", objects, "names", names, "element_bytes", lwp_json_count(regroup->bytes), "affinity", affinity,
-                                "rejected", rejected, "confidence", json_string(regroup->confidence), NULL);
+            json_array_append_new(affinity, json_pair(candidates->arrays[members[i]].name, candidates->arrays[members[k]].name,
+                                                      candidates->affinity[members[i] * candidates->count + members[k]]));
+    json_t *json = lwp_json_new(
+        "objects", LWP_JSON_LIST(i, regroup->count, json_integer(profile->objects[candidates->arrays[members[i]].object].reported)),
+        "names", LWP_JSON_LIST(i, regroup->count, lwp_json_text(candidates->arrays[members[i]].name)), "element_bytes",
+        lwp_json_count(regroup->bytes), "affinity", affinity, "rejected",
+        LWP_JSON_LIST(i, regroup->rejected_count, json_rejected(profile, &regroup->rejected[i])), "confidence",
+        json_string(regroup->confidence), NULL);
     json_gain(tables, &regroup->gain, "cache lines per index", json);
     json_object_set_new(json, "declaration", lwp_json_text(regroup->declaration));
     return json;
@@ -144,17 +135,11 @@ static json_t *json_regroup(struct lwp_json_tables *tables, const struct lwp_reg
 json_t *lwp_json_regroups(struct lwp_json_tables *tables)
 {
     const struct lwp_regroups *regroups = &tables->answers->regroups;
-    json_t *list = json_array();
-    for (size_t i = 0; i < regroups->count; i++)
-        json_array_append_new(list, json_regroup(tables, &regroups->regroups[i]));
-    return list;
+    return LWP_JSON_LIST(i, regroups->count, json_regroup(tables, &regroups->regroups[i]));
 }
 
 json_t *lwp_json_kept_apart(struct lwp_json_tables *tables)
 {
     const struct lwp_regroups *regroups = &tables->answers->regroups;
-    json_t *list = json_array();
-    for (size_t i = 0; i < regroups->apart_count; i++)
-        json_array_append_new(list, json_rejected(tables->profile, &regroups->apart[i]));
-    return list;
+    return LWP_JSON_LIST(i, regroups->apart_count, json_rejected(tables->profile, &regroups->apart[i]));
 }

@@ -10,12 +10,10 @@ static const double row_listed = 0.001; /* of all accesses' cycles */
 /* Counts by power of two: of 0, 1, 2-3, ... */
 static json_t *json_powers(const uint64_t *counts, unsigned count)
 {
-    json_t *list = json_array();
-    for (unsigned i = 0; i < count; i++)
-        if (counts[i])
-            json_array_append_new(list, json_pack("{s:I,s:I}", "up_to", (json_int_t)(i ? ((uint64_t)1 << i) - 1 : 0), "count",
-                                                  (json_int_t)counts[i]));
-    return list;
+    return LWP_JSON_LIST(i, count,
+                         !counts[i] ? NULL
+                                    : lwp_json_new("up_to", json_integer((json_int_t)(i ? ((uint64_t)1 << i) - 1 : 0)), "count",
+                                                   json_integer((json_int_t)counts[i]), NULL));
 }
 
 static json_t *json_positive(double value)
@@ -57,9 +55,9 @@ static json_t *json_row(struct lwp_json_tables *tables, const struct lwp_localit
                                 lwp_json_share(row->share), "accesses", json_integer((json_int_t)count->accesses), "stores",
                                 json_integer((json_int_t)count->stores), "reuse_distance", distance, "stride_lines", stride, NULL);
     json_object_update_new(json, json_found(&count->found, here));
-    json_object_update_new(json, lwp_json_new("streams", json_real_if(row->streams > 0, row->streams), "numa_hit_ratio", json_positive(row->numa),
-                                              "conflicts", lwp_json_share((double)count->conflicts / accesses), "restarted",
-                                              lwp_json_share((double)count->restarted / accesses), "elsewhere",
+    json_object_update_new(json, lwp_json_new("streams", json_real_if(row->streams > 0, row->streams), "numa_hit_ratio",
+                                              json_positive(row->numa), "conflicts", lwp_json_share((double)count->conflicts / accesses),
+                                              "restarted", lwp_json_share((double)count->restarted / accesses), "elsewhere",
                                               elsewhere->caches.levels ? json_found(&count->elsewhere, elsewhere) : json_null(), "seen",
                                               json_null(), "pages", json_null(), NULL));
     return json;
@@ -69,12 +67,13 @@ static json_t *json_row(struct lwp_json_tables *tables, const struct lwp_localit
 
 static json_t *json_sampled_row(struct lwp_json_tables *tables, const struct lwp_sampled_row *row)
 {
-    static const char *const unknown[] = {"accesses", "stores", "reuse_distance", "misses", "reuse_factor", "cycles_per_access",
-                                          "numa_hit_ratio", "conflicts", "restarted", "elsewhere"};
+    static const char *const unknown[] = {"accesses",          "stores",         "reuse_distance", "misses",    "reuse_factor",
+                                          "cycles_per_access", "numa_hit_ratio", "conflicts",      "restarted", "elsewhere"};
     double line = (double)tables->profile->machine.line_bytes;
     bool known = row->stride_share > 0 && line > 0;
-    json_t *stride = lwp_json_new("dominant", json_real_if(known, (double)row->stride / line), "share",
-                                  known ? lwp_json_share(row->stride_share) : json_null(), "outer", json_null(), "buckets", json_null(), NULL);
+    json_t *stride =
+        lwp_json_new("dominant", json_real_if(known, (double)row->stride / line), "share",
+                     known ? lwp_json_share(row->stride_share) : json_null(), "outer", json_null(), "buckets", json_null(), NULL);
     json_t *json = lwp_json_new("object", lwp_json_object(tables, row->object), "loop", lwp_json_loop(tables, row->region), "share",
                                 lwp_json_share(row->share), "seen", json_integer((json_int_t)row->seen), "stride_lines", stride, "streams",
                                 row->streams ? json_integer(row->streams) : json_null(), "pages", lwp_json_known(row->pages), NULL);
@@ -89,10 +88,7 @@ static json_t *json_sampled(struct lwp_json_tables *tables)
     lwp_locality_sampled_find(tables->profile, &found);
     if (!found.count)
         return json_null();
-    json_t *list = json_array();
-    for (size_t i = 0; i < found.count; i++)
-        json_array_append_new(list, json_sampled_row(tables, &found.rows[i]));
-    return list;
+    return LWP_JSON_LIST(i, found.count, json_sampled_row(tables, &found.rows[i]));
 }
 
 json_t *lwp_json_locality(struct lwp_json_tables *tables)

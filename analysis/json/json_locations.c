@@ -55,13 +55,13 @@ static json_t *json_loop(struct lwp_json_tables *tables, uint32_t index, int dep
     json_t *parent = json_loop(tables, region->parent, depth + 1);
     uint32_t id = (uint32_t)json_array_size(tables->loops);
     *lwp_map_at(tables->region_ids, index) = id;
-    json_array_append_new(
-        tables->loops,
-        lwp_json_new("kind", json_string(region->is_function ? "function" : "loop"), "address", json_integer((json_int_t)(region->address & INT64_MAX)),
-                     "function", lwp_json_text(region->function), "file", lwp_json_text(region->file), "first_line",
-                     lwp_json_known(region->first_line), "last_line", lwp_json_known(region->last_line), "parent", parent, "module",
-                     lwp_json_id(region->module), "share", lwp_json_share(lwp_share_of(&region->weight, &profile->total).value), "samples",
-                     lwp_json_count(region->weight.samples), NULL));
+    json_array_append_new(tables->loops,
+                          lwp_json_new("kind", json_string(region->is_function ? "function" : "loop"), "address",
+                                       json_integer((json_int_t)(region->address & INT64_MAX)), "function", lwp_json_text(region->function),
+                                       "file", lwp_json_text(region->file), "first_line", lwp_json_known(region->first_line), "last_line",
+                                       lwp_json_known(region->last_line), "parent", parent, "module", lwp_json_id(region->module), "share",
+                                       lwp_json_share(lwp_share_of(&region->weight, &profile->total).value), "samples",
+                                       lwp_json_count(region->weight.samples), NULL));
     return json_integer(id);
 }
 
@@ -84,8 +84,7 @@ static int json_region_compare(const void *a, const void *b)
 void lwp_json_hot_loops(struct lwp_json_tables *tables)
 {
     struct lwp_profile *profile = tables->profile;
-    const struct lwp_region **order =
-        lwp_arena_alloc(profile->arena, profile->region_count + 1, sizeof(const struct lwp_region *));
+    const struct lwp_region **order = lwp_arena_alloc(profile->arena, profile->region_count + 1, sizeof(const struct lwp_region *));
     size_t count = 0;
     for (size_t i = 0; i < profile->region_count; i++)
         if (profile->regions[i].same_as == i && profile->regions[i].weight.samples)

@@ -14,19 +14,17 @@
 enum { OBJECTS_LISTED = 300 };
 
 /* Accesses that lie in the bytes given of an element, judged by the offsets sampled. */
-static double json_accesses_in(const struct lwp_profile *profile, const struct lwp_layout *layout, uint64_t offset,
-                               uint64_t bytes)
+static double json_accesses_in(const struct lwp_profile *profile, const struct lwp_layout *layout, uint64_t offset, uint64_t bytes)
 {
-    uint64_t offsets[LWP_RESERVOIR], place;
+    uint64_t offsets[LWP_RESERVOIR], within;
     double accesses = 0;
     for (size_t k = 0; k < layout->object_count; k++)
-        for (uint32_t i = profile->object_streams[layout->objects[k]]; i != LWP_NONE;
-             i = profile->streams[i].next_of_object) {
+        for (uint32_t i = profile->object_streams[layout->objects[k]]; i != LWP_NONE; i = profile->streams[i].next_of_object) {
             const struct lwp_stream *stream = &profile->streams[i];
             size_t count = lwp_streams_offsets(stream, offsets, LWP_RESERVOIR), inside = 0;
             for (size_t o = 0; o < count; o++)
-                inside += lwp_element_place(&profile->objects[layout->objects[k]], offsets[o], &place) &&
-                          place < offset + bytes && place + (stream->bytes ? stream->bytes : 1) > offset;
+                inside += lwp_element_place(&profile->objects[layout->objects[k]], offsets[o], &within) && within < offset + bytes &&
+                          within + (stream->bytes ? stream->bytes : 1) > offset;
             if (count)
                 accesses += (double)stream->accesses * (double)inside / (double)count;
         }
@@ -34,8 +32,7 @@ static double json_accesses_in(const struct lwp_profile *profile, const struct l
 }
 
 /* The members of a member that is a struct, as far as they were seen used; NULL: none. */
-static json_t *json_parts(const struct lwp_profile *profile, const struct lwp_layout *layout,
-                          const struct lwp_layout_field *field)
+static json_t *json_parts(const struct lwp_profile *profile, const struct lwp_layout *layout, const struct lwp_layout_field *field)
 {
     json_t *parts = json_array();
     for (uint32_t i = 0; layout->type && layout->type->parts && i < layout->type->field_count; i++) {
@@ -47,8 +44,9 @@ static json_t *json_parts(const struct lwp_profile *profile, const struct lwp_la
             const struct lwp_field *part = &all->items[p];
             double accesses = json_accesses_in(profile, layout, part->offset, part->bytes);
             if (accesses >= 0.5)
-                json_array_append_new(parts, lwp_json_new("offset", lwp_json_count(part->offset), "bytes", lwp_json_count(part->bytes), "name",
-                                                          lwp_json_text(part->name), "samples", lwp_json_count((uint64_t)(accesses + 0.5)), NULL));
+                json_array_append_new(parts,
+                                      lwp_json_new("offset", lwp_json_count(part->offset), "bytes", lwp_json_count(part->bytes), "name",
+                                                   lwp_json_text(part->name), "samples", lwp_json_count((uint64_t)(accesses + 0.5)), NULL));
         }
     }
     if (json_array_size(parts))
@@ -57,17 +55,12 @@ static json_t *json_parts(const struct lwp_profile *profile, const struct lwp_la
     return NULL;
 }
 
-static json_t *json_fields(const struct lwp_profile *profile, const struct lwp_layout *layout)
+static json_t *json_field(const struct lwp_profile *profile, const struct lwp_layout *layout, const struct lwp_layout_field *field)
 {
-    json_t *fields = json_array();
-    for (size_t f = 0; f < layout->field_count; f++) {
-        const struct lwp_layout_field *field = &layout->fields[f];
-        json_array_append_new(fields, lwp_json_new("offset", lwp_json_count(field->offset), "bytes", lwp_json_count(field->bytes), "name",
-                                                   lwp_json_text(field->name), "share", lwp_json_share(field->observed / profile->total.weight),
-                                                   "loop_share", lwp_json_share(field->weight / profile->total.weight), "samples",
-                                                   lwp_json_count(field->accesses), "parts", json_parts(profile, layout, field), NULL));
-    }
-    return fields;
+    return lwp_json_new("offset", lwp_json_count(field->offset), "bytes", lwp_json_count(field->bytes), "name", lwp_json_text(field->name),
+                        "share", lwp_json_share(field->observed / profile->total.weight), "loop_share",
+                        lwp_json_share(field->weight / profile->total.weight), "samples", lwp_json_count(field->accesses), "parts",
+                        json_parts(profile, layout, field), NULL);
 }
 
 /* A loop's part in an object. */
@@ -85,12 +78,8 @@ static json_t *json_object_loops(struct lwp_json_tables *tables, const struct lw
         const struct lwp_layout_loop *loop = &layout->loops[i];
         if (loop->region == LWP_NONE)
             continue;
-        json_t *offsets = json_array(), *names = json_array();
-        for (size_t f = 0; f < layout->field_count; f++)
-            if (loop->uses[f]) {
-                json_array_append_new(offsets, lwp_json_count(layout->fields[f].offset));
-                json_array_append_new(names, lwp_json_text(layout->fields[f].name));
-            }
+        json_t *offsets = LWP_JSON_LIST(f, layout->field_count, loop->uses[f] ? lwp_json_count(layout->fields[f].offset) : NULL);
+        json_t *names = LWP_JSON_LIST(f, layout->field_count, loop->uses[f] ? lwp_json_text(layout->fields[f].name) : NULL);
         json_array_append_new(loops, json_use(tables, loop->region, loop->weight.weight, loop->stride, offsets, names, loop->accesses));
     }
     return loops;
@@ -128,7 +117,8 @@ static json_t *json_plain_loops(struct lwp_json_tables *tables, uint32_t index)
     }
     json_t *loops = json_array();
     for (size_t i = 0; i < count; i++)
-        json_array_append_new(loops, json_use(tables, rows[i].region, rows[i].weight, rows[i].stride, json_array(), json_array(), rows[i].accesses));
+        json_array_append_new(
+            loops, json_use(tables, rows[i].region, rows[i].weight, rows[i].stride, json_array(), json_array(), rows[i].accesses));
     return loops;
 }
 
@@ -158,19 +148,19 @@ static json_t *json_one_object(struct lwp_json_tables *tables, uint32_t index)
     const struct lwp_layout *layout = tables->answers->splits.of_object[index];
     const struct lwp_share share = lwp_share_of(&object->weight, &profile->total);
     json_t *context = lwp_json_context(tables, object->context), *common = lwp_json_context(tables, object->common);
-    return lwp_json_new(
-        "kind", json_string(kinds[object->kind]), "name", lwp_json_text(lwp_objects_name(profile, index)), "type",
-        lwp_json_text(object->type ? object->type->name : NULL), "declared", json_declared(object), "bytes", lwp_json_known(object->bytes),
-        "element_bytes", lwp_json_known(object->element_bytes), "element_probability",
-        object->element_bytes ? lwp_json_share(object->element_probability) : json_null(), "element_start",
-        lwp_json_count(object->element_start), "elements", lwp_json_known(lwp_element_count(object)), "allocations",
-        lwp_json_known(object->allocations), "context", context, "common_context", common, "site", json_site(profile, object), "module",
-        lwp_json_id(object->module), "share", lwp_json_share(share.value), "share_ci", lwp_json_interval(&share), "stall_share",
-        lwp_json_share(lwp_share_of(&object->weight, &profile->stalled).value), "time_share",
-        lwp_json_share(fmin(1, object->time_weight / fmax(1, profile->total.weight))), "samples", lwp_json_count(object->weight.samples),
-        "accesses", lwp_json_count(object->accesses), "loads", lwp_json_count(object->loads), "stores", lwp_json_count(object->stores),
-        "single", json_boolean(object->single), "fields", layout ? json_fields(profile, layout) : json_array(), "loops",
-        layout ? json_object_loops(tables, layout) : json_plain_loops(tables, index), NULL);
+    return lwp_json_new("kind", json_string(kinds[object->kind]), "name", lwp_json_text(lwp_objects_name(profile, index)), "type",
+                        lwp_json_text(object->type ? object->type->name : NULL), "declared", json_declared(object), "bytes",
+                        lwp_json_known(object->bytes), "element_bytes", lwp_json_known(object->element_bytes), "element_probability",
+                        object->element_bytes ? lwp_json_share(object->element_probability) : json_null(), "element_start",
+                        lwp_json_count(object->element_start), "elements", lwp_json_known(lwp_element_count(object)), "allocations",
+                        lwp_json_known(object->allocations), "context", context, "common_context", common, "site",
+                        json_site(profile, object), "module", lwp_json_id(object->module), "share", lwp_json_share(share.value), "share_ci",
+                        lwp_json_interval(&share), "stall_share", lwp_json_share(lwp_share_of(&object->weight, &profile->stalled).value),
+                        "time_share", lwp_json_share(fmin(1, object->time_weight / fmax(1, profile->total.weight))), "samples",
+                        lwp_json_count(object->weight.samples), "accesses", lwp_json_count(object->accesses), "loads",
+                        lwp_json_count(object->loads), "stores", lwp_json_count(object->stores), "single", json_boolean(object->single),
+                        "fields", LWP_JSON_LIST(f, layout ? layout->field_count : 0, json_field(profile, layout, &layout->fields[f])),
+                        "loops", layout ? json_object_loops(tables, layout) : json_plain_loops(tables, index), NULL);
 }
 
 struct json_heat {
@@ -204,8 +194,7 @@ static struct json_heat json_last_listed(const struct lwp_profile *profile)
     bool full = false;
     for (size_t i = 0; i < profile->object_count; i++) {
         const struct json_heat heat = json_heat(profile, i);
-        if (!profile->objects[i].accessed ||
-            (full && json_heat_compare(&heat, &hottest[OBJECTS_LISTED - 1]) > 0))
+        if (!profile->objects[i].accessed || (full && json_heat_compare(&heat, &hottest[OBJECTS_LISTED - 1]) > 0))
             continue;
         hottest[count++] = heat;
         if (count < 2 * OBJECTS_LISTED)

@@ -12,11 +12,11 @@ static json_t *json_total(const struct lwp_redundancy_total *total, const char *
 {
     if (!total->measured)
         return json_null();
-    return lwp_json_new("exact", json_boolean(exact), "share", lwp_json_share(total->share.value), "share_ci", lwp_json_interval(&total->share),
-                        "wasted", json_real(round(total->wasted)), "total", json_real(round(total->total)), "unit", json_string(unit),
-                        "approximate", lwp_json_share(total->wasted > 0 ? total->close / total->wasted : 0), "candidates",
-                        lwp_json_count(total->candidates), "decided", lwp_json_count(total->decided), "undecided",
-                        lwp_json_share(total->undecided), NULL);
+    return lwp_json_new(
+        "exact", json_boolean(exact), "share", lwp_json_share(total->share.value), "share_ci", lwp_json_interval(&total->share), "wasted",
+        json_real(round(total->wasted)), "total", json_real(round(total->total)), "unit", json_string(unit), "approximate",
+        lwp_json_share(total->wasted > 0 ? total->close / total->wasted : 0), "candidates", lwp_json_count(total->candidates), "decided",
+        lwp_json_count(total->decided), "undecided", lwp_json_share(total->undecided), NULL);
 }
 
 /* RedSpy's R of registers and loads, precise and approximate, and the instructions that write such values (thesis, 3.4.1). */
@@ -27,11 +27,10 @@ static json_t *json_register_classes(const struct lwp_watchpoints *watched)
         const struct lwp_watchpoint_registers *of = &watched->registers[i / 2][i % 2];
         double bytes = (double)of->bytes, all = (double)of->of_instructions;
         if (of->bytes)
-            json_array_append_new(
-                classes, json_pack("{s:b,s:b,s:I,s:I,s:I,s:o,s:o}", "loaded", i / 2, "floating_point", i % 2, "bytes",
-                                   (json_int_t)of->bytes, "same", (json_int_t)of->same, "close", (json_int_t)of->close, "share",
-                                   lwp_json_share((double)(of->same + of->close) / bytes), "instructions",
-                                   lwp_json_share(all > 0 ? (double)of->instructions / all : 0)));
+            json_array_append_new(classes, json_pack("{s:b,s:b,s:I,s:I,s:I,s:o,s:o}", "loaded", i / 2, "floating_point", i % 2, "bytes",
+                                                     (json_int_t)of->bytes, "same", (json_int_t)of->same, "close", (json_int_t)of->close,
+                                                     "share", lwp_json_share((double)(of->same + of->close) / bytes), "instructions",
+                                                     lwp_json_share(all > 0 ? (double)of->instructions / all : 0)));
     }
     return classes;
 }
@@ -53,31 +52,26 @@ json_t *lwp_json_redundancy_totals(struct lwp_json_tables *tables)
     return totals;
 }
 
-/* The call paths that are counted in beside the pair's own. */
-static json_t *json_others(struct lwp_json_tables *tables, const struct lwp_redundancy *item)
+/* A call path that is counted in beside the pair's own. */
+static json_t *json_path(struct lwp_json_tables *tables, const struct lwp_redundancy_path *path)
 {
-    json_t *others = json_array();
-    for (size_t i = 0; i < item->other_count; i++) {
-        const struct lwp_redundancy_path *path = &item->others[i];
-        json_array_append_new(others, lwp_json_new("first", lwp_json_context(tables, path->pair->first), "second",
-                                                   lwp_json_context(tables, path->pair->second), "object",
-                                                   lwp_json_object(tables, path->pair->object), "share", lwp_json_share(path->share), "samples",
-                                                   lwp_json_count(path->samples), NULL));
-    }
-    return others;
+    return lwp_json_new("first", lwp_json_context(tables, path->pair->first), "second", lwp_json_context(tables, path->pair->second),
+                        "object", lwp_json_object(tables, path->pair->object), "share", lwp_json_share(path->share), "samples",
+                        lwp_json_count(path->samples), NULL);
 }
 
 static json_t *json_redundancy(struct lwp_json_tables *tables, const struct lwp_redundancy *item)
 {
     const struct lwp_watchpoint_pair *pair = item->pair;
-    return lwp_json_new(
-        "kind", json_string(lwp_redundancy_rows[item->kind].key), "approximate", lwp_json_share(item->close), "share",
-        lwp_json_share(item->share.value), "share_ci", lwp_json_interval(&item->share), "amount", json_real(round(item->amount)), "samples",
-        lwp_json_count(item->samples), "first", lwp_json_context(tables, pair->first), "second", lwp_json_context(tables, pair->second),
-        "others", json_others(tables, item), "object", lwp_json_object(tables, pair->object), "bytes", lwp_json_known(pair->bytes), "places",
-        lwp_json_new("again", lwp_json_count(item->again), "moved", lwp_json_count(item->moved), NULL), "cause", json_string(item->cause),
-        "meaning", json_string(item->meaning), "remedy", json_string(item->remedy), "own_share",
-        item->kind == LWP_WATCHPOINT_SPATIAL ? lwp_json_share(item->own) : NULL, NULL);
+    return lwp_json_new("kind", json_string(lwp_redundancy_rows[item->kind].key), "approximate", lwp_json_share(item->close), "share",
+                        lwp_json_share(item->share.value), "share_ci", lwp_json_interval(&item->share), "amount",
+                        json_real(round(item->amount)), "samples", lwp_json_count(item->samples), "first",
+                        lwp_json_context(tables, pair->first), "second", lwp_json_context(tables, pair->second), "others",
+                        LWP_JSON_LIST(i, item->other_count, json_path(tables, &item->others[i])), "object",
+                        lwp_json_object(tables, pair->object), "bytes", lwp_json_known(pair->bytes), "places",
+                        lwp_json_new("again", lwp_json_count(item->again), "moved", lwp_json_count(item->moved), NULL), "cause",
+                        json_string(item->cause), "meaning", json_string(item->meaning), "remedy", json_string(item->remedy), "own_share",
+                        item->kind == LWP_WATCHPOINT_SPATIAL ? lwp_json_share(item->own) : NULL, NULL);
 }
 
 json_t *lwp_json_redundancies(struct lwp_json_tables *tables)
@@ -85,8 +79,5 @@ json_t *lwp_json_redundancies(struct lwp_json_tables *tables)
     const struct lwp_redundancies *found = &tables->answers->redundancies;
     if (!tables->profile->watched.origin_count)
         return json_null();
-    json_t *list = json_array();
-    for (size_t i = 0; i < found->count; i++)
-        json_array_append_new(list, json_redundancy(tables, &found->items[i]));
-    return list;
+    return LWP_JSON_LIST(i, found->count, json_redundancy(tables, &found->items[i]));
 }

@@ -39,13 +39,12 @@ static json_t *json_machine(const struct lwp_profile *profile)
 
 static json_t *json_processes(const struct lwp_profile *profile)
 {
-    json_t *processes = json_array();
-    for (size_t i = 0; i < profile->process_count && i < PROCESSES_LISTED; i++)
-        json_array_append_new(
-            processes, json_pack("{s:I,s:o,s:i,s:o}", "pid", (json_int_t)profile->processes[i].pid, "command",
-                                 lwp_json_text(profile->processes[i].command), "threads", (int)profile->processes[i].threads, "rank",
-                                 profile->processes[i].rank < 0 ? json_null() : json_integer(profile->processes[i].rank)));
-    return processes;
+    const struct lwp_process_summary *processes = profile->processes;
+    size_t count = profile->process_count < PROCESSES_LISTED ? profile->process_count : PROCESSES_LISTED;
+    return LWP_JSON_LIST(i, count,
+                         lwp_json_new("pid", json_integer((json_int_t)processes[i].pid), "command", lwp_json_text(processes[i].command),
+                                      "threads", json_integer((json_int_t)processes[i].threads), "rank",
+                                      processes[i].rank < 0 ? json_null() : json_integer(processes[i].rank), NULL));
 }
 
 json_t *lwp_json_run(struct lwp_json_tables *tables)
@@ -55,22 +54,19 @@ json_t *lwp_json_run(struct lwp_json_tables *tables)
     const struct lwp_unit_row *unit = lwp_unit_row(profile->weight_unit);
     const json_t *run = profile->run, *command = json_object_get(run, "command"), *status = json_object_get(run, "exit");
     double cpu = (double)(profile->user_ns + profile->system_ns);
-    json_t *notes = json_array();
-    for (size_t i = 0; i < profile->note_count; i++)
-        json_array_append_new(notes, lwp_json_text(profile->notes[i]));
-    return lwp_json_new(
-        "command", json_is_array(command) ? json_copied(run, "command") : json_array(), "cwd", json_copied(run, "cwd"), "host",
-        json_copied(run, "host"), "started", json_copied(run, "started"), "wall_s", json_copied(run, "wall_s"), "cpu_s",
-        cpu > 0 ? lwp_json_share(cpu / 1e9) : json_copied(run, "cpu_s"), "exit",
-        json_is_object(status) ? json_copied(run, "exit") : json_pack("{s:n,s:n}", "code", "signal"), "engine", lwp_json_text(engine->name),
-        "event", json_copied(run, "event"), "options", json_copied(run, "options"), "weight_unit", lwp_json_text(unit->name), "weight",
-        json_real(profile->total.weight), "stall_share",
-        unit->whole_run ? lwp_json_share(lwp_share_of(&profile->stalled, &profile->total).value) : json_null(), "samples",
-        lwp_json_count(profile->samples), "samples_with_address", lwp_json_count(profile->samples_with_address), "samples_lost",
-        lwp_json_count(profile->samples_lost), "overhead_percent",
-        cpu > 0 && !engine->exact ? json_real(round(1e4 * (double)profile->own_ns / cpu) / 100) : json_null(), "machine",
-        json_machine(profile), "processes", json_processes(profile), "runs",
-        json_array_size(profile->runs) > 1 ? json_incref(profile->runs) : NULL, "notes", notes, NULL);
+    return lwp_json_new("command", json_is_array(command) ? json_copied(run, "command") : json_array(), "cwd", json_copied(run, "cwd"),
+                        "host", json_copied(run, "host"), "started", json_copied(run, "started"), "wall_s", json_copied(run, "wall_s"),
+                        "cpu_s", cpu > 0 ? lwp_json_share(cpu / 1e9) : json_copied(run, "cpu_s"), "exit",
+                        json_is_object(status) ? json_copied(run, "exit") : json_pack("{s:n,s:n}", "code", "signal"), "engine",
+                        lwp_json_text(engine->name), "event", json_copied(run, "event"), "options", json_copied(run, "options"),
+                        "weight_unit", lwp_json_text(unit->name), "weight", json_real(profile->total.weight), "stall_share",
+                        unit->whole_run ? lwp_json_share(lwp_share_of(&profile->stalled, &profile->total).value) : json_null(), "samples",
+                        lwp_json_count(profile->samples), "samples_with_address", lwp_json_count(profile->samples_with_address),
+                        "samples_lost", lwp_json_count(profile->samples_lost), "overhead_percent",
+                        cpu > 0 && !engine->exact ? json_real(round(1e4 * (double)profile->own_ns / cpu) / 100) : json_null(), "machine",
+                        json_machine(profile), "processes", json_processes(profile), "runs",
+                        json_array_size(profile->runs) > 1 ? json_incref(profile->runs) : NULL, "notes",
+                        LWP_JSON_LIST(i, profile->note_count, lwp_json_text(profile->notes[i])), NULL);
 }
 
 /* How much of the weight on heap and static data has a type, and a field; null when there is no such weight. */
@@ -83,15 +79,15 @@ json_t *lwp_json_types(struct lwp_json_tables *tables)
                         lwp_json_share(typed.type / typed.weight), "share_with_field", lwp_json_share(typed.field / typed.weight), NULL);
 }
 
-json_t *lwp_json_modules(struct lwp_json_tables *tables)
+static json_t *json_module(const struct lwp_module *module)
 {
     static const char *const debug[] = {"none", "symbols", "full", "replaced"};
-    json_t *modules = json_array();
-    uint32_t count = lwp_code_module_count(tables->profile->code);
-    for (uint32_t i = 0; i < count; i++) {
-        const struct lwp_module *module = lwp_code_module_info(tables->profile->code, i);
-        json_array_append_new(modules, json_pack("{s:o,s:o,s:s}", "path", lwp_json_text(module->path), "build_id",
-                                                 lwp_json_text(module->build_id), "debug_info", debug[module->debug_info]));
-    }
-    return modules;
+    return lwp_json_new("path", lwp_json_text(module->path), "build_id", lwp_json_text(module->build_id), "debug_info",
+                        json_string(debug[module->debug_info]), NULL);
+}
+
+json_t *lwp_json_modules(struct lwp_json_tables *tables)
+{
+    struct lwp_code *code = tables->profile->code;
+    return LWP_JSON_LIST(i, lwp_code_module_count(code), json_module(lwp_code_module_info(code, (uint32_t)i)));
 }

@@ -22,6 +22,15 @@ json_t *lwp_json_id(uint32_t id);       /* LWP_NONE: null */
 /* An object of pairs "key", new reference; NULL ends the list. Pairs whose value is NULL are left out. */
 json_t *lwp_json_new(const char *key, ...) __attribute__((sentinel));
 
+/* An array of `count` items, each an expression of `index`; a NULL one is left out. */
+#define LWP_JSON_LIST(index, count, item)                                                                                                  \
+    ({                                                                                                                                     \
+        json_t *list_##index = json_array();                                                                                               \
+        for (size_t index = 0, count_##index = (count); index < count_##index; index++)                                                    \
+            json_array_append_new(list_##index, (item));                                                                                   \
+        list_##index;                                                                                                                      \
+    })
+
 /* Values at a key, owned by the object. They never fail: the wrong type counts as missing. */
 const char *lwp_json_string(const json_t *object, const char *key);
 const char *lwp_json_string_or(const json_t *object, const char *key, const char *otherwise);

@@ -43,7 +43,9 @@ static int report_print(const char *dir, const struct lwp_options *options, cons
     struct lwp_review *review = lwp_review_open(dir, options, &root, err);
     int status = review ? LWP_OK : err->status;
     if (review && strcmp(format, "json") == 0)
-        status = json_dumpf(root, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9)) ? lwp_error_set(err, LWP_ERR_SYSTEM, "cannot write the report") : LWP_OK;
+        status = json_dumpf(root, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9))
+                     ? lwp_error_set(err, LWP_ERR_SYSTEM, "cannot write the report")
+                     : LWP_OK;
     else if (review && strcmp(format, "text") == 0)
         lwp_report_print(stdout, review, dir, lwp_options_flag(options, "brief"), lwp_terminal_colour());
     else if (review)

@@ -16,10 +16,11 @@ static void junit_attribute(FILE *out, const char *name, const char *value)
 static void junit_item(FILE *out, const struct lwp_review *review, const struct lwp_review_item *item)
 {
     lwp_markup_text(out, lwp_arena_printf(review->arena, "%s\nexpected: %s\n", item->title, lwp_review_gain(review, item)));
-    if (item->place_count)
-        lwp_markup_text(out, lwp_arena_printf(review->arena, "where: %s\n", lwp_review_lines(review, &item->places[0])));
+    if (item->location_count)
+        lwp_markup_text(out, lwp_arena_printf(review->arena, "where: %s\n", lwp_review_lines(review, &item->locations[0])));
     for (size_t i = 0; i < item->fact_count; i++)
-        lwp_markup_text(out, lwp_arena_printf(review->arena, "%s%s%s\n", item->facts[i].label, *item->facts[i].label ? ": " : "  ", item->facts[i].text));
+        lwp_markup_text(out, lwp_arena_printf(review->arena, "%s%s%s\n", item->facts[i].label, *item->facts[i].label ? ": " : "  ",
+                                              item->facts[i].text));
     lwp_markup_text(out, lwp_arena_printf(review->arena, "%s\n%s", item->next_step, item->declaration ? item->declaration : ""));
 }
 
@@ -32,10 +33,10 @@ static void junit_case(FILE *out, const char *rule, const char *name, const stru
     if (item && item->ordinal > 1) /* names must differ */
         fprintf(out, " (%u)", item->ordinal);
     putc('"', out);
-    if (item && item->place_count) {
-        junit_attribute(out, "file", item->places[0].file);
-        if (item->places[0].first)
-            fprintf(out, " line=\"%u\"", item->places[0].first);
+    if (item && item->location_count) {
+        junit_attribute(out, "file", item->locations[0].file);
+        if (item->locations[0].first)
+            fprintf(out, " line=\"%u\"", item->locations[0].first);
     }
     fputs(" time=\"0\">", out);
 }
@@ -68,10 +69,13 @@ static size_t junit_skipped(const struct lwp_judgement *judgement)
 
 int lwp_junit_write(FILE *out, const struct lwp_review *review, const struct lwp_judgement *judgement, struct lwp_error *err)
 {
-    size_t tests = judgement ? judgement->count : review->count, failures = judgement ? judgement->failed : 0, skipped = junit_skipped(judgement);
+    size_t tests = judgement ? judgement->count : review->count, failures = judgement ? judgement->failed : 0,
+           skipped = junit_skipped(judgement);
     fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n", out);
-    fprintf(out, "<testsuites name=\"lwp\" tests=\"%zu\" failures=\"%zu\" errors=\"0\" skipped=\"%zu\" time=\"0\">\n", tests, failures, skipped);
-    fprintf(out, "  <testsuite name=\"lwp\" tests=\"%zu\" failures=\"%zu\" errors=\"0\" skipped=\"%zu\" time=\"0\">\n", tests, failures, skipped);
+    fprintf(out, "<testsuites name=\"lwp\" tests=\"%zu\" failures=\"%zu\" errors=\"0\" skipped=\"%zu\" time=\"0\">\n", tests, failures,
+            skipped);
+    fprintf(out, "  <testsuite name=\"lwp\" tests=\"%zu\" failures=\"%zu\" errors=\"0\" skipped=\"%zu\" time=\"0\">\n", tests, failures,
+            skipped);
     for (size_t i = 0; judgement && i < judgement->count; i++)
         junit_judged(out, review, &judgement->lines[i]);
     for (size_t i = 0; !judgement && i < review->count; i++) {

@@ -32,10 +32,10 @@ static void markdown_fence(FILE *out, const char *code)
 }
 
 /* "src/neuron.c:5", or where else to look. */
-static void markdown_place(const struct markdown *page, const struct lwp_review_item *item)
+static void markdown_location(const struct markdown *page, const struct lwp_review_item *item)
 {
-    if (item && item->place_count)
-        lwp_markdown_code(page->out, lwp_review_lines(page->review, &item->places[0]));
+    if (item && item->location_count)
+        lwp_markdown_code(page->out, lwp_review_lines(page->review, &item->locations[0]));
 }
 
 /* ---- a section ---- */
@@ -52,7 +52,7 @@ static void markdown_facts(const struct markdown *page, const struct lwp_review_
         fprintf(page->out, "\n| share | loop | %s |\n|--:|---|---|\n", item->row_heading);
     for (size_t i = 0; i < item->row_count; i++) {
         fprintf(page->out, "| %.1f %% | ", 100 * item->rows[i].share);
-        lwp_markdown_code(page->out, item->rows[i].place);
+        lwp_markdown_code(page->out, item->rows[i].location);
         fputs(" | ", page->out);
         lwp_markdown_code(page->out, item->rows[i].text);
         fputs(" |\n", page->out);
@@ -65,10 +65,11 @@ static void markdown_section(const struct markdown *page, size_t number, const s
     fprintf(out, "\n### %zu. ", number);
     lwp_markdown_text(out, item->title);
     fprintf(out, "\n\nExpected: **%s**%s%s, severity %s%s%s.", lwp_review_gain(page->review, item), item->low > 0 ? " for " : "",
-            item->low > 0 ? page->review->gain_of : "", item->severity, item->confidence ? ", confidence " : "", item->confidence ? item->confidence : "");
-    if (item->place_count) {
+            item->low > 0 ? page->review->gain_of : "", item->severity, item->confidence ? ", confidence " : "",
+            item->confidence ? item->confidence : "");
+    if (item->location_count) {
         fprintf(out, " Look at ");
-        markdown_place(page, item);
+        markdown_location(page, item);
         putc('.', out);
     }
     fputs("\n\n", out);
@@ -90,7 +91,7 @@ static void markdown_row(const struct markdown *page, size_t number, const struc
     fprintf(page->out, "| %zu | %s | ", number, lwp_review_gain(page->review, item));
     lwp_markdown_text(page->out, item->title);
     fputs(" | ", page->out);
-    markdown_place(page, item);
+    markdown_location(page, item);
     fputs(" |\n", page->out);
 }
 
@@ -106,7 +107,7 @@ static void markdown_judged(const struct markdown *page, const struct lwp_judged
     fputs(" | ", page->out);
     lwp_markdown_text(page->out, line->why);
     fputs(" | ", page->out);
-    markdown_place(page, line->item);
+    markdown_location(page, line->item);
     fputs(" |\n", page->out);
 }
 
@@ -150,8 +151,7 @@ static void markdown_foot(const struct markdown *page)
     if (!json_array_size(json_object_get(run, "notes")))
         return;
     fputs("\n<details><summary>Notes</summary>\n\n", page->out);
-    json_array_foreach(json_object_get(run, "notes"), i, note)
-    {
+    json_array_foreach(json_object_get(run, "notes"), i, note) {
         enum { NOTES_SHOWN = 20 };
         if (i == NOTES_SHOWN)
             break;
@@ -218,7 +218,8 @@ static bool markdown_put(FILE *out, size_t *room, const char *piece)
     return true;
 }
 
-int lwp_markdown_write(FILE *out, const struct lwp_review *review, const struct lwp_judgement *judgement, size_t limit, struct lwp_error *err)
+int lwp_markdown_write(FILE *out, const struct lwp_review *review, const struct lwp_judgement *judgement, size_t limit,
+                       struct lwp_error *err)
 {
     enum { LEFT_OUT = 200 }; /* bytes that say so */
     struct markdown page = {.review = review, .judgement = judgement};

@@ -87,8 +87,7 @@ static void redact_gather_run(struct redact *redact, const json_t *run)
     const char *host = lwp_json_string(run, "host");
     size_t i;
     json_t *word;
-    json_array_foreach(json_object_get(run, "command"), i, word)
-    {
+    json_array_foreach(json_object_get(run, "command"), i, word) {
         const char *argument = json_string_value(word);
         if (i && argument && strlen(argument) >= ARGUMENT_LEAST && !redact_is_plain(argument))
             redact_add(redact, argument, "[argument]", false);
@@ -170,11 +169,11 @@ static void redact_command(struct redact *redact, json_t *run)
     if (program && json_is_array(command)) {
         json_t *kept = json_pack("[s]", lwp_path_last(program));
         if (arguments > 1)
-            json_array_append_new(kept, json_string(lwp_arena_printf(redact->arena, "[%zu argument%s]", arguments - 1, arguments == 2 ? "" : "s")));
+            json_array_append_new(
+                kept, json_string(lwp_arena_printf(redact->arena, "[%zu argument%s]", arguments - 1, arguments == 2 ? "" : "s")));
         json_object_set_new(run, "command", kept);
     }
-    json_array_foreach(json_object_get(run, "processes"), i, process)
-    {
+    json_array_foreach(json_object_get(run, "processes"), i, process) {
         const char *line = lwp_json_string(process, "command");
         if (line)
             json_object_set_new(process, "command", json_string(lwp_path_last(lwp_arena_strndup(redact->arena, line, strcspn(line, " ")))));
@@ -194,8 +193,7 @@ static void redact_run(struct redact *redact, json_t *run)
     json_object_foreach(options, name, option)
         if (json_is_string(option))
             json_string_set(option, "[left out]");
-    json_array_foreach(json_object_get(run, "runs"), i, merged)
-    {
+    json_array_foreach(json_object_get(run, "runs"), i, merged) {
         const char *dir = lwp_json_string(merged, "dir");
         if (dir)
             json_object_set_new(merged, "dir", json_string(lwp_path_last(dir)));

@@ -17,8 +17,7 @@ static void report_command(const struct lwp_report *report, const json_t *comman
     const char *line = "";
     size_t i;
     json_t *word;
-    json_array_foreach(command, i, word)
-    {
+    json_array_foreach(command, i, word) {
         line = lwp_arena_printf(report->review->arena, "%s%s%s", line, i ? " " : "", lwp_json_shown(word));
         if (i == COLUMNS) /* the rest will not be seen */
             break;
@@ -33,23 +32,21 @@ static void report_run(const struct lwp_report *report)
     const json_t *run = json_object_get(report->root, "run"), *overhead = json_object_get(run, "overhead_percent");
     char line[512];
     report_command(report, json_object_get(run, "command"));
-    snprintf(line, sizeof line, "%s engine, %.0f samples, %.0f with an address, %.0f lost",
-             lwp_json_string_or(run, "engine", "unknown"), lwp_json_amount(run, "samples"),
-             lwp_json_amount(run, "samples_with_address"), lwp_json_amount(run, "samples_lost"));
+    snprintf(line, sizeof line, "%s engine, %.0f samples, %.0f with an address, %.0f lost", lwp_json_string_or(run, "engine", "unknown"),
+             lwp_json_amount(run, "samples"), lwp_json_amount(run, "samples_with_address"), lwp_json_amount(run, "samples_lost"));
     fprintf(report->out, "Measured  %s\n", line);
     bool timed = lwp_json_amount(run, "cpu_s") > 0;
-    size_t used = (size_t)snprintf(line, sizeof line, timed ? "%.2f s of CPU time" : "CPU time not recorded",
-                            lwp_json_amount(run, "cpu_s"));
+    size_t used =
+        (size_t)snprintf(line, sizeof line, timed ? "%.2f s of CPU time" : "CPU time not recorded", lwp_json_amount(run, "cpu_s"));
     if (timed && lwp_json_amount(run, "samples") > 0 && json_is_number(json_object_get(run, "stall_share")))
-        used += (size_t)snprintf(line + used, sizeof line - used, ", %.0f %% of it waiting for memory",
-                                 lwp_json_percent(run, "stall_share"));
+        used +=
+            (size_t)snprintf(line + used, sizeof line - used, ", %.0f %% of it waiting for memory", lwp_json_percent(run, "stall_share"));
     if (json_is_number(overhead))
         snprintf(line + used, sizeof line - used, "; lwp took %.1f %%", json_number_value(overhead));
     fprintf(report->out, "Cost      %s\n", line);
     const json_t *types = json_object_get(report->root, "types");
     if (json_is_object(types))
-        fprintf(report->out, "Types     known for %.0f %% of the time spent on heap and static data\n",
-                       lwp_json_percent(types, "share"));
+        fprintf(report->out, "Types     known for %.0f %% of the time spent on heap and static data\n", lwp_json_percent(types, "share"));
 }
 
 static void report_objects(const struct lwp_report *report)
@@ -58,8 +55,7 @@ static void report_objects(const struct lwp_report *report)
     bool open = false;
     json_t *object;
     lwp_terminal_heading(&report->to, "Data          share (95 %)         size  element  name");
-    json_array_foreach(json_object_get(report->root, "objects"), i, object)
-    {
+    json_array_foreach(json_object_get(report->root, "objects"), i, object) {
         char element[32] = "-", share[48];
         const char *size = "-";
         if (lwp_json_amount(object, "share") < 0.005 || shown++ == OBJECTS_SHOWN)
@@ -72,12 +68,11 @@ static void report_objects(const struct lwp_report *report)
             snprintf(element, sizeof element, "%s%.0f", unsure ? "~" : "", lwp_json_amount(object, "element_bytes"));
             open |= unsure;
         }
-        snprintf(share, sizeof share, "%5.1f %% (%.1f-%.1f)", lwp_json_percent(object, "share"),
-                 100 * lwp_json_end(object, "share_ci", 0), 100 * lwp_json_end(object, "share_ci", 1));
+        snprintf(share, sizeof share, "%5.1f %% (%.1f-%.1f)", lwp_json_percent(object, "share"), 100 * lwp_json_end(object, "share_ci", 0),
+                 100 * lwp_json_end(object, "share_ci", 1));
         const char *type = lwp_json_string(object, "type");
-        fprintf(report->out, "%-8s %-20s %11s %8s  %s%s%s%s\n", lwp_json_string_or(object, "kind", "?"), share, size,
-                       element, lwp_json_string_or(object, "name", "?"), type ? " (" : "", type ? type : "",
-                       type ? ")" : "");
+        fprintf(report->out, "%-8s %-20s %11s %8s  %s%s%s%s\n", lwp_json_string_or(object, "kind", "?"), share, size, element,
+                lwp_json_string_or(object, "name", "?"), type ? " (" : "", type ? type : "", type ? ")" : "");
     }
     if (!shown)
         fprintf(report->out, "  (no data object takes 0.5 %% of the time or more)\n");
@@ -89,15 +84,14 @@ static void report_loops(const struct lwp_report *report)
 {
     size_t i, shown = 0;
     json_t *loop;
-    json_array_foreach(json_object_get(report->root, "loops"), i, loop)
-    {
+    json_array_foreach(json_object_get(report->root, "loops"), i, loop) {
         /* They come hottest first, but a nested one brings its parents along. */
         if (lwp_json_amount(loop, "share") < 0.02 || shown == LOOPS_SHOWN)
             continue;
         if (shown++ == 0)
             lwp_terminal_heading(&report->to, "Code     share  hottest loops");
-        fprintf(report->out, "%-8s %4.1f %%  %s\n", lwp_json_string_or(loop, "kind", "loop"),
-                       lwp_json_percent(loop, "share"), lwp_review_loop_text(report->review, loop));
+        fprintf(report->out, "%-8s %4.1f %%  %s\n", lwp_json_string_or(loop, "kind", "loop"), lwp_json_percent(loop, "share"),
+                lwp_review_loop_text(report->review, loop));
     }
 }
 
@@ -107,8 +101,7 @@ static void report_notes(const struct lwp_report *report)
     size_t i;
     if (json_array_size(notes))
         lwp_terminal_heading(&report->to, "Notes");
-    json_array_foreach(notes, i, note)
-    {
+    json_array_foreach(notes, i, note) {
         fprintf(report->out, "  ");
         lwp_terminal_wrap(&report->to, 2, lwp_json_shown(note));
     }
@@ -118,8 +111,8 @@ static void report_brief(const struct lwp_report *report)
 {
     const json_t *run = json_object_get(report->root, "run"), *overhead = json_object_get(run, "overhead_percent");
     lwp_report_findings_brief(report);
-    fprintf(report->out, "%.0f samples (%.0f lost) by the %s engine", lwp_json_amount(run, "samples"),
-                   lwp_json_amount(run, "samples_lost"), lwp_json_string_or(run, "engine", "unknown"));
+    fprintf(report->out, "%.0f samples (%.0f lost) by the %s engine", lwp_json_amount(run, "samples"), lwp_json_amount(run, "samples_lost"),
+            lwp_json_string_or(run, "engine", "unknown"));
     if (json_is_number(overhead))
         fprintf(report->out, "; measured overhead %.1f %%", json_number_value(overhead));
     fprintf(report->out, "\n");

@@ -11,9 +11,9 @@ static void report_classes(const struct lwp_report *report, const json_t *classe
     size_t i;
     json_array_foreach(classes, i, class)
         fprintf(report->out, "      %5.1f %%  of %.0f bytes %s, %s; %.1f %% of all instructions\n", lwp_json_percent(class, "share"),
-                       lwp_json_amount(class, "bytes"), json_is_true(json_object_get(class, "loaded")) ? "loaded" : "computed",
-                       json_is_true(json_object_get(class, "floating_point")) ? "floating point" : "other",
-                       lwp_json_percent(class, "instructions"));
+                lwp_json_amount(class, "bytes"), json_is_true(json_object_get(class, "loaded")) ? "loaded" : "computed",
+                json_is_true(json_object_get(class, "floating_point")) ? "floating point" : "other",
+                lwp_json_percent(class, "instructions"));
 }
 
 static const char *report_access_at(const struct lwp_report *report, const json_t *context)
@@ -26,8 +26,7 @@ static void report_pairs(const struct lwp_report *report, const char *kind)
     enum { PAIRS_SHOWN = 3 };
     const json_t *pair;
     size_t i, shown = 0;
-    json_array_foreach(json_object_get(report->root, "redundancies"), i, pair)
-    {
+    json_array_foreach(json_object_get(report->root, "redundancies"), i, pair) {
         if (!lwp_json_is(pair, "kind", kind) || lwp_json_amount(pair, "share") < 0.01)
             continue;
         if (shown++ == PAIRS_SHOWN)
@@ -37,13 +36,13 @@ static void report_pairs(const struct lwp_report *report, const char *kind)
         if (json_object_get(pair, "own_share")) {
             const json_t *object = lwp_json_entry(report->root, "objects", pair, "object");
             fprintf(report->out, "      %5.1f %%  of %s, stored in %s\n", lwp_json_percent(pair, "own_share"),
-                           lwp_json_string_or(object, "name", "unknown data"), first);
+                    lwp_json_string_or(object, "name", "unknown data"), first);
             continue;
         }
         fprintf(report->out, "      %5.1f %%  ", lwp_json_percent(pair, "share"));
         lwp_terminal_wrap(&report->to, 15,
-                        lwp_arena_printf(report->review->arena, "%s%s%s: %s", first, strcmp(first, second) ? ", then " : "",
-                                         strcmp(first, second) ? second : "", lwp_review_cause(report->review, pair)));
+                          lwp_arena_printf(report->review->arena, "%s%s%s: %s", first, strcmp(first, second) ? ", then " : "",
+                                           strcmp(first, second) ? second : "", lwp_review_cause(report->review, pair)));
     }
 }
 
@@ -60,14 +59,15 @@ void lwp_report_redundancies(const struct lwp_report *report)
             continue;
         if (!begun)
             lwp_terminal_heading(&report->to, exact ? "Redundant accesses (exact: of all that was stored, loaded or computed)"
-                                             : "Redundant accesses (of all sampled stores or loads, 95 % interval)");
+                                                    : "Redundant accesses (of all sampled stores or loads, 95 % interval)");
         begun = true;
         fprintf(report->out, "  %-14s %5.1f %%  ", kind->title, lwp_json_percent(total, "share"));
         if (exact)
             fprintf(report->out, "%s\n%*s %.0f of %.0f %s\n", kind->waste, 24, "", lwp_json_amount(total, "wasted"),
-                           lwp_json_amount(total, "decided"), lwp_json_string_or(total, "unit", "bytes"));
+                    lwp_json_amount(total, "decided"), lwp_json_string_or(total, "unit", "bytes"));
         else
-            fprintf(report->out, "(%.1f-%.1f)  %s\n", 100 * lwp_json_end(total, "share_ci", 0), 100 * lwp_json_end(total, "share_ci", 1), kind->waste);
+            fprintf(report->out, "(%.1f-%.1f)  %s\n", 100 * lwp_json_end(total, "share_ci", 0), 100 * lwp_json_end(total, "share_ci", 1),
+                    kind->waste);
         if (undecided >= 0.005)
             fprintf(report->out, "%*s nothing is known of another %.1f %%\n", 16, "", 100 * undecided);
         report_classes(report, json_object_get(total, "classes"));
@@ -82,17 +82,14 @@ void lwp_report_sharing(const struct lwp_report *report)
     size_t i, k;
     if (json_array_size(sharing))
         lwp_terminal_heading(&report->to, "Cache lines between threads");
-    json_array_foreach(sharing, i, item)
-    {
-        fprintf(report->out, "  %5.1f %%  %s sharing of %s\n", lwp_json_percent(item, "share"),
-                       lwp_json_string_or(item, "kind", "?"), lwp_json_string_or(item, "name", "unknown data"));
-        json_array_foreach(json_object_get(item, "sites"), k, site)
-        {
+    json_array_foreach(sharing, i, item) {
+        fprintf(report->out, "  %5.1f %%  %s sharing of %s\n", lwp_json_percent(item, "share"), lwp_json_string_or(item, "kind", "?"),
+                lwp_json_string_or(item, "name", "unknown data"));
+        json_array_foreach(json_object_get(item, "sites"), k, site) {
             const json_t *offset = json_array_get(json_object_get(item, "offsets"), k);
             fprintf(report->out, "           thread %.0f  byte %" JSON_INTEGER_FORMAT " of the line  %s%s\n",
-                           lwp_json_amount(site, "thread"), json_integer_value(offset),
-                           lwp_json_string_or(site, "field", ""),
-                           json_array_size(json_object_get(site, "stored")) ? "" : "  (reads only)");
+                    lwp_json_amount(site, "thread"), json_integer_value(offset), lwp_json_string_or(site, "field", ""),
+                    json_array_size(json_object_get(site, "stored")) ? "" : "  (reads only)");
         }
     }
 }
@@ -121,10 +118,9 @@ static void report_flows(const struct lwp_report *report, const json_t *region, 
             const json_t *from = json_array_get(threads, i / count), *to = json_array_get(threads, i % count);
             const json_t *interval = json_array_get(json_array_get(intervals, i / count), i % count);
             fprintf(report->out, "  %5.1f %%  (%.1f-%.1f)  %s %.0f -> %s %.0f\n", 100 * best,
-                           100 * json_number_value(json_array_get(interval, 0)),
-                           100 * json_number_value(json_array_get(interval, 1)),
-                           lwp_json_string_or(from, "name", "thread"), lwp_json_amount(from, "tid"),
-                           lwp_json_string_or(to, "name", "thread"), lwp_json_amount(to, "tid"));
+                    100 * json_number_value(json_array_get(interval, 0)), 100 * json_number_value(json_array_get(interval, 1)),
+                    lwp_json_string_or(from, "name", "thread"), lwp_json_amount(from, "tid"), lwp_json_string_or(to, "name", "thread"),
+                    lwp_json_amount(to, "tid"));
         }
         below = best;
     }
@@ -134,13 +130,13 @@ static void report_region(const struct lwp_report *report, const json_t *region,
 {
     const json_t *crd = json_object_get(region, "crd");
     fprintf(report->out, "  %10.0f %10.0f  %s\n", lwp_json_amount(region, "communicated"), lwp_json_amount(region, "reused"),
-                   lwp_json_string_or(region, "name", "?"));
+            lwp_json_string_or(region, "name", "?"));
     if (threads > 1 && json_is_number(json_object_get(region, "homogeneity")))
         fprintf(report->out, "%25shomogeneity %.3g, balance %.0f %%\n", "", lwp_json_amount(region, "homogeneity"),
-                       lwp_json_amount(region, "balance_percent"));
+                lwp_json_amount(region, "balance_percent"));
     if (json_is_object(crd))
         fprintf(report->out, "%25sdistance: median %.0f, 90 %% below %.0f elements\n", "", lwp_json_amount(crd, "median"),
-                       lwp_json_amount(crd, "p90"));
+                lwp_json_amount(crd, "p90"));
     if (json_is_string(json_object_get(region, "pattern")))
         fprintf(report->out, "%25spattern: %s\n", "", lwp_json_string_or(region, "pattern", ""));
 }
@@ -208,12 +204,12 @@ void lwp_report_locality(const struct lwp_report *report)
     if (!json_is_number(json_object_get(json_array_get(locality, 0), "accesses"))) /* nothing, or from samples */
         return;
     lwp_terminal_heading(&report->to, "Locality");
-    lwp_terminal_wrap(&report->to, 0,
-                    "From a trace: cycles an access by the model of the caches; other lines between two uses of one (median); stride in lines; "
-                    "streams of the loop; accesses to memory of the own NUMA node; misses.");
+    lwp_terminal_wrap(
+        &report->to, 0,
+        "From a trace: cycles an access by the model of the caches; other lines between two uses of one (median); stride in lines; "
+        "streams of the loop; accesses to memory of the own NUMA node; misses.");
     fprintf(report->out, "  %7s %9s %7s %7s %5s %6s %6s %6s\n", "cycles", "distance", "stride", "streams", "node", "L1", "L2", "L3");
-    json_array_foreach(locality, i, row)
-    {
+    json_array_foreach(locality, i, row) {
         if (i == ROWS_SHOWN) {
             fprintf(report->out, "  ... and %zu more\n", json_array_size(locality) - i);
             break;

@@ -54,8 +54,8 @@ static void finding_rows(const struct lwp_report *report, const struct lwp_revie
     lwp_terminal_style(&report->to, "0");
     for (size_t i = 0; i < item->row_count; i++) {
         const struct lwp_review_row *row = &item->rows[i];
-        size_t columns = lwp_visible_columns(row->place);
-        fprintf(report->out, "  %5.1f %%  %s", 100 * row->share, row->place);
+        size_t columns = lwp_visible_columns(row->location);
+        fprintf(report->out, "  %5.1f %%  %s", 100 * row->share, row->location);
         if (columns > PLACE) /* a long name: what it uses goes below it */
             fprintf(report->out, "\n%*s", SHARE + PLACE + 2, "");
         else

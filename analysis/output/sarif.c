@@ -58,14 +58,14 @@ static json_t *sarif_artifact(const struct lwp_review *review, const char *file)
     return artifact;
 }
 
-static json_t *sarif_location(const struct lwp_review *review, const struct lwp_review_place *place)
+static json_t *sarif_location(const struct lwp_review *review, const struct lwp_review_location *at)
 {
-    json_t *physical = json_pack("{s:o}", "artifactLocation", sarif_artifact(review, place->file));
-    if (place->first)
-        json_object_set_new(physical, "region", json_pack("{s:i,s:i}", "startLine", (int)place->first, "endLine", (int)place->last));
+    json_t *physical = json_pack("{s:o}", "artifactLocation", sarif_artifact(review, at->file));
+    if (at->first)
+        json_object_set_new(physical, "region", json_pack("{s:i,s:i}", "startLine", (int)at->first, "endLine", (int)at->last));
     json_t *location = json_pack("{s:o}", "physicalLocation", physical);
-    if (place->function)
-        json_object_set_new(location, "logicalLocations", json_pack("[{s:s,s:s}]", "fullyQualifiedName", place->function, "kind", "function"));
+    if (at->function)
+        json_object_set_new(location, "logicalLocations", json_pack("[{s:s,s:s}]", "fullyQualifiedName", at->function, "kind", "function"));
     return location;
 }
 
@@ -79,12 +79,13 @@ static json_t *sarif_program(const struct lwp_review *review)
 static json_t *sarif_related(const struct lwp_review *review, const struct lwp_review_item *item)
 {
     json_t *related = json_array();
-    for (size_t i = 1; i < item->place_count && i <= RELATED_SHOWN; i++) {
-        const struct lwp_review_place *place = &item->places[i];
-        json_t *location = sarif_location(review, place);
+    for (size_t i = 1; i < item->location_count && i <= RELATED_SHOWN; i++) {
+        const struct lwp_review_location *at = &item->locations[i];
+        json_t *location = sarif_location(review, at);
         json_object_set_new(location, "id", json_integer((json_int_t)i));
-        json_object_set_new(location, "message",
-                            sarif_message(lwp_arena_printf(review->arena, "%s%s%s", place->role, place->function ? ": " : "", place->function ? place->function : "")));
+        json_object_set_new(
+            location, "message",
+            sarif_message(lwp_arena_printf(review->arena, "%s%s%s", at->role, at->function ? ": " : "", at->function ? at->function : "")));
         json_array_append_new(related, location);
     }
     return related;
@@ -92,8 +93,8 @@ static json_t *sarif_related(const struct lwp_review *review, const struct lwp_r
 
 static json_t *sarif_properties(const struct lwp_review *review, const struct lwp_review_item *item)
 {
-    json_t *properties = json_pack("{s:s,s:s,s:f,s:s,s:s}", "id", item->id, "severity", item->severity, "share", item->share, "shareOf", item->share_of,
-                                   "engine", lwp_json_string_or(json_object_get(review->root, "run"), "engine", "unknown"));
+    json_t *properties = json_pack("{s:s,s:s,s:f,s:s,s:s}", "id", item->id, "severity", item->severity, "share", item->share, "shareOf",
+                                   item->share_of, "engine", lwp_json_string_or(json_object_get(review->root, "run"), "engine", "unknown"));
     if (item->share_high > 0)
         json_object_set_new(properties, "shareInterval", json_pack("[f,f]", item->share_low, item->share_high));
     if (item->low > 0)
@@ -116,14 +117,20 @@ static const struct lwp_judged_line *sarif_line(const struct lwp_judgement *judg
 static json_t *sarif_result(const struct lwp_review *review, const struct lwp_review_item *item, const struct lwp_judged_line *line)
 {
     const char *fingerprint = lwp_arena_printf(review->arena, "%s:%u", item->fingerprint, item->ordinal);
-    const char *gain = item->low > 0 ? lwp_arena_printf(review->arena, " Expected: %s for %s.", lwp_review_gain(review, item), review->gain_of) : "";
-    const char *level = line && line->result == LWP_JUDGED_FAILS ? "error" : lwp_severity_level(item->severity) == LWP_SEVERITY_LOW ? "note" : "warning";
-    json_t *result = json_pack("{s:s,s:i,s:s,s:o}", "ruleId", item->rule, "ruleIndex", (int)(lwp_review_rule(item->rule) - lwp_review_rules), "level", level,
-                               "message", sarif_message(lwp_arena_printf(review->arena, "%s.%s %s", item->title, gain, item->next_step)));
-    json_object_set_new(result, "locations", json_pack("[o]", item->place_count ? sarif_location(review, &item->places[0]) : sarif_program(review)));
-    if (item->place_count > 1)
+    const char *gain =
+        item->low > 0 ? lwp_arena_printf(review->arena, " Expected: %s for %s.", lwp_review_gain(review, item), review->gain_of) : "";
+    const char *level = line && line->result == LWP_JUDGED_FAILS                 ? "error"
+                        : lwp_severity_level(item->severity) == LWP_SEVERITY_LOW ? "note"
+                                                                                 : "warning";
+    json_t *result =
+        json_pack("{s:s,s:i,s:s,s:o}", "ruleId", item->rule, "ruleIndex", (int)(lwp_review_rule(item->rule) - lwp_review_rules), "level",
+                  level, "message", sarif_message(lwp_arena_printf(review->arena, "%s.%s %s", item->title, gain, item->next_step)));
+    json_object_set_new(result, "locations",
+                        json_pack("[o]", item->location_count ? sarif_location(review, &item->locations[0]) : sarif_program(review)));
+    if (item->location_count > 1)
         json_object_set_new(result, "relatedLocations", sarif_related(review, item));
-    json_object_set_new(result, "partialFingerprints", json_pack("{s:s,s:s}", "lwpFinding/v1", fingerprint, "primaryLocationLineHash", fingerprint));
+    json_object_set_new(result, "partialFingerprints",
+                        json_pack("{s:s,s:s}", "lwpFinding/v1", fingerprint, "primaryLocationLineHash", fingerprint));
     if (line && *line->state)
         json_object_set_new(result, "baselineState", json_string(strcmp(line->state, "new") == 0 ? "new" : "unchanged"));
     json_object_set_new(result, "properties", sarif_properties(review, item));
@@ -135,9 +142,10 @@ static json_t *sarif_rules(void)
     json_t *rules = json_array();
     for (size_t i = 0; i < lwp_review_rule_count; i++) {
         const struct lwp_review_rule *rule = &lwp_review_rules[i];
-        json_array_append_new(rules, json_pack("{s:s,s:s,s:{s:s},s:{s:s},s:{s:s,s:s},s:{s:s},s:{s:[s]}}", "id", rule->id, "name", rule->name, "shortDescription",
-                                               "text", rule->brief, "fullDescription", "text", rule->brief, "help", "text", rule->help, "markdown", rule->help,
-                                               "defaultConfiguration", "level", "warning", "properties", "tags", "performance"));
+        json_array_append_new(rules, json_pack("{s:s,s:s,s:{s:s},s:{s:s},s:{s:s,s:s},s:{s:s},s:{s:[s]}}", "id", rule->id, "name",
+                                               rule->name, "shortDescription", "text", rule->brief, "fullDescription", "text", rule->brief,
+                                               "help", "text", rule->help, "markdown", rule->help, "defaultConfiguration", "level",
+                                               "warning", "properties", "tags", "performance"));
     }
     return rules;
 }
@@ -147,12 +155,12 @@ static json_t *sarif_invocation(const struct lwp_review *review)
     const json_t *run = json_object_get(review->root, "run"), *status = json_object_get(run, "exit"), *note;
     json_t *notes = json_array();
     size_t i;
-    json_array_foreach(json_object_get(run, "notes"), i, note)
-    {
+    json_array_foreach(json_object_get(run, "notes"), i, note) {
         json_array_append_new(notes, json_pack("{s:s,s:o}", "level", "note", "message", sarif_message(lwp_json_shown(note))));
     }
-    return json_pack("{s:b,s:o}", "executionSuccessful", json_is_null(json_object_get(status, "signal")) && lwp_json_amount(status, "code") == 0,
-                     "toolExecutionNotifications", notes);
+    return json_pack("{s:b,s:o}", "executionSuccessful",
+                     json_is_null(json_object_get(status, "signal")) && lwp_json_amount(status, "code") == 0, "toolExecutionNotifications",
+                     notes);
 }
 
 int lwp_sarif_write(FILE *out, const struct lwp_review *review, const struct lwp_judgement *judgement, struct lwp_error *err)
@@ -160,9 +168,9 @@ int lwp_sarif_write(FILE *out, const struct lwp_review *review, const struct lwp
     json_t *results = json_array();
     for (size_t i = 0; i < review->count; i++)
         json_array_append_new(results, sarif_result(review, &review->items[i], sarif_line(judgement, &review->items[i])));
-    json_t *run = json_pack("{s:{s:{s:s,s:s,s:s,s:o}},s:[o],s:{s:{s:{s:s}}},s:o}", "tool", "driver", "name", "lwp", "version", LWP_VERSION, "semanticVersion",
-                            LWP_VERSION, "rules", sarif_rules(), "invocations", sarif_invocation(review), "originalUriBaseIds", source_root, "description",
-                            "text", "the root of the source tree", "results", results);
+    json_t *run = json_pack("{s:{s:{s:s,s:s,s:s,s:o}},s:[o],s:{s:{s:{s:s}}},s:o}", "tool", "driver", "name", "lwp", "version", LWP_VERSION,
+                            "semanticVersion", LWP_VERSION, "rules", sarif_rules(), "invocations", sarif_invocation(review),
+                            "originalUriBaseIds", source_root, "description", "text", "the root of the source tree", "results", results);
     json_t *log = json_pack("{s:s,s:s,s:[o]}", "$schema", "https://json.schemastore.org/sarif-2.1.0.json", "version", "2.1.0", "runs", run);
     int failed = !log || json_dumpf(log, out, JSON_INDENT(1) | JSON_REAL_PRECISION(9)) || putc('\n', out) == EOF;
     json_decref(log);

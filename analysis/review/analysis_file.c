@@ -12,7 +12,8 @@ int lwp_analysis_path(const char *name, char *path, size_t size, struct lwp_erro
 {
     struct stat info;
     if (stat(name, &info))
-        return lwp_error_set(err, LWP_ERR_MISSING, "there is no '%s'; name a folder that 'lwp collect' has written, or an analysis.json", name);
+        return lwp_error_set(err, LWP_ERR_MISSING, "there is no '%s'; name a folder that 'lwp collect' has written, or an analysis.json",
+                             name);
     if (!S_ISDIR(info.st_mode))
         return snprintf(path, size, "%s", name) < (int)size ? LWP_OK : lwp_error_set(err, LWP_ERR_LIMIT, "the path '%s' is too long", name);
     if (snprintf(path, size, "%s/run.json", name) >= (int)size - 8)

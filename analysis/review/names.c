@@ -77,9 +77,9 @@ const char *lwp_source_relative(struct lwp_arena *arena, const char *root, const
 
 struct root_files {
     struct lwp_arena *arena;
-    const char *below;  /* looked for: a file below this; NULL: none */
+    const char *below; /* looked for: a file below this; NULL: none */
     bool found;
-    char *common;       /* the deepest folder of all so far; NULL: no file yet */
+    char *common; /* the deepest folder of all so far; NULL: no file yet */
 };
 
 static void root_of_text(void *to, const char *key, json_t *text)

@@ -7,7 +7,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-/* An object's name without the place: "block allocated in f() at x.c:12" is one in f(). */
+/* An object's name without the location: "block allocated in f() at x.c:12" is one in f(). */
 const char *lwp_stable_name(struct lwp_arena *arena, const char *name);
 
 /* A function's name without what compilers add: "f.constprop.0", "f.part.1", Rust's "f::h0123456789abcdef". */

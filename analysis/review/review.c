@@ -44,10 +44,15 @@ static void review_item(struct lwp_review *review, const json_t *finding, struct
 {
     const json_t *refs = json_object_get(finding, "refs"), *part = NULL;
     double share = lwp_json_amount(finding, "share");
-    *item = (struct lwp_review_item){.id = lwp_json_string_or(finding, "id", "?"), .title = lwp_json_string_or(finding, "title", "?"),
-                                     .next_step = lwp_json_string_or(finding, "next_step", ""), .kind = lwp_json_string_or(finding, "kind", ""),
-                                     .severity = lwp_json_string_or(finding, "severity", "low"), .share = share, .share_of = "of all time",
-                                     .low = lwp_json_end(finding, "expected_speedup", 0), .high = lwp_json_end(finding, "expected_speedup", 1),
+    *item = (struct lwp_review_item){.id = lwp_json_string_or(finding, "id", "?"),
+                                     .title = lwp_json_string_or(finding, "title", "?"),
+                                     .next_step = lwp_json_string_or(finding, "next_step", ""),
+                                     .kind = lwp_json_string_or(finding, "kind", ""),
+                                     .severity = lwp_json_string_or(finding, "severity", "low"),
+                                     .share = share,
+                                     .share_of = "of all time",
+                                     .low = lwp_json_end(finding, "expected_speedup", 0),
+                                     .high = lwp_json_end(finding, "expected_speedup", 1),
                                      .subject = "?"};
     item->rule = review_rule_of_id(item->id);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds && !part; i++) {
@@ -66,8 +71,7 @@ static void review_items(struct lwp_review *review)
     const json_t *findings = json_object_get(review->root, "findings"), *finding;
     size_t i;
     review->items = lwp_arena_alloc(review->arena, json_array_size(findings) + 1, sizeof *review->items);
-    json_array_foreach(findings, i, finding)
-    {
+    json_array_foreach(findings, i, finding) {
         struct lwp_review_item *item = &review->items[review->count];
         review_item(review, finding, item);
         item->ordinal = 1;
@@ -103,7 +107,7 @@ void lwp_review_free(struct lwp_review *review)
     for (size_t i = 0; review && i < review->count; i++) {
         free(review->items[i].facts);
         free(review->items[i].rows);
-        free(review->items[i].places);
+        free(review->items[i].locations);
     }
     if (review)
         lwp_arena_free(review->arena);

@@ -1,5 +1,5 @@
 /* The findings of an analysis.json as a neutral list, in the form that every output format (terminal, Markdown, SARIF,
- * JUnit) and lwp check work from: title, evidence, place, gain, fingerprint. Knows analysis.json, never a sample. */
+ * JUnit) and lwp check work from: title, evidence, location, gain, fingerprint. Knows analysis.json, never a sample. */
 #ifndef LWP_ANALYSIS_REVIEW_REVIEW_H
 #define LWP_ANALYSIS_REVIEW_REVIEW_H
 
@@ -19,10 +19,10 @@ struct lwp_review_fact {
 /* A loop's part in it. */
 struct lwp_review_row {
     double share;
-    const char *place, *text;
+    const char *location, *text;
 };
 
-struct lwp_review_place {
+struct lwp_review_location {
     const char *role;     /* "declared", "allocated", "stored", "loop", ... */
     const char *function; /* or NULL */
     const char *file;     /* relative to the review's root where it lies below, otherwise as recorded */
@@ -31,23 +31,23 @@ struct lwp_review_place {
 
 struct lwp_review_item {
     const char *id, *title, *next_step;
-    const char *rule;        /* a row of lwp_review_rules */
-    const char *kind;        /* as in analysis.json */
-    const char *subject;     /* what it is about, by names that survive other edits: "struct neuron (layer)" */
-    const char *fingerprint; /* 16 hexadecimal digits, of rule and names: no line, address or number goes into it */
-    unsigned ordinal;        /* among items of one fingerprint, from 1 */
+    const char *rule;                  /* a row of lwp_review_rules */
+    const char *kind;                  /* as in analysis.json */
+    const char *subject;               /* what it is about, by names that survive other edits: "struct neuron (layer)" */
+    const char *fingerprint;           /* 16 hexadecimal digits, of rule and names: no line, address or number goes into it */
+    unsigned ordinal;                  /* among items of one fingerprint, from 1 */
     const char *severity, *confidence; /* confidence may be NULL */
     const char *declaration;           /* or NULL */
     double low, high;                  /* expected speed-up; low 0: not predicted */
     double share, share_low, share_high;
-    const char *share_of;              /* "of all time", "of all stores", ... */
-    double part, part_low;             /* of the program that it concerns, and what is sure of that */
-    bool exact;                        /* counted: intervals have no width */
-    const char *row_heading;           /* of the rows' texts, NULL: there are none */
+    const char *share_of;    /* "of all time", "of all stores", ... */
+    double part, part_low;   /* of the program that it concerns, and what is sure of that */
+    bool exact;              /* counted: intervals have no width */
+    const char *row_heading; /* of the rows' texts, NULL: there are none */
     struct lwp_review_fact *facts;
     struct lwp_review_row *rows;
-    struct lwp_review_place *places;   /* the first is where to look */
-    size_t fact_count, row_count, place_count, fact_room, row_room, place_room;
+    struct lwp_review_location *locations; /* the first is where to look */
+    size_t fact_count, row_count, location_count, fact_room, row_room, location_room;
 };
 
 struct lwp_review {
@@ -55,8 +55,8 @@ struct lwp_review {
     struct lwp_arena *arena;
     struct lwp_review_item *items; /* largest expected gain first */
     size_t count;
-    const char *gain_of;           /* what expected speed-ups are of: "the whole program" */
-    const char *source_root;       /* of relative files; NULL: unknown */
+    const char *gain_of;     /* what expected speed-ups are of: "the whole program" */
+    const char *source_root; /* of relative files; NULL: unknown */
 };
 
 /* The kinds of findings, by the name that SARIF calls a rule. */
@@ -92,7 +92,7 @@ struct lwp_judged_line {
 struct lwp_judgement {
     struct lwp_judged_line *lines; /* those that fail first */
     size_t count, failed;
-    const char *sentence;          /* "1 of 4 checks failed" */
+    const char *sentence; /* "1 of 4 checks failed" */
 };
 
 /* ---- from an analysis to a review ---- */
@@ -125,6 +125,6 @@ const char *lwp_review_none(const struct lwp_review *review);
 const char *lwp_review_share(const struct lwp_review *review, const struct lwp_review_item *item);
 
 /* "main.c:12-14", "main.c:12"; "" when the line is not known. */
-const char *lwp_review_lines(const struct lwp_review *review, const struct lwp_review_place *place);
+const char *lwp_review_lines(const struct lwp_review *review, const struct lwp_review_location *location);
 
 #endif

@@ -25,8 +25,7 @@ static void access_path(struct lwp_review *review, struct lwp_review_item *item,
     enum { FRAMES_SHOWN = 6 };
     const json_t *frames = json_object_get(lwp_json_at(review->root, "contexts", context), "frames"), *frame;
     size_t i;
-    json_array_foreach(frames, i, frame)
-    {
+    json_array_foreach(frames, i, frame) {
         const char *file = lwp_json_string(frame, "file"), *function = lwp_review_function(review, frame);
         if (i == FRAMES_SHOWN) {
             FACT("", "...");
@@ -55,7 +54,8 @@ const char *lwp_review_cause(const struct lwp_review *review, const json_t *pair
     return text;
 }
 
-static void access_pair_facts(struct lwp_review *review, struct lwp_review_item *item, const json_t *pair, const struct lwp_redundancy_row *kind)
+static void access_pair_facts(struct lwp_review *review, struct lwp_review_item *item, const json_t *pair,
+                              const struct lwp_redundancy_row *kind)
 {
     const json_t *object = lwp_json_entry(review->root, "objects", pair, "object");
     const json_t *total = json_object_get(json_object_get(review->root, "redundancy_totals"), kind->key);
@@ -64,11 +64,11 @@ static void access_pair_facts(struct lwp_review *review, struct lwp_review_item 
     if (json_object_get(pair, "own_share"))
         FACT("equal", "%.1f %% of the elements looked at here", lwp_json_percent(pair, "own_share"));
     if (item->exact)
-        FACT("share", "%.1f %% %s (exact: %.0f %s, %.0f times)", 100 * item->share, kind->of,
-                        lwp_json_amount(pair, "amount"), lwp_json_string_or(total, "unit", "bytes"), lwp_json_amount(pair, "samples"));
+        FACT("share", "%.1f %% %s (exact: %.0f %s, %.0f times)", 100 * item->share, kind->of, lwp_json_amount(pair, "amount"),
+             lwp_json_string_or(total, "unit", "bytes"), lwp_json_amount(pair, "samples"));
     else
-        FACT("share", "%.1f %% %s (95 %% interval %.1f-%.1f, %.0f pairs seen)", 100 * item->share, kind->of,
-                        100 * item->share_low, 100 * item->share_high, lwp_json_amount(pair, "samples"));
+        FACT("share", "%.1f %% %s (95 %% interval %.1f-%.1f, %.0f pairs seen)", 100 * item->share, kind->of, 100 * item->share_low,
+             100 * item->share_high, lwp_json_amount(pair, "samples"));
     FACT("cause", "%s", lwp_review_cause(review, pair));
     if (object)
         FACT("data", "%s, %.0f bytes at a time", lwp_json_string_or(object, "name", "?"), lwp_json_amount(pair, "bytes"));
@@ -105,8 +105,8 @@ static void access_thread(struct lwp_review *review, struct lwp_review_item *ite
     const json_t *frame = lwp_review_own_frame(review, json_object_get(site, "context"));
     const char *field = lwp_json_string(site, "field");
     FACT(first ? "threads" : "", "%.0f %s byte %" JSON_INTEGER_FORMAT " of the line%s%s, in %s", lwp_json_amount(site, "thread"),
-                    json_array_size(json_object_get(site, "stored")) ? "writes" : "reads", json_integer_value(offset), field ? ", " : "",
-                    field ? field : "", lwp_review_frame_text(review, frame));
+         json_array_size(json_object_get(site, "stored")) ? "writes" : "reads", json_integer_value(offset), field ? ", " : "",
+         field ? field : "", lwp_review_frame_text(review, frame));
     lwp_review_add_frame(review, item, "used", frame);
 }
 
@@ -122,12 +122,11 @@ void lwp_review_sharing(struct lwp_review *review, struct lwp_review_item *item,
     lwp_review_interval(item, sharing);
     lwp_review_add_frame(review, item, "declared", json_object_get(object, "declared"));
     lwp_review_add_frame(review, item, "allocated", json_object_get(object, "site"));
-    FACT("evidence", "%.1f %% of all time goes to lines that others use then, too (%.1f-%.1f)", 100 * item->share,
-                    100 * item->share_low, 100 * item->share_high);
+    FACT("evidence", "%.1f %% of all time goes to lines that others use then, too (%.1f-%.1f)", 100 * item->share, 100 * item->share_low,
+         100 * item->share_high);
     if (type)
         FACT("data", "%s (%s)", lwp_json_string_or(sharing, "name", "?"), type);
-    json_array_foreach(sites, i, site)
-    {
+    json_array_foreach(sites, i, site) {
         if (i == THREADS_SHOWN) {
             FACT("", "... and %zu more", json_array_size(sites) - i);
             break;
@@ -142,10 +141,10 @@ void lwp_review_communication(struct lwp_review *review, struct lwp_review_item 
     const char *name = lwp_json_string_or(region, "name", "the program"), *function = lwp_json_string(loop, "function");
     item->share_of = "of all accesses";
     item->exact = true;
-    item->subject = function ? SAY("%s()", lwp_stable_function(review->arena, function))
-                             : lwp_arena_strndup(review->arena, name, strcspn(name, ":("));
+    item->subject =
+        function ? SAY("%s()", lwp_stable_function(review->arena, function)) : lwp_arena_strndup(review->arena, name, strcspn(name, ":("));
     FACT("evidence", "%.0f words read first of another thread's stores, %.0f times again", lwp_json_amount(region, "communicated"),
-                    lwp_json_amount(region, "reused"));
+         lwp_json_amount(region, "reused"));
     if (json_is_object(crd))
         FACT("distance", "median %.0f, 90 %% below %.0f elements", lwp_json_amount(crd, "median"), lwp_json_amount(crd, "p90"));
     if (json_is_string(json_object_get(region, "pattern")))
@@ -166,12 +165,12 @@ void lwp_review_locality(struct lwp_review *review, struct lwp_review_item *item
     item->subject = SAY("%s in %s()", name, lwp_stable_function(review->arena, function));
     if (traced)
         FACT("evidence", "%.1f %% of the cycles of the model, %.1f cycles an access", lwp_json_percent(row, "share"),
-                        lwp_json_amount(row, "cycles_per_access"));
+             lwp_json_amount(row, "cycles_per_access"));
     else
         FACT("evidence", "%s", lwp_review_share(review, item));
     if (accesses > 0 && json_is_number(json_object_get(misses, "L1")))
         FACT("misses", "L1 %.0f %% of the accesses, L2 %.0f %%", 100 * lwp_json_amount(misses, "L1") / accesses,
-                        100 * lwp_json_amount(misses, "L2") / accesses);
+             100 * lwp_json_amount(misses, "L2") / accesses);
     FACT("loop", "%s", lwp_review_loop_text(review, loop));
     lwp_review_add_loop(review, item, "loop", loop);
 }

@@ -1,4 +1,4 @@
-/* What items are made of: facts, rows, places, and how functions, loops, bytes, gains and shares are said. */
+/* What items are made of: facts, rows, locations, and how functions, loops, bytes, gains and shares are said. */
 #include "analysis/review/review_parts.h"
 
 #include "analysis/review/names.h"
@@ -33,10 +33,10 @@ void lwp_review_interval(struct lwp_review_item *item, const json_t *from)
     item->share_high = lwp_json_end(from, "share_ci", 1);
 }
 
-void lwp_review_row(struct lwp_review_item *item, double share, const char *place, const char *text)
+void lwp_review_row(struct lwp_review_item *item, double share, const char *location, const char *text)
 {
     LWP_GROW(&item->rows, item->row_count, &item->row_room);
-    item->rows[item->row_count++] = (struct lwp_review_row){share, place, text};
+    item->rows[item->row_count++] = (struct lwp_review_row){share, location, text};
 }
 
 static unsigned review_line(const json_t *at, const char *key)
@@ -45,30 +45,30 @@ static unsigned review_line(const json_t *at, const char *key)
     return line > 0 && line < INT_MAX ? (unsigned)line : 0;
 }
 
-static void review_place(struct lwp_review *review, struct lwp_review_item *item, const char *role, const json_t *at,
-                         const char *first_key, const char *last_key)
+static void review_add_location(struct lwp_review *review, struct lwp_review_item *item, const char *role, const json_t *at,
+                                const char *first_key, const char *last_key)
 {
     const char *file = lwp_json_string(at, "file");
     unsigned first = review_line(at, first_key), last = review_line(at, last_key);
     if (!file || !*file)
         return;
     file = lwp_source_relative(review->arena, review->source_root, file);
-    for (size_t i = 0; i < item->place_count; i++)
-        if (strcmp(item->places[i].file, file) == 0 && item->places[i].first == first)
+    for (size_t i = 0; i < item->location_count; i++)
+        if (strcmp(item->locations[i].file, file) == 0 && item->locations[i].first == first)
             return;
-    LWP_GROW(&item->places, item->place_count, &item->place_room);
-    item->places[item->place_count++] = (struct lwp_review_place){
-        role, lwp_json_string(at, "function"), file, first, last > first ? last : first};
+    LWP_GROW(&item->locations, item->location_count, &item->location_room);
+    item->locations[item->location_count++] =
+        (struct lwp_review_location){role, lwp_json_string(at, "function"), file, first, last > first ? last : first};
 }
 
 void lwp_review_add_loop(struct lwp_review *review, struct lwp_review_item *item, const char *role, const json_t *loop)
 {
-    review_place(review, item, role, loop, "first_line", "last_line");
+    review_add_location(review, item, role, loop, "first_line", "last_line");
 }
 
 void lwp_review_add_frame(struct lwp_review *review, struct lwp_review_item *item, const char *role, const json_t *frame)
 {
-    review_place(review, item, role, frame, "line", "line");
+    review_add_location(review, item, role, frame, "line", "line");
 }
 
 const char *lwp_review_function(const struct lwp_review *review, const json_t *frame)
@@ -80,8 +80,7 @@ const char *lwp_review_function(const struct lwp_review *review, const json_t *f
         return function;
     if (!module || !json_is_integer(address))
         return "unknown code";
-    return SAY("%s+%#llx", lwp_path_last(lwp_json_string_or(module, "path", "?")),
-                            (unsigned long long)json_integer_value(address));
+    return SAY("%s+%#llx", lwp_path_last(lwp_json_string_or(module, "path", "?")), (unsigned long long)json_integer_value(address));
 }
 
 static const char *review_location(const struct lwp_review *review, const json_t *at, const char *first_key, const char *last_key)
@@ -107,8 +106,7 @@ const json_t *lwp_review_own_frame(const struct lwp_review *review, const json_t
 {
     const json_t *frames = json_object_get(lwp_json_at(review->root, "contexts", context), "frames"), *frame;
     size_t i;
-    json_array_foreach(frames, i, frame)
-    {
+    json_array_foreach(frames, i, frame) {
         const json_t *module = lwp_json_entry(review->root, "modules", frame, "module");
         const char *file = lwp_json_string_or(frame, "file", "");
         /* libraries of the system are built with relative paths, if they have any here */
@@ -124,8 +122,7 @@ const char *lwp_review_join(const struct lwp_review *review, const json_t *names
     const char *joined = "";
     size_t i;
     json_t *name;
-    json_array_foreach(names, i, name)
-    {
+    json_array_foreach(names, i, name) {
         const char *more = SAY("%s%s%s", joined, i ? ", " : "", lwp_json_shown(name));
         if (i && lwp_visible_columns(more) > COLUMNS)
             return SAY("%s, ... (%zu in all)", joined, json_array_size(names));
@@ -180,11 +177,11 @@ const char *lwp_review_share(const struct lwp_review *review, const struct lwp_r
     return SAY("%s (%.1f-%.1f)", share, 100 * item->share_low, 100 * item->share_high);
 }
 
-const char *lwp_review_lines(const struct lwp_review *review, const struct lwp_review_place *place)
+const char *lwp_review_lines(const struct lwp_review *review, const struct lwp_review_location *location)
 {
-    return !place->first                 ? place->file
-           : place->last > place->first ? SAY("%s:%u-%u", place->file, place->first, place->last)
-                                        : SAY("%s:%u", place->file, place->first);
+    return !location->first                   ? location->file
+           : location->last > location->first ? SAY("%s:%u-%u", location->file, location->first, location->last)
+                                              : SAY("%s:%u", location->file, location->first);
 }
 
 /* ---- texts of the profiled program, made fit to be shown wherever they will be ---- */
@@ -196,7 +193,10 @@ static void review_clean_text(void *to, const char *key, json_t *text)
 {
     (void)to;
     bool declaration = strcmp(key, "declaration") == 0, path = strcmp(key, "file") == 0 || strcmp(key, "path") == 0;
-    char *shown = lwp_visible(json_string_value(text), declaration, declaration ? DECLARATION_MAX_SHOWN : path ? PATH_MAX_SHOWN : NAME_MAX_SHOWN);
+    char *shown = lwp_visible(json_string_value(text), declaration,
+                              declaration ? DECLARATION_MAX_SHOWN
+                              : path      ? PATH_MAX_SHOWN
+                                          : NAME_MAX_SHOWN);
     if (shown && strcmp(shown, json_string_value(text)) != 0)
         json_string_set(text, shown);
     free(shown);

@@ -18,11 +18,10 @@ static void layout_declared(struct lwp_review *review, struct lwp_review_item *i
 {
     const json_t *declared = json_object_get(object, "declared"), *site = json_object_get(object, "site");
     if (json_is_string(json_object_get(declared, "file")))
-        FACT("declared", "at %s:%.0f", lwp_path_last(lwp_json_string_or(declared, "file", "?")),
-                        lwp_json_amount(declared, "line"));
+        FACT("declared", "at %s:%.0f", lwp_path_last(lwp_json_string_or(declared, "file", "?")), lwp_json_amount(declared, "line"));
     if (json_is_string(json_object_get(site, "file")))
         FACT("allocated", "in %s() at %s:%.0f", lwp_json_string_or(site, "function", "?"),
-                        lwp_path_last(lwp_json_string_or(site, "file", "?")), lwp_json_amount(site, "line"));
+             lwp_path_last(lwp_json_string_or(site, "file", "?")), lwp_json_amount(site, "line"));
     lwp_review_add_frame(review, item, "declared", declared);
     lwp_review_add_frame(review, item, "allocated", site);
 }
@@ -37,8 +36,8 @@ static void layout_replay(struct lwp_review *review, struct lwp_review_item *ite
     const char *text = SAY("%.0f accesses of the trace:", lwp_json_amount(replay, "accesses"));
     for (size_t i = 0; i < sizeof levels / sizeof *levels; i++)
         if (json_is_number(json_object_get(before, levels[i])))
-            text = SAY("%s%s %s misses %.0f -> %.0f", text, i ? "," : "", levels[i],
-                                    lwp_json_amount(before, levels[i]), lwp_json_amount(after, levels[i]));
+            text = SAY("%s%s %s misses %.0f -> %.0f", text, i ? "," : "", levels[i], lwp_json_amount(before, levels[i]),
+                       lwp_json_amount(after, levels[i]));
     FACT("replayed", "%s", text);
 }
 
@@ -66,17 +65,17 @@ static const char *layout_subject(const struct lwp_review *review, const json_t 
 static void layout_split_facts(struct lwp_review *review, struct lwp_review_item *item, const json_t *split, const json_t *object)
 {
     const json_t *traffic = json_object_get(split, "traffic"), *memory = json_object_get(split, "memory");
-    FACT("evidence", "waiting for it takes %.1f %% of all time (%.1f-%.1f), %.0f samples", 100 * item->share,
-                    100 * item->share_low, 100 * item->share_high, lwp_json_amount(object, "samples"));
+    FACT("evidence", "waiting for it takes %.1f %% of all time (%.1f-%.1f), %.0f samples", 100 * item->share, 100 * item->share_low,
+         100 * item->share_high, lwp_json_amount(object, "samples"));
     FACT("", "%.0f elements of %.0f bytes%s, %s; its loops take %.1f %%", lwp_json_amount(object, "elements"),
-                    lwp_json_amount(object, "element_bytes"), layout_sure(review, split),
-                    lwp_review_bytes(review, lwp_json_amount(object, "bytes")), lwp_json_percent(object, "time_share"));
+         lwp_json_amount(object, "element_bytes"), layout_sure(review, split), lwp_review_bytes(review, lwp_json_amount(object, "bytes")),
+         lwp_json_percent(object, "time_share"));
     layout_declared(review, item, object);
     FACT("confidence", "%s; cache lines per element visited %.2f -> %.2f", lwp_json_string_or(split, "confidence", "?"),
-                    lwp_json_amount(traffic, "before"), lwp_json_amount(traffic, "after"));
+         lwp_json_amount(traffic, "before"), lwp_json_amount(traffic, "after"));
     layout_replay(review, item, json_object_get(split, "replay"));
-    FACT("memory", "a pass over all elements goes through %s, then %s",
-                    lwp_review_bytes(review, lwp_json_amount(memory, "before")), lwp_review_bytes(review, lwp_json_amount(memory, "after")));
+    FACT("memory", "a pass over all elements goes through %s, then %s", lwp_review_bytes(review, lwp_json_amount(memory, "before")),
+         lwp_review_bytes(review, lwp_json_amount(memory, "after")));
 }
 
 void lwp_review_split(struct lwp_review *review, struct lwp_review_item *item, const json_t *split)
@@ -90,8 +89,7 @@ void lwp_review_split(struct lwp_review *review, struct lwp_review_item *item, c
     lwp_review_interval(item, object);
     layout_split_facts(review, item, split, object);
     item->row_heading = "uses";
-    json_array_foreach(json_object_get(object, "loops"), i, row)
-    {
+    json_array_foreach(json_object_get(object, "loops"), i, row) {
         const json_t *loop = lwp_json_entry(review->root, "loops", row, "loop");
         if (lwp_json_amount(row, "share") < loop_share || item->row_count == LOOPS_SHOWN)
             break;
@@ -112,8 +110,7 @@ static const char *layout_group_subject(const struct lwp_review *review, const j
     size_t count = json_array_size(names), i;
     const char **sorted = lwp_arena_alloc(review->arena, count + 1, sizeof *sorted), *subject = "";
     json_t *name;
-    json_array_foreach(names, i, name)
-    {
+    json_array_foreach(names, i, name) {
         sorted[i] = lwp_stable_name(review->arena, lwp_json_shown(name));
     }
     qsort(sorted, count, sizeof *sorted, layout_name_compare);
@@ -127,8 +124,7 @@ static void layout_group_rows(struct lwp_review *review, struct lwp_review_item 
     const json_t *row;
     size_t i;
     item->row_heading = "cache lines per index";
-    json_array_foreach(json_object_get(traffic, "loops"), i, row)
-    {
+    json_array_foreach(json_object_get(traffic, "loops"), i, row) {
         const json_t *loop = lwp_json_entry(review->root, "loops", row, "loop");
         if (i == LOOPS_SHOWN)
             break;
@@ -147,25 +143,23 @@ void lwp_review_regroup(struct lwp_review *review, struct lwp_review_item *item,
     item->subject = layout_group_subject(review, names);
     item->confidence = lwp_json_string(group, "confidence");
     item->declaration = lwp_json_string(group, "declaration");
-    json_array_foreach(json_object_get(group, "objects"), i, row)
-    {
+    json_array_foreach(json_object_get(group, "objects"), i, row) {
         const json_t *object = lwp_json_at(review->root, "objects", row);
         samples += lwp_json_amount(object, "samples");
         bytes += lwp_json_amount(object, "bytes");
         first = first ? first : object;
         lwp_review_add_frame(review, item, "allocated", json_object_get(object, "site"));
     }
-    FACT("evidence", "%zu arrays of %.0f elements, %s in all, %.0f samples", json_array_size(names),
-                    lwp_json_amount(first, "elements"), lwp_review_bytes(review, bytes), samples);
+    FACT("evidence", "%zu arrays of %.0f elements, %s in all, %.0f samples", json_array_size(names), lwp_json_amount(first, "elements"),
+         lwp_review_bytes(review, bytes), samples);
     FACT("confidence", "%s; cache lines per index %.2f -> %.2f", lwp_json_string_or(group, "confidence", "?"),
-                    lwp_json_amount(traffic, "before"), lwp_json_amount(traffic, "after"));
+         lwp_json_amount(traffic, "before"), lwp_json_amount(traffic, "after"));
     layout_replay(review, item, json_object_get(group, "replay"));
     layout_group_rows(review, item, traffic);
-    json_array_foreach(json_object_get(group, "rejected"), i, row)
-    {
+    json_array_foreach(json_object_get(group, "rejected"), i, row) {
         if (i == LEFT_OUT_SHOWN)
             break;
         FACT(i ? "" : "left out", "%s, by its %s%s%s", lwp_json_string_or(row, "name", "?"), lwp_json_string_or(row, "reason", "?"),
-                        json_is_string(json_object_get(row, "detail")) ? ": " : "", lwp_json_string_or(row, "detail", ""));
+             json_is_string(json_object_get(row, "detail")) ? ": " : "", lwp_json_string_or(row, "detail", ""));
     }
 }

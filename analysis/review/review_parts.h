@@ -12,7 +12,7 @@ void lwp_review_fact(struct lwp_review *review, struct lwp_review_item *item, co
     __attribute__((format(printf, 4, 5)));
 /* The share with its interval, as `from` has them. */
 void lwp_review_interval(struct lwp_review_item *item, const json_t *from);
-void lwp_review_row(struct lwp_review_item *item, double share, const char *place, const char *text);
+void lwp_review_row(struct lwp_review_item *item, double share, const char *location, const char *text);
 /* Places, without those that are there already or have no file. */
 void lwp_review_add_loop(struct lwp_review *review, struct lwp_review_item *item, const char *role, const json_t *loop);
 void lwp_review_add_frame(struct lwp_review *review, struct lwp_review_item *item, const char *role, const json_t *frame);

@@ -108,7 +108,7 @@ static void test_fingerprint(void **state)
         assert_string_equal(review->items[0].rule, "split");
         assert_string_equal(review->items[0].subject, "struct cell");
         assert_string_equal(review->items[0].fingerprint, "65fae20779412b8e");
-        assert_string_equal(review->items[0].places[0].file, "a.c");
+        assert_string_equal(review->items[0].locations[0].file, "a.c");
         assert_true(review->items[0].low == 1.2 && review->items[0].part_low == 0.4);
         lwp_review_free(review);
         json_decref(root);
