@@ -56,12 +56,10 @@ static json_t *diff_structure_json(const struct lwp_diff_result *result, const u
 
 static json_t *diff_part_json(const struct lwp_diff_result *result, const struct lwp_diff_structure *part, int group)
 {
-    json_t *fields = json_array();
-    for (size_t f = 0; f < part->field_count; f++)
-        json_array_append_new(fields, lwp_json_text(part->fields[f].name));
     return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "name", lwp_json_text(part->name), "type", lwp_json_text(part->type),
-                     "allocated_in", lwp_json_text(part->site), "element_bytes", lwp_json_known(part->element_bytes), "fields", fields,
-                     "share", lwp_json_real(part->share), "waiting_s", lwp_json_measured(lwp_diff_seconds(result, part->share)), "group",
+                     "allocated_in", lwp_json_text(part->site), "element_bytes", lwp_json_known(part->element_bytes), "fields",
+                     LWP_JSON_LIST(f, part->field_count, lwp_json_text(part->fields[f].name)), "share", lwp_json_real(part->share),
+                     "waiting_s", lwp_json_measured(lwp_diff_seconds(result, part->share)), "group",
                      group == -2   ? json_null()
                      : group == -1 ? json_string("cold")
                                    : json_integer(group));
@@ -70,12 +68,9 @@ static json_t *diff_part_json(const struct lwp_diff_result *result, const struct
 static json_t *diff_parts_json(const struct lwp_diff_result *result, const uint32_t *list, size_t count,
                                const struct lwp_diff_structure *whole)
 {
-    json_t *parts = json_array();
-    for (size_t i = 0; i < count && i < PARTS_LISTED; i++) {
-        const struct lwp_diff_structure *part = &result->structures[list[i]];
-        json_array_append_new(parts, diff_part_json(result, part, whole ? lwp_diff_group(whole, part) : -2));
-    }
-    return parts;
+    return LWP_JSON_LIST(
+        i, count < PARTS_LISTED ? count : PARTS_LISTED,
+        diff_part_json(result, &result->structures[list[i]], whole ? lwp_diff_group(whole, &result->structures[list[i]]) : -2));
 }
 
 /* One loop of a row: what the structures of each result have to do with it. */

@@ -76,19 +76,14 @@ static json_t *sarif_program(const struct lwp_review *review)
     return json_pack("{s:{s:o}}", "physicalLocation", "artifactLocation", sarif_artifact(review, name && *name ? name : "program"));
 }
 
-static json_t *sarif_related(const struct lwp_review *review, const struct lwp_review_item *item)
+static json_t *sarif_related(const struct lwp_review *review, const struct lwp_review_item *item, size_t index)
 {
-    json_t *related = json_array();
-    for (size_t i = 1; i < item->location_count && i <= RELATED_SHOWN; i++) {
-        const struct lwp_review_location *at = &item->locations[i];
-        json_t *location = sarif_location(review, at);
-        json_object_set_new(location, "id", json_integer((json_int_t)i));
-        json_object_set_new(
-            location, "message",
-            sarif_message(lwp_arena_printf(review->arena, "%s%s%s", at->role, at->function ? ": " : "", at->function ? at->function : "")));
-        json_array_append_new(related, location);
-    }
-    return related;
+    const struct lwp_review_location *at = &item->locations[index];
+    const char *function = at->function ? lwp_arena_printf(review->arena, ": %s", at->function) : "";
+    json_t *location = sarif_location(review, at);
+    json_object_set_new(location, "id", json_integer((json_int_t)index));
+    json_object_set_new(location, "message", sarif_message(lwp_arena_printf(review->arena, "%s%s", at->role, function)));
+    return location;
 }
 
 static json_t *sarif_properties(const struct lwp_review *review, const struct lwp_review_item *item)
@@ -127,8 +122,9 @@ static json_t *sarif_result(const struct lwp_review *review, const struct lwp_re
                   level, "message", sarif_message(lwp_arena_printf(review->arena, "%s.%s %s", item->title, gain, item->next_step)));
     json_object_set_new(result, "locations",
                         json_pack("[o]", item->location_count ? sarif_location(review, &item->locations[0]) : sarif_program(review)));
-    if (item->location_count > 1)
-        json_object_set_new(result, "relatedLocations", sarif_related(review, item));
+    size_t related = item->location_count > RELATED_SHOWN ? RELATED_SHOWN : item->location_count ? item->location_count - 1 : 0;
+    if (related)
+        json_object_set_new(result, "relatedLocations", LWP_JSON_LIST(i, related, sarif_related(review, item, i + 1)));
     json_object_set_new(result, "partialFingerprints",
                         json_pack("{s:s,s:s}", "lwpFinding/v1", fingerprint, "primaryLocationLineHash", fingerprint));
     if (line && *line->state)
@@ -137,40 +133,33 @@ static json_t *sarif_result(const struct lwp_review *review, const struct lwp_re
     return result;
 }
 
-static json_t *sarif_rules(void)
+static json_t *sarif_rule(const struct lwp_review_rule *rule)
 {
-    json_t *rules = json_array();
-    for (size_t i = 0; i < lwp_review_rule_count; i++) {
-        const struct lwp_review_rule *rule = &lwp_review_rules[i];
-        json_array_append_new(rules, json_pack("{s:s,s:s,s:{s:s},s:{s:s},s:{s:s,s:s},s:{s:s},s:{s:[s]}}", "id", rule->id, "name",
-                                               rule->name, "shortDescription", "text", rule->brief, "fullDescription", "text", rule->brief,
-                                               "help", "text", rule->help, "markdown", rule->help, "defaultConfiguration", "level",
-                                               "warning", "properties", "tags", "performance"));
-    }
-    return rules;
+    return json_pack("{s:s,s:s,s:{s:s},s:{s:s},s:{s:s,s:s},s:{s:s},s:{s:[s]}}", "id", rule->id, "name", rule->name, "shortDescription",
+                     "text", rule->brief, "fullDescription", "text", rule->brief, "help", "text", rule->help, "markdown", rule->help,
+                     "defaultConfiguration", "level", "warning", "properties", "tags", "performance");
 }
 
 static json_t *sarif_invocation(const struct lwp_review *review)
 {
-    const json_t *run = json_object_get(review->root, "run"), *status = json_object_get(run, "exit"), *note;
-    json_t *notes = json_array();
-    size_t i;
-    json_array_foreach(json_object_get(run, "notes"), i, note) {
-        json_array_append_new(notes, json_pack("{s:s,s:o}", "level", "note", "message", sarif_message(lwp_json_shown(note))));
-    }
+    const json_t *run = json_object_get(review->root, "run"), *status = json_object_get(run, "exit"),
+                 *notes = json_object_get(run, "notes");
+    json_t *list =
+        LWP_JSON_LIST(i, json_array_size(notes),
+                      json_pack("{s:s,s:o}", "level", "note", "message", sarif_message(lwp_json_shown(json_array_get(notes, i)))));
     return json_pack("{s:b,s:o}", "executionSuccessful",
                      json_is_null(json_object_get(status, "signal")) && lwp_json_amount(status, "code") == 0, "toolExecutionNotifications",
-                     notes);
+                     list);
 }
 
 int lwp_sarif_write(FILE *out, const struct lwp_review *review, const struct lwp_judgement *judgement, struct lwp_error *err)
 {
-    json_t *results = json_array();
-    for (size_t i = 0; i < review->count; i++)
-        json_array_append_new(results, sarif_result(review, &review->items[i], sarif_line(judgement, &review->items[i])));
-    json_t *run = json_pack("{s:{s:{s:s,s:s,s:s,s:o}},s:[o],s:{s:{s:{s:s}}},s:o}", "tool", "driver", "name", "lwp", "version", LWP_VERSION,
-                            "semanticVersion", LWP_VERSION, "rules", sarif_rules(), "invocations", sarif_invocation(review),
-                            "originalUriBaseIds", source_root, "description", "text", "the root of the source tree", "results", results);
+    json_t *results = LWP_JSON_LIST(i, review->count, sarif_result(review, &review->items[i], sarif_line(judgement, &review->items[i])));
+    json_t *run =
+        json_pack("{s:{s:{s:s,s:s,s:s,s:o}},s:[o],s:{s:{s:{s:s}}},s:o}", "tool", "driver", "name", "lwp", "version", LWP_VERSION,
+                  "semanticVersion", LWP_VERSION, "rules", LWP_JSON_LIST(i, lwp_review_rule_count, sarif_rule(&lwp_review_rules[i])),
+                  "invocations", sarif_invocation(review), "originalUriBaseIds", source_root, "description", "text",
+                  "the root of the source tree", "results", results);
     json_t *log = json_pack("{s:s,s:s,s:[o]}", "$schema", "https://json.schemastore.org/sarif-2.1.0.json", "version", "2.1.0", "runs", run);
     int failed = !log || json_dumpf(log, out, JSON_INDENT(1) | JSON_REAL_PRECISION(9)) || putc('\n', out) == EOF;
     json_decref(log);
