@@ -1,4 +1,4 @@
-#include "analysis/check/baseline.h"
+#include "analysis/check/check.h"
 
 #include "analysis/json/json_value.h"
 #include "analysis/statistics/redundancy_kinds.h"

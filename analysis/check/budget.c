@@ -1,6 +1,5 @@
-#include "analysis/check/budget.h"
+#include "analysis/check/check.h"
 
-#include "analysis/review/review.h"
 #include "base/json_file.h"
 
 #include <jansson.h>

@@ -34,7 +34,8 @@ int lwp_write_format(FILE *out, const struct lwp_review *review, const struct lw
 
 /* For the comment on a pull request or a job's summary: GitHub's flavour, which GitLab reads, too. At most `limit` bytes: what
  * does not fit is counted and left out. */
-int lwp_markdown_write(FILE *out, const struct lwp_review *review, const struct lwp_judgement *judgement, size_t limit, struct lwp_error *err);
+int lwp_markdown_write(FILE *out, const struct lwp_review *review, const struct lwp_judgement *judgement, size_t limit,
+                       struct lwp_error *err);
 
 /* Foreign text in Markdown, so that it appears as it is: no markup, link, mention, reference or emoji comes of it; and as code. */
 void lwp_markdown_text(FILE *out, const char *text);

@@ -1,6 +1,5 @@
 /* What reads the JSON beside the samples: run.json of a run and of its ranks, machines, budgets, baselines. */
-#include "analysis/check/baseline.h"
-#include "analysis/check/budget.h"
+#include "analysis/check/check.h"
 #include "analysis/json/analyze.h"
 #include "analysis/load/result_files.h"
 #include "collector/launch/machine_file.h"

@@ -1,5 +1,5 @@
 /* Names, paths, fingerprints and foreign text, as reviews say them. */
-#include "analysis/check/baseline.h"
+#include "analysis/check/check.h"
 #include "analysis/output/formats.h"
 #include "analysis/output/redact.h"
 #include "analysis/review/review_parts.h"
