@@ -70,8 +70,7 @@ static void check_item(struct check *check, const struct lwp_review_item *item)
                                                              : "new",
                                    .rule = item->rule,
                                    .subject = item->subject,
-                                   .item = item,
-                                   .fingerprint = item->fingerprint};
+                                   .item = item};
     const char *amount = check_amount(check, item, sure), *allowed = check_limit(check, item, limit);
     if (known)
         known->met = true;
@@ -88,11 +87,8 @@ static void check_item(struct check *check, const struct lwp_review_item *item)
 
 static void check_gone(struct check *check, const struct lwp_baseline_entry *entry)
 {
-    struct lwp_judged_line line = {.state = "gone",
-                                   .rule = entry->rule,
-                                   .subject = entry->subject,
-                                   .fingerprint = entry->fingerprint,
-                                   .why = "not found any more: --write-baseline takes it out"};
+    struct lwp_judged_line line = {
+        .state = "gone", .rule = entry->rule, .subject = entry->subject, .why = "not found any more: --write-baseline takes it out"};
     if (!lwp_baseline_looked_for(check->review, entry)) {
         line.result = LWP_JUDGED_SKIPPED;
         line.state = "known";

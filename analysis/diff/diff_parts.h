@@ -53,7 +53,7 @@ struct lwp_diff_result {
     const char *label;            /* how the user called it */
     double cpu_s, wall_s, weight; /* of one run; < 0: not known */
     double cpu_error, wall_error; /* standard error of the means over several runs; < 0: one run only */
-    unsigned runs, threads, processes;
+    unsigned runs, threads;
     uint64_t samples, line_bytes;
     const char *unit, *engine; /* "" when not known */
     struct lwp_diff_loop *loops;

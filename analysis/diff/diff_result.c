@@ -88,7 +88,6 @@ static void result_run(struct lwp_diff_result *result)
     result->line_bytes = result_count(json_object_get(run, "machine"), "line_bytes");
     if (result->line_bytes < 16 || result->line_bytes > 4096)
         result->line_bytes = usual_line;
-    result->processes = (unsigned)result_size(json_object_get(run, "processes"), 1 << 20);
     json_array_foreach(json_object_get(run, "processes"), i, process) {
         uint64_t threads = result_count(process, "threads");
         result->threads += (unsigned)(threads < 1 << 20 ? threads : 1 << 20);

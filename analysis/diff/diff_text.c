@@ -376,7 +376,7 @@ void lwp_diff_print(FILE *out, json_t *diff, bool all, bool colour)
 {
     const struct lwp_terminal text = {out, colour};
     size_t i, hidden = 0;
-    json_t *structure, *note;
+    json_t *structure;
     lwp_review_clean(diff);
     text_run(&text, "Before", json_object_get(diff, "before"));
     text_run(&text, "After", json_object_get(diff, "after"));
@@ -396,10 +396,5 @@ void lwp_diff_print(FILE *out, json_t *diff, bool all, bool colour)
     text_scaling(&text, "Other lines between two uses of one (median)", json_object_get(diff, "locality"), false);
     text_agreement(&text, json_object_get(diff, "agreement"));
     text_findings(&text, json_object_get(diff, "findings"), json_object_get(diff, "agreement"));
-    if (json_array_size(json_object_get(diff, "notes")))
-        lwp_terminal_heading(&text, "Notes");
-    json_array_foreach(json_object_get(diff, "notes"), i, note) {
-        fprintf(out, "   ");
-        lwp_terminal_wrap(&text, 3, lwp_json_shown(note));
-    }
+    lwp_terminal_notes(&text, 3, json_object_get(diff, "notes"));
 }

@@ -30,20 +30,17 @@ static void report_command(const struct lwp_report *report, const json_t *comman
 static void report_run(const struct lwp_report *report)
 {
     const json_t *run = json_object_get(report->root, "run"), *overhead = json_object_get(run, "overhead_percent");
-    char line[512];
+    FILE *out = report->out;
     report_command(report, json_object_get(run, "command"));
-    snprintf(line, sizeof line, "%s engine, %.0f samples, %.0f with an address, %.0f lost", lwp_json_string_or(run, "engine", "unknown"),
-             lwp_json_amount(run, "samples"), lwp_json_amount(run, "samples_with_address"), lwp_json_amount(run, "samples_lost"));
-    fprintf(report->out, "Measured  %s\n", line);
+    fprintf(out, "Measured  %s engine, %.0f samples, %.0f with an address, %.0f lost\n", lwp_json_string_or(run, "engine", "unknown"),
+            lwp_json_amount(run, "samples"), lwp_json_amount(run, "samples_with_address"), lwp_json_amount(run, "samples_lost"));
     bool timed = lwp_json_amount(run, "cpu_s") > 0;
-    size_t used =
-        (size_t)snprintf(line, sizeof line, timed ? "%.2f s of CPU time" : "CPU time not recorded", lwp_json_amount(run, "cpu_s"));
+    fprintf(out, timed ? "Cost      %.2f s of CPU time" : "Cost      CPU time not recorded", lwp_json_amount(run, "cpu_s"));
     if (timed && lwp_json_amount(run, "samples") > 0 && json_is_number(json_object_get(run, "stall_share")))
-        used +=
-            (size_t)snprintf(line + used, sizeof line - used, ", %.0f %% of it waiting for memory", lwp_json_percent(run, "stall_share"));
+        fprintf(out, ", %.0f %% of it waiting for memory", lwp_json_percent(run, "stall_share"));
     if (json_is_number(overhead))
-        snprintf(line + used, sizeof line - used, "; lwp took %.1f %%", json_number_value(overhead));
-    fprintf(report->out, "Cost      %s\n", line);
+        fprintf(out, "; lwp took %.1f %%", json_number_value(overhead));
+    putc('\n', out);
     const json_t *types = json_object_get(report->root, "types");
     if (json_is_object(types))
         fprintf(report->out, "Types     known for %.0f %% of the time spent on heap and static data\n", lwp_json_percent(types, "share"));
@@ -95,18 +92,6 @@ static void report_loops(const struct lwp_report *report)
     }
 }
 
-static void report_notes(const struct lwp_report *report)
-{
-    const json_t *notes = json_object_get(json_object_get(report->root, "run"), "notes"), *note;
-    size_t i;
-    if (json_array_size(notes))
-        lwp_terminal_heading(&report->to, "Notes");
-    json_array_foreach(notes, i, note) {
-        fprintf(report->out, "  ");
-        lwp_terminal_wrap(&report->to, 2, lwp_json_shown(note));
-    }
-}
-
 static void report_brief(const struct lwp_report *report)
 {
     const json_t *run = json_object_get(report->root, "run"), *overhead = json_object_get(run, "overhead_percent");
@@ -133,7 +118,7 @@ void lwp_report_print(FILE *out, const struct lwp_review *review, const char *di
     lwp_report_sharing(&report);
     lwp_report_communication(&report);
     lwp_report_locality(&report);
-    report_notes(&report);
+    lwp_terminal_notes(&report.to, 2, json_object_get(json_object_get(report.root, "run"), "notes"));
     char *shown = lwp_visible(dir, false, 0);
     fprintf(out, "\nLook at it in a browser with:  lwp serve %s\n", shown ? shown : "?");
     free(shown);

@@ -1,5 +1,6 @@
 #include "analysis/output/terminal.h"
 
+#include "analysis/json/json_value.h"
 #include "base/visible.h"
 
 #include <stdlib.h>
@@ -54,4 +55,16 @@ void lwp_terminal_wrap(const struct lwp_terminal *terminal, int indent, const ch
         text += word + strspn(text + word, " ");
     }
     putc('\n', terminal->out);
+}
+
+void lwp_terminal_notes(const struct lwp_terminal *terminal, int indent, const json_t *notes)
+{
+    const json_t *note;
+    size_t i;
+    if (json_array_size(notes))
+        lwp_terminal_heading(terminal, "Notes");
+    json_array_foreach(notes, i, note) {
+        fprintf(terminal->out, "%*s", indent, "");
+        lwp_terminal_wrap(terminal, indent, lwp_json_shown(note));
+    }
 }

@@ -2,6 +2,7 @@
 #ifndef LWP_ANALYSIS_OUTPUT_TERMINAL_H
 #define LWP_ANALYSIS_OUTPUT_TERMINAL_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -20,5 +21,8 @@ void lwp_terminal_heading(const struct lwp_terminal *terminal, const char *headi
 
 /* Words up to column 80, the first one where the cursor stands at `indent`, following lines indented; a line break. */
 void lwp_terminal_wrap(const struct lwp_terminal *terminal, int indent, const char *text);
+
+/* Notes under a heading, indented; nothing where there are none. */
+void lwp_terminal_notes(const struct lwp_terminal *terminal, int indent, const json_t *notes);
 
 #endif

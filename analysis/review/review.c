@@ -47,7 +47,6 @@ static void review_item(struct lwp_review *review, const json_t *finding, struct
     *item = (struct lwp_review_item){.id = lwp_json_string_or(finding, "id", "?"),
                                      .title = lwp_json_string_or(finding, "title", "?"),
                                      .next_step = lwp_json_string_or(finding, "next_step", ""),
-                                     .kind = lwp_json_string_or(finding, "kind", ""),
                                      .severity = lwp_json_string_or(finding, "severity", "low"),
                                      .share = share,
                                      .share_of = "of all time",

@@ -32,7 +32,6 @@ struct lwp_review_location {
 struct lwp_review_item {
     const char *id, *title, *next_step;
     const char *rule;                  /* a row of lwp_review_rules */
-    const char *kind;                  /* as in analysis.json */
     const char *subject;               /* what it is about, by names that survive other edits: "struct neuron (layer)" */
     const char *fingerprint;           /* 16 hexadecimal digits, of rule and names: no line, address or number goes into it */
     unsigned ordinal;                  /* among items of one fingerprint, from 1 */
@@ -86,7 +85,6 @@ struct lwp_judged_line {
     const char *rule, *subject;         /* a finding's; or the budget's name */
     const char *why;                    /* a clause: "at least 1.38x, more than the 1.05x allowed" */
     const struct lwp_review_item *item; /* NULL: gone, or no finding */
-    const char *fingerprint;            /* or NULL */
 };
 
 struct lwp_judgement {
