@@ -101,14 +101,15 @@ static json_t *json_region(struct lwp_json_tables *tables, const struct lwp_comm
         if (tip->group)
             placement = json_placement(tip, found->count);
     }
-    return lwp_json_new(
-        "kind", json_string(kinds[region->kind]), "name", lwp_json_text(region->name), "loop", lwp_json_loop(tables, region->region),
-        "true", JSON_MATRIX(found->count, i, lwp_json_count(region->first[i])), "true_ci", json_null(), "samples", json_null(), "reuse",
-        JSON_MATRIX(found->count, i, lwp_json_count(region->again[i])), "crr",
-        JSON_MATRIX(found->count, i, lwp_json_share(region->ratios[i])), "communicated", lwp_json_count(region->firsts), "reused",
-        lwp_json_count(region->agains), "homogeneity", any ? lwp_json_share(region->homogeneity) : json_null(), "balance_percent",
-        any ? lwp_json_share(region->balance) : json_null(), "crd", json_distances(region), "pieces", json_pieces(&region->pieces),
-        "pattern", lwp_json_text(lwp_communication_pattern(region->first, found->count)), "advice", advice, "placement", placement, NULL);
+    return lwp_json_new("kind", json_string(kinds[region->kind]), "name", lwp_json_text(region->name), "loop",
+                        lwp_json_loop(tables, region->region), "true", JSON_MATRIX(found->count, i, lwp_json_count(region->first[i])),
+                        "true_ci", json_null(), "samples", json_null(), "reuse",
+                        JSON_MATRIX(found->count, i, lwp_json_count(region->again[i])), "crr",
+                        JSON_MATRIX(found->count, i, lwp_json_share(region->ratios[i])), "communicated", lwp_json_count(region->firsts),
+                        "reused", lwp_json_count(region->agains), "homogeneity", any ? lwp_json_share(region->homogeneity) : json_null(),
+                        "balance_percent", any ? lwp_json_share(region->balance) : json_null(), "crd", json_distances(region), "pieces",
+                        json_pieces(&region->pieces), "pattern", lwp_json_text(lwp_communication_pattern(region->first, found->count)),
+                        "advice", advice, "placement", placement ? placement : json_null(), NULL);
 }
 
 json_t *lwp_json_communication(struct lwp_json_tables *tables)
