@@ -93,7 +93,7 @@ static void assert_none(void)
 
 static void give(struct lwp_locality_row *row, enum lwp_locality_value_of of, const struct lwp_locality_value *values, size_t count)
 {
-    row->values[of] = (struct lwp_locality_often){values, count};
+    row->values[of] = (struct lwp_locality_frequent){values, count};
     ((struct lwp_locality_count *)row->count)->values[of] = ACCESSES;
 }
 

@@ -7,7 +7,7 @@
 struct lwp_locality_row {
     uint32_t object, region; /* region: as same_as says; LWP_NONE: code without a name */
     const struct lwp_locality_count *count; /* of all versions of the loop */
-    struct lwp_locality_often {
+    struct lwp_locality_frequent {
         const struct lwp_locality_value *items;
         size_t count;
     } values[LWP_LOCALITY_VALUES]; /* that come often, by enum lwp_locality_value_of */
