@@ -294,7 +294,7 @@ static void finding_of_sharing(struct lwp_profile *profile, const struct lwp_sha
 static void finding_of_communication(struct lwp_profile *profile, const struct lwp_thread_findings *threads,
                                      const struct lwp_communication_tip *tip, struct lwp_finding *finding)
 {
-    const struct lwp_communication_region *region = &threads->exchange.regions[tip->region];
+    const struct lwp_communication_region *region = &threads->counted.regions[tip->region];
     const struct lwp_region *code = region->region == LWP_NONE ? NULL : &profile->regions[region->region];
     *finding = (struct lwp_finding){.kind = "communication",
                                     .index = tip->region,

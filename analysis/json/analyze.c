@@ -134,9 +134,9 @@ static void analyze_ask(struct lwp_profile *profile, struct lwp_answers *answers
     lwp_regroup_advise(profile, &answers->splits, &answers->regroups);
     lwp_layout_replay(profile, &answers->splits, &answers->regroups);
     lwp_redundancy_find(profile, &answers->redundancies);
-    lwp_counted_communication_find(profile, &answers->threads.exchange);
-    lwp_communication_advise(profile, &answers->threads.exchange, &answers->threads.tips);
-    lwp_sampled_communication_find(profile, &answers->threads.communication);
+    lwp_counted_communication_find(profile, &answers->threads.counted);
+    lwp_communication_advise(profile, &answers->threads.counted, &answers->threads.tips);
+    lwp_sampled_communication_find(profile, &answers->threads.sampled);
     lwp_sharing_find(profile, &answers->threads.sharings);
     lwp_locality_find(profile, &answers->locality);
     lwp_locality_notes(profile);

@@ -1,5 +1,5 @@
 /* "communication" and "sharing" of analysis.json. Communication was counted, or estimated from watched samples. */
-#include "analysis/advice/threads/communication_pattern.h"
+#include "analysis/advice/threads/communication_matrix.h"
 #include "analysis/json/json_parts.h"
 
 #include <math.h>
@@ -89,7 +89,7 @@ static json_t *json_placement(const struct lwp_communication_tip *tip, size_t th
 static json_t *json_region(struct lwp_json_tables *tables, const struct lwp_communication_region *region)
 {
     static const char *const kinds[] = {"program", "runtime", "function", "parallel", "loop"};
-    const struct lwp_counted_communication *found = &tables->answers->threads.exchange;
+    const struct lwp_counted_communication *found = &tables->answers->threads.counted;
     const struct lwp_communication_tips *tips = &tables->answers->threads.tips;
     bool any = region->firsts > 0;
     json_t *advice = json_array(), *placement = NULL;
@@ -114,10 +114,10 @@ static json_t *json_region(struct lwp_json_tables *tables, const struct lwp_comm
 
 json_t *lwp_json_communication(struct lwp_json_tables *tables)
 {
-    const struct lwp_counted_communication *found = &tables->answers->threads.exchange;
+    const struct lwp_counted_communication *found = &tables->answers->threads.counted;
     const struct lwps_flows *how = &tables->profile->flows.how;
     if (!found->measured)
-        return json_sampled(&tables->answers->threads.communication);
+        return json_sampled(&tables->answers->threads.sampled);
     json_t *threads = LWP_JSON_LIST(
         i, found->count, found->threads[i] ? json_thread(found->threads[i]->tid, found->threads[i]->name) : json_other_threads());
     json_t *regions = LWP_JSON_LIST(i, found->region_count, json_region(tables, &found->regions[i]));
@@ -176,7 +176,7 @@ static json_t *json_line(struct lwp_json_tables *tables, const struct lwp_sharin
 json_t *lwp_json_sharing(struct lwp_json_tables *tables)
 {
     const struct lwp_thread_findings *found = &tables->answers->threads;
-    if (!found->communication.measured)
+    if (!found->sampled.measured)
         return json_null();
     return LWP_JSON_LIST(i, found->sharings.count, json_line(tables, &found->sharings.items[i]));
 }

@@ -7,9 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "analysis/advice/threads/communication_pattern.h"
-#include "analysis/advice/threads/communication_ratio.h"
-#include "analysis/advice/threads/thread_placement.h"
+#include "analysis/advice/threads/communication_matrix.h"
 #include "collector/exact/detect/communication/comm_counts.c"
 #include "collector/exact/detect/communication/comm_distance.c"
 #include "collector/exact/detect/communication/comm_sets.c"
@@ -365,15 +363,15 @@ static void equations(void **state)
     (void)state;
     const uint64_t first[9] = {0, 10, 5, 4, 0, 0, 2, 2, 0}, again[9] = {0, 30, 5, 8, 0, 3, 0, 6, 0};
     double ratios[9];
-    lwp_reuse_ratios(first, again, 3, ratios);
+    lwp_communication_ratios(first, again, 3, ratios);
     const double wanted[9] = {0, 3, 1, 2, 0, 0, 0, 3, 0};
     for (unsigned i = 0; i < 9; i++)
         assert_true(ratios[i] == wanted[i]);
     /* rows 0 3 1, 2 0 0, 0 3 0: E[x^2] - E[x]^2 */
     double homogeneity = ((10.0 / 3 - 16.0 / 9) + (4.0 / 3 - 4.0 / 9) + (9.0 / 3 - 1)) / 3;
-    assert_true(fabs(lwp_reuse_homogeneity(ratios, 3) - homogeneity) < 1e-12);
-    assert_true(fabs(lwp_reuse_balance(ratios, 3) - (4 / 3.0 - 1) * 100) < 1e-9);
-    assert_true(lwp_reuse_balance(ratios, 0) == 0 && lwp_reuse_homogeneity(ratios, 0) == 0);
+    assert_true(fabs(lwp_communication_homogeneity(ratios, 3) - homogeneity) < 1e-12);
+    assert_true(fabs(lwp_communication_balance(ratios, 3) - (4 / 3.0 - 1) * 100) < 1e-9);
+    assert_true(lwp_communication_balance(ratios, 0) == 0 && lwp_communication_homogeneity(ratios, 0) == 0);
     struct lwp_distance_bucket buckets[] = {{7, 1}, {0, 4}, {7, 2}, {100, 3}};
     assert_int_equal(lwp_distances_sort(buckets, 4), 3);
     assert_int_equal(lwp_distances_quantile(buckets, 3, 0.5), 7);
@@ -415,14 +413,14 @@ static void placement(void **state)
         first[i * N + (i + 4) % N] = 100;
         plain[i] = i / 2;
     }
-    lwp_thread_placement_group(first, N, 2, group);
+    lwp_communication_group(first, N, 2, group);
     for (size_t i = 0; i < N; i++)
         for (size_t k = 0; k < N; k++)
             assert_int_equal(group[i] == group[k], i % 4 == k % 4);
-    assert_true(fabs(lwp_thread_placement_within(first, N, group) - 800.0 / 848) < 1e-12);
-    assert_true(fabs(lwp_thread_placement_within(first, N, plain) - 8.0 / 848) < 1e-12);
-    lwp_thread_placement_group(first, N, 4, group);
-    assert_true(group[0] == group[4] && lwp_thread_placement_within(first, N, group) > 0.9);
+    assert_true(fabs(lwp_communication_within(first, N, group) - 800.0 / 848) < 1e-12);
+    assert_true(fabs(lwp_communication_within(first, N, plain) - 8.0 / 848) < 1e-12);
+    lwp_communication_group(first, N, 4, group);
+    assert_true(group[0] == group[4] && lwp_communication_within(first, N, group) > 0.9);
 }
 
 int main(void)

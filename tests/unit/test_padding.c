@@ -1,6 +1,6 @@
 /* The declaration offered for a falsely shared cache line is C and C++, and puts each thread's part on lines of its
  * own. */
-#include "analysis/advice/threads/padding.h"
+#include "analysis/advice/threads/sharing.h"
 #include "analysis/program/code.h"
 #include "analysis/program/types/types.h"
 #include "programs.h"

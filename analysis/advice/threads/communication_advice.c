@@ -1,11 +1,9 @@
-/* High distances call for data to be used again sooner (blocking, loop reordering, fusion, scheduling); data read in short
- * pieces that lie evenly apart for what one thread works on to lie in one piece; a few pairs of threads that have most of
- * the communication, and reuse that differs much between them (homogeneity, balance), for these to run side by side.
- * Told where at least a hundredth of all accesses is such communication, a thousandth of them for the first time. */
+/* High distances call for data to be reused sooner (blocking, loop reordering, fusion, scheduling); data read in short pieces that
+ * lie evenly apart for one piece of memory for each thread's part; a few pairs of threads that have most of the communication, and
+ * reuse that differs much between them (homogeneity, balance), for thread mapping. Reported where at least a hundredth of all
+ * accesses is such communication, a thousandth of them first reads. */
 #include "analysis/advice/threads/communication_advice.h"
 
-#include "analysis/advice/threads/communication_pattern.h"
-#include "analysis/advice/threads/thread_placement.h"
 #include "analysis/profile/regions.h"
 #include "analysis/statistics/severity.h"
 
@@ -16,22 +14,15 @@
 
 enum { TIPS_EACH = 2, PIECE_LINES = 4, LINE = 64 };
 
-static const double worth_shares[TIPS_EACH] = {0.01, 0.001}; /* of all accesses */
+static const double share_least[TIPS_EACH] = {0.01, 0.001}; /* of all accesses */
 static const double most_of = 0.8;
-static const double far_share = 0.1;       /* of reuse beyond a cache: worth a sentence */
-static const double reuse_least = 1;       /* reads again for each first one, for distances to matter */
-static const double reuse_of_all = 8;      /* ... that each thread goes through all of the others' data so often */
-static const double even_pieces = 0.25;    /* by how much more than half of the pieces lie as far apart */
-static const double balance_high = 50;     /* percent */
-static const double variation_high = 0.5;  /* standard deviation in a row of CRR, of the mean ratio */
+static const double far_share = 0.1;      /* of reuse beyond a cache: worth a sentence */
+static const double reuse_least = 1;      /* reads again for each first one, for distances to matter */
+static const double reuse_of_all = 8;     /* ... that each thread goes through all of the others' data so often */
+static const double even_pieces = 0.25;   /* by how much more than half of the pieces lie as far apart */
+static const double balance_high = 50;    /* percent */
+static const double variation_high = 0.5; /* standard deviation in a row of CRR, of the mean ratio */
 static const double placement_better = 0.1;
-
-static bool region_is_within(const struct lwp_profile *profile, uint32_t inner, uint32_t outer)
-{
-    while (inner != LWP_NONE && inner != outer)
-        inner = lwp_regions_final(profile, profile->regions[inner].parent);
-    return inner != LWP_NONE;
-}
 
 static bool loop_is_of(const struct lwp_profile *profile, const struct lwp_communication_region *loop, const char *function)
 {
@@ -39,24 +30,26 @@ static bool loop_is_of(const struct lwp_profile *profile, const struct lwp_commu
     return loop->kind == LWP_COMMUNICATION_LOOP && name && strcmp(name, function) == 0;
 }
 
-/* Of a function and loops that communicate the same, as one holds all that others hold, the outermost loop is spoken of;
- * of a loop that holds little beside another one, that one; of a function none where much is in its loops. */
-static bool region_is_told(const struct lwp_profile *profile, const struct lwp_counted_communication *found, const struct lwp_communication_region *region)
+/* Of regions in each other that communicate the same one is reported: of loops of which one holds all that the others do the
+ * outermost; a loop in place of one around it that holds little else; no function of which much is in its loops. */
+static bool region_is_reported(const struct lwp_profile *profile, const struct lwp_counted_communication *found,
+                               const struct lwp_communication_region *region)
 {
+    bool is_loop = region->kind == LWP_COMMUNICATION_LOOP;
+    uint64_t all = region->firsts + region->agains;
     if (region->kind == LWP_COMMUNICATION_PROGRAM || region->kind == LWP_COMMUNICATION_RUNTIME)
         return false;
-    for (const struct lwp_communication_region *other = found->regions; other < found->regions + found->region_count; other++)
-        if (other != region && other->kind == LWP_COMMUNICATION_LOOP && other->firsts == region->firsts &&
-            other->agains == region->agains && (region->kind != LWP_COMMUNICATION_LOOP || other < region))
+    for (const struct lwp_communication_region *other = found->regions; other < found->regions + found->region_count; other++) {
+        uint64_t its = other->firsts + other->agains;
+        if (other == region || other->kind != LWP_COMMUNICATION_LOOP)
+            continue;
+        if (other->firsts == region->firsts && other->agains == region->agains && (!is_loop || other < region))
             return false;
-    for (const struct lwp_communication_region *other = found->regions; other < found->regions + found->region_count; other++)
-        if (other != region && other->kind == LWP_COMMUNICATION_LOOP && other->firsts + other->agains < region->firsts + region->agains &&
-            (double)(other->firsts + other->agains) > most_of * (double)(region->firsts + region->agains) &&
-            region_is_within(profile, other->region, region->region))
+        if (its < all && (double)its > most_of * (double)all && lwp_counted_communication_within(profile, other->region, region->region))
             return false;
-    for (const struct lwp_communication_region *other = found->regions; other < found->regions + found->region_count; other++)
-        if (region->kind != LWP_COMMUNICATION_LOOP && loop_is_of(profile, other, region->name) && 4 * (other->firsts + other->agains) > region->firsts + region->agains)
+        if (!is_loop && loop_is_of(profile, other, region->name) && 4 * its > all)
             return false;
+    }
     return true;
 }
 
@@ -74,10 +67,10 @@ static const char *region_where(struct lwp_profile *profile, const struct lwp_co
 
 /* ---- distances ---- */
 
-/* Of a loop that reads hardly anything for the first time, that beside it in the function that reads so much for the first
- * time: it goes over what that one has read. NULL: there is none. */
+/* The loop beside one that reads hardly anything for the first time, in the same function, that reads so much for the first time:
+ * both go over the same data. NULL: there is none. */
 static const struct lwp_communication_region *reads_before(const struct lwp_profile *profile, const struct lwp_counted_communication *found,
-                                                        const struct lwp_communication_region *region)
+                                                           const struct lwp_communication_region *region)
 {
     const struct lwp_region *code = region->region == LWP_NONE ? NULL : &profile->regions[region->region];
     if (!code || region->kind != LWP_COMMUNICATION_LOOP || 10 * region->firsts > region->agains)
@@ -93,8 +86,8 @@ static const struct lwp_communication_region *reads_before(const struct lwp_prof
     return NULL;
 }
 
-static bool tip_distance(struct lwp_profile *profile, const struct lwp_counted_communication *found, const struct lwp_communication_region *region,
-                         struct lwp_communication_tip *tip)
+static bool tip_distance(struct lwp_profile *profile, const struct lwp_counted_communication *found,
+                         const struct lwp_communication_region *region, struct lwp_communication_tip *tip)
 {
     const struct lwp_caches *caches = &profile->machine;
     const struct {
@@ -118,18 +111,27 @@ static bool tip_distance(struct lwp_profile *profile, const struct lwp_counted_c
     const struct lwp_communication_region *before = reads_before(profile, found, region);
     bool all = pattern && strcmp(pattern, "all to all") == 0 && again >= reuse_of_all;
     tip->kind = "distance";
-    tip->title = lwp_arena_printf(profile->arena, "High communication reuse distance at %s: threads read each other's data again after %llu other elements, "
-                                  "too late for a cache", where, (unsigned long long)lwp_distances_quantile(region->returns.buckets, region->returns.count, 1 - far / 2));
+    tip->title =
+        lwp_arena_printf(profile->arena,
+                         "High communication reuse distance at %s: threads read each other's data again after %llu other elements, "
+                         "too late for a cache",
+                         where, (unsigned long long)lwp_distances_quantile(region->returns.buckets, region->returns.count, 1 - far / 2));
     tip->next_step = lwp_arena_printf(
         profile->arena,
-        "%.0f %% of what is read again of another thread's data at %s comes after more other elements than %s (%.0f). Use it again sooner: block "
+        "%.0f %% of what is read again of another thread's data at %s comes after more other elements than %s (%.0f). Use it again sooner: "
+        "block "
         "the arrays so that a block of at most %.0f elements is used up before the next (array blocking, loop interchange)%s%s%s.",
         100 * far, where, levels[level].name, levels[level].elements, levels[level].elements / 2,
         before ? lwp_arena_printf(profile->arena, "; fuse it with the loop at %s, which goes over the same data before it",
-                                  region_where(profile, before)) : "",
-        region->kind == LWP_COMMUNICATION_PARALLEL ? "; give each thread neighbouring iterations (schedule(static), or a larger chunk)" : "",
-        all ? lwp_arena_printf(profile->arena, "; each thread goes through all that the others wrote, %.0f times: where only elements near each other "
-                               "matter, keep them sorted by cells of space and look at neighbouring cells only", again) : "");
+                                  region_where(profile, before))
+               : "",
+        region->kind == LWP_COMMUNICATION_PARALLEL ? "; give each thread neighbouring iterations (schedule(static), or a larger chunk)"
+                                                   : "",
+        all ? lwp_arena_printf(profile->arena,
+                               "; each thread goes through all that the others wrote, %.0f times: where only elements near each other "
+                               "matter, keep them sorted by cells of space and look at neighbouring cells only",
+                               again)
+            : "");
     return true;
 }
 
@@ -144,35 +146,36 @@ static bool tip_pieces(struct lwp_profile *profile, const struct lwp_communicati
         return false;
     const char *where = region_where(profile, region);
     tip->kind = "pieces";
-    tip->title = lwp_arena_printf(profile->arena, "What threads read of each other at %s lies in pieces of %.0f bytes, %.0f bytes apart", where, bytes, apart);
-    tip->next_step = lwp_arena_printf(
-        profile->arena,
-        "Make what one thread hands to another contiguous: allocate each thread's blocks in one piece (an array of contiguous blocks in place of rows that "
-        "run through all of them), or copy the part that is read into a buffer. Of the lines read at %s %.0f %% are the other thread's data; the rest of "
-        "each line is fetched for nothing and, where its owner writes it, taken back.",
-        where, fmin(100, 100 * bytes / (lines * LINE)));
+    tip->title = lwp_arena_printf(profile->arena, "What threads read of each other at %s lies in pieces of %.0f bytes, %.0f bytes apart",
+                                  where, bytes, apart);
+    tip->next_step = lwp_arena_printf(profile->arena,
+                                      "Make what one thread hands to another contiguous: allocate each thread's blocks in one piece (an "
+                                      "array of contiguous blocks in place of rows that "
+                                      "run through all of them), or copy the part that is read into a buffer. Of the lines read at %s %.0f "
+                                      "%% are the other thread's data; the rest of "
+                                      "each line is fetched for nothing and, where its owner writes it, taken back.",
+                                      where, fmin(100, 100 * bytes / (lines * LINE)));
     return true;
 }
 
 /* ---- threads ---- */
 
-/* Processors that share a cache with each other and not with all: the largest such number; 0: there is none. */
-static size_t processors_together(const struct lwp_profile *profile, size_t *processors)
+/* The largest number of processors that share a cache and are not all; 0: there is none. */
+static size_t processors_sharing(const struct lwp_profile *profile, size_t *processors)
 {
     const json_t *machine = json_object_get(profile->run, "machine"), *cache;
-    size_t i, together = 0;
+    size_t i, sharing = 0;
     *processors = (size_t)json_integer_value(json_object_get(machine, "cores"));
-    json_array_foreach(json_object_get(machine, "caches"), i, cache)
-    {
+    json_array_foreach(json_object_get(machine, "caches"), i, cache) {
         size_t shared_by = (size_t)json_integer_value(json_object_get(cache, "shared_by"));
-        if (shared_by > together && shared_by > 1 && shared_by < *processors)
-            together = shared_by;
+        if (shared_by > sharing && shared_by > 1 && shared_by < *processors)
+            sharing = shared_by;
     }
     json_int_t nodes = json_integer_value(json_object_get(machine, "numa_nodes"));
-    return together ? together : nodes > 1 ? *processors / (size_t)nodes : 0;
+    return sharing ? sharing : nodes > 1 ? *processors / (size_t)nodes : 0;
 }
 
-/* OMP_PLACES that puts thread i on the i-th place, groups side by side. */
+/* OMP_PLACES that puts thread i on the i-th place, group by group. */
 static const char *places_of(struct lwp_profile *profile, const size_t *group, size_t threads, size_t size)
 {
     char text[LWP_COMMUNICATION_THREADS * 8] = "";
@@ -198,30 +201,6 @@ static const char *groups_of(struct lwp_profile *profile, const size_t *group, s
     return lwp_arena_strdup(profile->arena, text);
 }
 
-/* As homogeneity, but without the diagonal, whose zeros say nothing. */
-static double rows_variance(const double *ratios, size_t threads, double *mean)
-{
-    double variance = 0, all = 0;
-    for (size_t i = 0; i < threads; i++) {
-        double sum = 0, squares = 0, others = (double)(threads - 1);
-        for (size_t k = 0; k < threads; k++)
-            if (k != i) {
-                sum += ratios[i * threads + k];
-                squares += ratios[i * threads + k] * ratios[i * threads + k];
-            }
-        variance += (squares / others - sum / others * (sum / others)) / (double)threads;
-        all += sum / others / (double)threads;
-    }
-    *mean = all;
-    return variance;
-}
-
-static bool is_uneven(const struct lwp_counted_communication *found, const struct lwp_communication_region *region)
-{
-    double mean, variance = rows_variance(region->ratios, found->count, &mean);
-    return sqrt(variance) > variation_high * mean || region->balance > balance_high;
-}
-
 /* Threads that have a hundredth of the communication. */
 static size_t threads_busy(const struct lwp_counted_communication *found, const struct lwp_communication_region *region)
 {
@@ -235,31 +214,36 @@ static size_t threads_busy(const struct lwp_counted_communication *found, const 
     return busy;
 }
 
-/* Of the whole program, since threads are placed once. Threads beside each other in pairs stand for those of a machine
- * whose processors do not share caches in groups. */
-static bool tip_mapping(struct lwp_profile *profile, const struct lwp_counted_communication *found, const struct lwp_communication_region *region,
-                        struct lwp_communication_tip *tip)
+/* Of the whole program, since threads are placed once. Where no groups of processors share a cache, pairs stand for them. */
+static bool tip_mapping(struct lwp_profile *profile, const struct lwp_counted_communication *found,
+                        const struct lwp_communication_region *region, struct lwp_communication_tip *tip)
 {
-    size_t group[LWP_COMMUNICATION_THREADS], plain[LWP_COMMUNICATION_THREADS], processors, size = processors_together(profile, &processors);
+    size_t group[LWP_COMMUNICATION_THREADS], plain[LWP_COMMUNICATION_THREADS], processors, size = processors_sharing(profile, &processors);
     bool here = size && found->count <= processors;
     size = here ? size : 2;
-    if (region->kind != LWP_COMMUNICATION_PROGRAM || found->others || threads_busy(found, region) <= size || !is_uneven(found, region))
+    bool uneven = lwp_communication_variation(region->ratios, found->count) > variation_high || region->balance > balance_high;
+    if (region->kind != LWP_COMMUNICATION_PROGRAM || found->others || threads_busy(found, region) <= size || !uneven)
         return false;
     for (size_t i = 0; i < found->count; i++)
         plain[i] = i / size;
-    lwp_thread_placement_group(region->first, found->count, size, group);
-    double within = lwp_thread_placement_within(region->first, found->count, group);
-    double before = lwp_thread_placement_within(region->first, found->count, plain);
+    lwp_communication_group(region->first, found->count, size, group);
+    double within = lwp_communication_within(region->first, found->count, group);
+    double before = lwp_communication_within(region->first, found->count, plain);
     if (within < before + placement_better)
         return false;
     tip->kind = "mapping";
     tip->group = memcpy(lwp_arena_alloc(profile->arena, found->count, sizeof *group), group, found->count * sizeof *group);
     tip->within = within;
     tip->before = before;
-    tip->title = lwp_arena_printf(profile->arena, "Threads that communicate most are not the ones that start one after the other: side by side %.0f %% of the communication "
-                                  "would stay between neighbours, not %.0f %%", 100 * within, 100 * before);
+    tip->title = lwp_arena_printf(
+        profile->arena,
+        "Threads that communicate most are not the ones that start one after the other: side by side %.0f %% of the communication "
+        "would stay between neighbours, not %.0f %%",
+        100 * within, 100 * before);
     tip->next_step = lwp_arena_printf(
-        profile->arena, "Thread mapping: let these threads, numbered in the order they start, run where they share a cache: %s (homogeneity %.3g, balance %.0f %%). %s%s%s",
+        profile->arena,
+        "Thread mapping: let these threads, numbered in the order they start, run where they share a cache: %s (homogeneity %.3g, balance "
+        "%.0f %%). %s%s%s",
         groups_of(profile, group, found->count), region->homogeneity, region->balance,
         here ? "OMP_PROC_BIND=true OMP_PLACES=\"" : "For OpenMP set OMP_PROC_BIND=true and OMP_PLACES, else taskset -cp PROCESSOR TID; ",
         here ? places_of(profile, group, found->count, size) : "lscpu -e tells which processors share caches.",
@@ -267,18 +251,20 @@ static bool tip_mapping(struct lwp_profile *profile, const struct lwp_counted_co
     return true;
 }
 
-void lwp_communication_advise(struct lwp_profile *profile, const struct lwp_counted_communication *found, struct lwp_communication_tips *tips)
+void lwp_communication_advise(struct lwp_profile *profile, const struct lwp_counted_communication *found,
+                              struct lwp_communication_tips *tips)
 {
-    *tips = (struct lwp_communication_tips){.tips = lwp_arena_alloc(profile->arena, TIPS_EACH * found->region_count + 1, sizeof *tips->tips)};
+    *tips =
+        (struct lwp_communication_tips){.tips = lwp_arena_alloc(profile->arena, TIPS_EACH * found->region_count + 1, sizeof *tips->tips)};
     for (size_t i = 0; found->measured && i < found->region_count; i++) {
         const struct lwp_communication_region *region = &found->regions[i];
         struct lwp_communication_tip made[TIPS_EACH] = {{.region = i}, {.region = i}};
         double shares[TIPS_EACH] = {region_share(profile, region->firsts + region->agains), region_share(profile, region->firsts)};
-        bool told = region_is_told(profile, found, region);
-        bool is[TIPS_EACH] = {told ? tip_distance(profile, found, region, &made[0]) : tip_mapping(profile, found, region, &made[0]),
-                              told && tip_pieces(profile, region, &made[1])};
+        bool reported = region_is_reported(profile, found, region);
+        bool is[TIPS_EACH] = {reported ? tip_distance(profile, found, region, &made[0]) : tip_mapping(profile, found, region, &made[0]),
+                              reported && tip_pieces(profile, region, &made[1])};
         for (size_t k = 0; k < TIPS_EACH; k++) {
-            double worth = shares[k] / worth_shares[k];
+            double worth = shares[k] / share_least[k];
             made[k].share = shares[k];
             made[k].severity = lwp_severity(LWP_SEVERITY_OF_COMMUNICATION, worth);
             if (is[k] && worth >= 1)

@@ -5,9 +5,9 @@
 #include "analysis/advice/threads/counted_communication.h"
 
 struct lwp_communication_tip {
-    const char *kind;  /* "distance", "pieces", "mapping" */
-    size_t region;     /* of the exchange's regions */
-    double share;      /* of all accesses of the run, those that it is about */
+    const char *kind; /* "distance", "pieces", "mapping" */
+    size_t region;    /* of the counted regions */
+    double share;     /* of all accesses of the run, those that it is about */
     const char *title, *severity, *next_step;
     /* of "mapping": the group of each thread, and the part of all communication that stays within groups, and within those of
      * threads that start one after the other; else NULL and 0 */
@@ -21,6 +21,7 @@ struct lwp_communication_tips {
 };
 
 /* In profile->arena. */
-void lwp_communication_advise(struct lwp_profile *profile, const struct lwp_counted_communication *found, struct lwp_communication_tips *tips);
+void lwp_communication_advise(struct lwp_profile *profile, const struct lwp_counted_communication *found,
+                              struct lwp_communication_tips *tips);
 
 #endif

@@ -1,28 +1,26 @@
-/* Cells that have at least a tenth of the largest one's are edges of a graph; together they must hold 90 % of all. A
- * pattern is what the degrees of its nodes, and a walk along it, say. */
-#include "analysis/advice/threads/communication_pattern.h"
+/* Cells that have at least a tenth of the largest one's are edges of a graph; in all they must hold 90 % of the communication. The
+ * degrees of the nodes, and a walk along the edges, give the pattern its name. */
+#include "analysis/advice/threads/communication_matrix.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 
-struct graph {
-    size_t nodes, edges;   /* nodes: that have an edge */
-    bool *edge;            /* threads * threads */
-    size_t *out, *in;      /* of each thread */
+struct communication_graph {
+    size_t nodes, edges; /* nodes: that have an edge */
+    bool *edge;          /* threads * threads */
+    size_t *out, *in;    /* of each thread */
     size_t threads;
-    bool mutual;           /* each edge has one the other way */
+    bool mutual; /* each edge has one the other way */
 };
 
-static bool graph_make(struct graph *graph, const uint64_t *first, size_t threads)
+static bool graph_make(struct communication_graph *graph, const uint64_t *first, size_t threads)
 {
     uint64_t most = 0;
     double all = 0, held = 0;
-    *graph = (struct graph){.threads = threads, .mutual = true};
-    graph->edge = calloc(threads * threads + 1, sizeof *graph->edge);
-    graph->out = calloc(threads + 1, sizeof *graph->out);
-    graph->in = calloc(threads + 1, sizeof *graph->in);
-    if (!graph->edge || !graph->out || !graph->in)
-        abort();
+    *graph = (struct communication_graph){.threads = threads, .mutual = true};
+    graph->edge = lwp_zeroed(threads * threads, sizeof *graph->edge);
+    graph->out = lwp_zeroed(threads, sizeof *graph->out);
+    graph->in = lwp_zeroed(threads, sizeof *graph->in);
     for (size_t i = 0; i < threads * threads; i++) {
         most = first[i] > most ? first[i] : most;
         all += (double)first[i];
@@ -44,8 +42,8 @@ static bool graph_make(struct graph *graph, const uint64_t *first, size_t thread
     return held >= 0.9 * all;
 }
 
-/* Nodes on the way from one, along edges out that do not lead back to where one comes from. */
-static size_t graph_walk(const struct graph *graph, size_t from)
+/* Nodes passed on the way from one, along edges that do not lead straight back. */
+static size_t graph_walk(const struct communication_graph *graph, size_t from)
 {
     size_t at = from, before = graph->threads, steps = 0;
     do {
@@ -60,7 +58,7 @@ static size_t graph_walk(const struct graph *graph, size_t from)
     return steps;
 }
 
-static bool graph_degrees(const struct graph *graph, size_t most_out, size_t most_in)
+static bool graph_degrees(const struct communication_graph *graph, size_t most_out, size_t most_in)
 {
     for (size_t i = 0; i < graph->threads; i++)
         if (graph->out[i] > most_out || graph->in[i] > most_in)
@@ -69,7 +67,7 @@ static bool graph_degrees(const struct graph *graph, size_t most_out, size_t mos
 }
 
 /* One that has no edge in (or, mutual, only one neighbour), else any. */
-static size_t graph_start(const struct graph *graph)
+static size_t graph_start(const struct communication_graph *graph)
 {
     size_t any = 0;
     for (size_t i = 0; i < graph->threads; i++) {
@@ -80,7 +78,7 @@ static size_t graph_start(const struct graph *graph)
     return any;
 }
 
-static const char *graph_name(const struct graph *graph)
+static const char *graph_name(const struct communication_graph *graph)
 {
     size_t nodes = graph->nodes, centre = graph->threads, leaves_out = 0, leaves_in = 0, trees = 0;
     if (nodes < 3)
@@ -109,7 +107,7 @@ static const char *graph_name(const struct graph *graph)
 
 const char *lwp_communication_pattern(const uint64_t *first, size_t threads)
 {
-    struct graph graph;
+    struct communication_graph graph;
     const char *name = graph_make(&graph, first, threads) ? graph_name(&graph) : NULL;
     free(graph.edge);
     free(graph.out);

@@ -1,14 +1,13 @@
-/* A flow counts for the program, for its function and for each loop around it; what the C library and threading libraries
- * do for themselves (locks, barriers, allocating) only for a region of that name. A loop's distances are those between two
- * reads in it; what lies between was measured among all that its function read of one writer. Regions with little communication are left out; of many
- * threads those that communicate most have rows of their own. */
+/* In: flows (who read how much of what whom wrote, at which instruction), distances and pieces. Out: matrices by region.
+ *
+ * A flow counts for the program, for its function and for each loop around it; what the C library and threading libraries do for
+ * themselves (locks, barriers, allocating) only for a region of that name. A loop's distances are those between two reads in it;
+ * what lies between was measured among all that its function read of one writer. Regions with little communication are left out;
+ * of many threads the top ones have rows of their own. */
 #include "analysis/advice/threads/counted_communication.h"
 
-#include "analysis/advice/threads/top_threads.h"
 #include "analysis/profile/regions.h"
-#include "base/arena.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,14 +34,12 @@ static int party_find(const struct lwp_communication_counts *flows, uint32_t pro
     return found ? (int)(found - flows->parties) : -1;
 }
 
-/* The row of each party: of too many, the last is that of all that communicate less. */
-static int *exchange_rows(struct lwp_profile *profile, struct lwp_counted_communication *found)
+static struct lwp_communication_rows counted_rows(struct lwp_profile *profile, struct lwp_counted_communication *found)
 {
     struct lwp_communication_counts *flows = &profile->flows;
     if (flows->party_count)
         qsort(flows->parties, flows->party_count, sizeof *flows->parties, party_compare);
     double *amounts = lwp_arena_alloc(profile->arena, flows->party_count + 1, sizeof *amounts);
-    int *rows = lwp_arena_alloc(profile->arena, flows->party_count + 1, sizeof *rows);
     for (size_t i = 0; i < flows->flow_count; i++) {
         const struct lwp_communication_flow *flow = &flows->flows[i];
         int from = party_find(flows, flow->process, flow->writer), to = party_find(flows, flow->process, flow->reader);
@@ -51,22 +48,22 @@ static int *exchange_rows(struct lwp_profile *profile, struct lwp_counted_commun
             amounts[to] += (double)(flow->first + flow->again);
         }
     }
-    struct lwp_top_threads busiest = lwp_top_threads(profile->arena, amounts, flows->party_count, LWP_COMMUNICATION_THREADS, rows);
-    found->count = busiest.rows;
-    found->others = busiest.others;
+    struct lwp_communication_rows rows = lwp_communication_rows(profile->arena, amounts, flows->party_count);
+    found->count = rows.count;
+    found->others = rows.others;
     found->threads = lwp_arena_alloc(profile->arena, found->count + 1, sizeof *found->threads);
     for (size_t i = 0; i < flows->party_count; i++)
-        if (!busiest.others || rows[i] < (int)busiest.rows - 1)
-            found->threads[rows[i]] = &flows->parties[i];
+        if (lwp_communication_has_row(&rows, i))
+            found->threads[rows.of[i]] = &flows->parties[i];
     return rows;
 }
 
 /* ---- regions ---- */
 
-struct exchange_making {
+struct region_index {
     struct lwp_profile *profile;
     struct lwp_counted_communication *found;
-    struct lwp_map *index; /* key -> region */
+    struct lwp_map *map; /* key -> region */
     size_t room;
 };
 
@@ -77,78 +74,79 @@ static const char *function_name(const struct lwp_profile *profile, uint32_t mod
     return name ? name : "unknown function";
 }
 
-static size_t making_region(struct exchange_making *making, uint64_t key, const struct lwp_communication_region *made)
+static size_t region_of(struct region_index *index, uint64_t key, const struct lwp_communication_region *made)
 {
-    struct lwp_counted_communication *found = making->found;
-    uint32_t *at = lwp_map_at(making->index, key);
+    struct lwp_counted_communication *found = index->found;
+    uint32_t *at = lwp_map_at(index->map, key);
     if (*at != LWP_MAP_NONE)
         return *at;
     *at = (uint32_t)found->region_count;
-    LWP_GROW(&found->regions, found->region_count, &making->room);
+    LWP_GROW(&found->regions, found->region_count, &index->room);
     struct lwp_communication_region *region = &found->regions[found->region_count];
+    size_t cells = found->count * found->count + 1;
     *region = *made;
-    region->first = calloc(found->count * found->count + 1, sizeof *region->first);
-    region->again = calloc(found->count * found->count + 1, sizeof *region->again);
-    if (!region->first || !region->again)
-        abort();
+    region->first = lwp_arena_alloc(index->profile->arena, cells, sizeof *region->first);
+    region->again = lwp_arena_alloc(index->profile->arena, cells, sizeof *region->again);
     return found->region_count++;
 }
 
-static size_t making_function(struct exchange_making *making, const struct lwp_communication_flow_place *place)
+static size_t function_of(struct region_index *index, const struct lwp_communication_flow_place *place)
 {
     uint64_t key = lwp_hash_mix(lwp_hash_mix(0x66756e63u, place->module), place->function);
-    uint32_t known = lwp_map_get(making->index, key);
+    uint32_t known = lwp_map_get(index->map, key);
     if (known != LWP_MAP_NONE)
         return known;
     bool is_loop;
-    const char *name = function_name(making->profile, place->module, place->function);
+    const char *name = function_name(index->profile, place->module, place->function);
     bool parallel = strstr(name, "._omp_fn.") || strstr(name, ".omp_outlined");
-    return making_region(making, key,
-                         &(struct lwp_communication_region){.kind = parallel ? LWP_COMMUNICATION_PARALLEL : LWP_COMMUNICATION_FUNCTION,
-                                                       .name = name,
-                                                       .region = lwp_regions_at(making->profile, place->module, place->function, &is_loop)});
+    return region_of(
+        index, key,
+        &(struct lwp_communication_region){.kind = parallel ? LWP_COMMUNICATION_PARALLEL : LWP_COMMUNICATION_FUNCTION,
+                                           .name = name,
+                                           .region = lwp_regions_at(index->profile, place->module, place->function, &is_loop)});
 }
 
-static size_t making_loop(struct exchange_making *making, uint32_t loop)
+static size_t loop_of(struct region_index *index, uint32_t loop)
 {
-    const struct lwp_region *region = &making->profile->regions[loop];
-    const char *lines = lwp_regions_lines(making->profile, region);
-    return making_region(making, lwp_hash_mix(0x6c6f6f70u, loop),
-                         &(struct lwp_communication_region){.kind = LWP_COMMUNICATION_LOOP,
-                                                       .name = lwp_arena_printf(making->profile->arena, "loop at %s in %s", lines ? lines : "?",
-                                                                                region->function ? region->function : "?"),
-                                                       .region = loop});
+    const struct lwp_region *region = &index->profile->regions[loop];
+    const char *lines = lwp_regions_lines(index->profile, region);
+    return region_of(
+        index, lwp_hash_mix(0x6c6f6f70u, loop),
+        &(struct lwp_communication_region){.kind = LWP_COMMUNICATION_LOOP,
+                                           .name = lwp_arena_printf(index->profile->arena, "loop at %s in %s", lines ? lines : "?",
+                                                                    region->function ? region->function : "?"),
+                                           .region = loop});
 }
 
 /* All regions that a place is in. */
-static size_t making_regions(struct exchange_making *making, const struct lwp_communication_flow_place *place, size_t in[DEPTH])
+static size_t regions_of(struct region_index *index, const struct lwp_communication_flow_place *place, size_t in[DEPTH])
 {
-    struct lwp_profile *profile = making->profile;
+    struct lwp_profile *profile = index->profile;
     size_t count = 0;
-    in[count++] = making_region(making, place->runtime ? 2 : 1,
-                                &(struct lwp_communication_region){
-                                    .kind = place->runtime ? LWP_COMMUNICATION_RUNTIME : LWP_COMMUNICATION_PROGRAM,
-                                    .name = place->runtime ? "C library and threading runtime" : "whole program",
-                                    .region = LWP_NONE});
+    in[count++] =
+        region_of(index, place->runtime ? 2 : 1,
+                  &(struct lwp_communication_region){.kind = place->runtime ? LWP_COMMUNICATION_RUNTIME : LWP_COMMUNICATION_PROGRAM,
+                                                     .name = place->runtime ? "C library and threading runtime" : "whole program",
+                                                     .region = LWP_NONE});
     if (place->runtime || place->module == LWP_NONE)
         return count;
-    in[count++] = making_function(making, place);
+    in[count++] = function_of(index, place);
     for (uint32_t loop = lwp_regions_final(profile, place->region); loop != LWP_NONE && count < DEPTH;
          loop = lwp_regions_final(profile, profile->regions[loop].parent))
         if (!profile->regions[loop].is_function)
-            in[count++] = making_loop(making, loop);
+            in[count++] = loop_of(index, loop);
     return count;
 }
 
-static void making_flow(struct exchange_making *making, const int *rows, const struct lwp_communication_flow *flow)
+static void count_flow(struct region_index *index, const struct lwp_communication_rows *rows, const struct lwp_communication_flow *flow)
 {
-    struct lwp_counted_communication *found = making->found;
-    const struct lwp_communication_counts *flows = &making->profile->flows;
+    struct lwp_counted_communication *found = index->found;
+    const struct lwp_communication_counts *flows = &index->profile->flows;
     int from = party_find(flows, flow->process, flow->writer), to = party_find(flows, flow->process, flow->reader);
-    size_t in[DEPTH], count = from < 0 || to < 0 ? 0 : making_regions(making, &flow->place, in);
+    size_t in[DEPTH], count = from < 0 || to < 0 ? 0 : regions_of(index, &flow->place, in);
     for (size_t i = 0; i < count; i++) {
         struct lwp_communication_region *region = &found->regions[in[i]];
-        size_t cell = (size_t)rows[from] * found->count + (size_t)rows[to];
+        size_t cell = (size_t)rows->of[from] * found->count + (size_t)rows->of[to];
         region->first[cell] += flow->first;
         region->again[cell] += flow->again;
         region->firsts += flow->first;
@@ -157,13 +155,11 @@ static void making_flow(struct exchange_making *making, const int *rows, const s
     }
 }
 
-/* Both reads are in the loop. */
-static bool loop_holds(const struct lwp_profile *profile, uint32_t loop, const struct lwp_communication_flow_place *place)
+bool lwp_counted_communication_within(const struct lwp_profile *profile, uint32_t inner, uint32_t outer)
 {
-    uint32_t inner = lwp_regions_final(profile, place->region);
-    while (inner != LWP_NONE && inner != loop)
+    while (inner != LWP_NONE && inner != outer)
         inner = lwp_regions_final(profile, profile->regions[inner].parent);
-    return inner == loop;
+    return inner != LWP_NONE;
 }
 
 static void distances_add(struct lwp_communication_distances *distances, const struct lwp_communication_flow_reuse *reuse)
@@ -172,23 +168,25 @@ static void distances_add(struct lwp_communication_distances *distances, const s
     distances->buckets[distances->count++] = (struct lwp_distance_bucket){reuse->up_to, reuse->count};
 }
 
-static void making_reuse(struct exchange_making *making, const struct lwp_communication_flow_reuse *reuse)
+static void count_reuse(struct region_index *index, const struct lwp_communication_flow_reuse *reuse)
 {
-    size_t in[DEPTH], count = making_regions(making, &reuse->place, in);
+    size_t in[DEPTH], count = regions_of(index, &reuse->place, in);
     for (size_t i = 0; i < count; i++) {
-        struct lwp_communication_region *region = &making->found->regions[in[i]];
+        struct lwp_communication_region *region = &index->found->regions[in[i]];
         distances_add(&region->returns, reuse);
-        if (region->kind != LWP_COMMUNICATION_LOOP || loop_holds(making->profile, region->region, &reuse->before))
+        uint32_t before = lwp_regions_final(index->profile, reuse->before.region);
+        if (region->kind != LWP_COMMUNICATION_LOOP || lwp_counted_communication_within(index->profile, before, region->region))
             distances_add(&region->distances, reuse);
     }
 }
 
-/* Majority votes of two add up where they agree; else the weaker one only takes from the stronger. */
-static void making_pieces(struct exchange_making *making, const struct lwp_communication_flow_pieces *pieces)
+/* `even` counts the votes for the most common step, as in Misra-Gries: two counts add up where they agree; else the smaller one is
+ * taken from the larger. */
+static void count_pieces(struct region_index *index, const struct lwp_communication_flow_pieces *pieces)
 {
-    size_t in[DEPTH], count = making_regions(making, &pieces->place, in);
+    size_t in[DEPTH], count = regions_of(index, &pieces->place, in);
     for (size_t i = 0; i < count; i++) {
-        struct lwp_communication_pieces *sum = &making->found->regions[in[i]].pieces;
+        struct lwp_communication_pieces *sum = &index->found->regions[in[i]].pieces;
         sum->count += pieces->count;
         sum->lines += pieces->lines;
         sum->bytes += pieces->bytes;
@@ -203,7 +201,7 @@ static void making_pieces(struct exchange_making *making, const struct lwp_commu
     }
 }
 
-/* ---- what is listed ---- */
+/* ---- what is reported ---- */
 
 static int region_compare(const void *a, const void *b)
 {
@@ -224,14 +222,15 @@ static double cache_bytes(const struct lwp_caches *caches)
     return (double)(caches->l3_bytes ? caches->l3_bytes : caches->l2_bytes ? caches->l2_bytes : caches->l1_bytes);
 }
 
-static void region_describe(struct lwp_profile *profile, const struct lwp_counted_communication *found, struct lwp_communication_region *region)
+static void region_describe(struct lwp_profile *profile, const struct lwp_counted_communication *found,
+                            struct lwp_communication_region *region)
 {
     double events = (double)(region->firsts + region->agains), cache = cache_bytes(&profile->machine);
     double alone = (double)profile->flows.how.alone_bytes;
     region->ratios = lwp_arena_alloc(profile->arena, found->count * found->count + 1, sizeof *region->ratios);
-    lwp_reuse_ratios(region->first, region->again, found->count, region->ratios);
-    region->homogeneity = lwp_reuse_homogeneity(region->ratios, found->count);
-    region->balance = lwp_reuse_balance(region->ratios, found->count);
+    lwp_communication_ratios(region->first, region->again, found->count, region->ratios);
+    region->homogeneity = lwp_communication_homogeneity(region->ratios, found->count);
+    region->balance = lwp_communication_balance(region->ratios, found->count);
     region->element_bytes = events > 0 ? region->element_bytes / events : 0;
     if (region->element_bytes > 0) {
         region->max_cutoff = cache / region->element_bytes;
@@ -239,19 +238,19 @@ static void region_describe(struct lwp_profile *profile, const struct lwp_counte
     }
 }
 
-/* Sorted, into the arena. */
-static void distances_keep(struct lwp_profile *profile, struct lwp_communication_distances *distances)
+/* Sorted, into the arena; or given up. */
+static void distances_finish(struct lwp_profile *profile, struct lwp_communication_distances *distances, bool keep)
 {
     struct lwp_distance_bucket *made = distances->buckets;
-    distances->count = lwp_distances_sort(made, distances->count);
+    distances->count = keep ? lwp_distances_sort(made, distances->count) : 0;
     distances->buckets = lwp_arena_alloc(profile->arena, distances->count + 1, sizeof *made);
     if (distances->count)
         memcpy(distances->buckets, made, distances->count * sizeof *made);
     free(made);
 }
 
-/* Into the arena, as many as are to be told. */
-static void exchange_keep(struct lwp_profile *profile, struct lwp_counted_communication *found)
+/* Those with most communication, as many as analysis.json has room for, into the arena. */
+static void regions_keep(struct lwp_profile *profile, struct lwp_counted_communication *found)
 {
     struct lwp_communication_region *all = found->regions;
     size_t cells = found->count * found->count, count = found->region_count;
@@ -262,35 +261,30 @@ static void exchange_keep(struct lwp_profile *profile, struct lwp_counted_commun
     found->regions = lwp_arena_alloc(profile->arena, most + 1, sizeof *found->regions);
     found->region_count = 0;
     for (size_t i = 0; i < count; i++) {
-        struct lwp_communication_region region = all[i];
-        if (found->region_count < most && (!i || (double)(region.firsts + region.agains) >= least)) {
-            region.first = memcpy(lwp_arena_alloc(profile->arena, cells + 1, sizeof *region.first), all[i].first, cells * sizeof *region.first);
-            region.again = memcpy(lwp_arena_alloc(profile->arena, cells + 1, sizeof *region.again), all[i].again, cells * sizeof *region.again);
-            distances_keep(profile, &region.distances);
-            distances_keep(profile, &region.returns);
-            region_describe(profile, found, &region);
-            found->regions[found->region_count++] = region;
-        } else {
-            free(all[i].distances.buckets);
-            free(all[i].returns.buckets);
-        }
-        free(all[i].first);
-        free(all[i].again);
+        bool keep = found->region_count < most && (!i || (double)(all[i].firsts + all[i].agains) >= least);
+        distances_finish(profile, &all[i].distances, keep);
+        distances_finish(profile, &all[i].returns, keep);
+        if (!keep)
+            continue;
+        region_describe(profile, found, &all[i]);
+        found->regions[found->region_count++] = all[i];
     }
     free(all);
 }
 
-static void exchange_notes(struct lwp_profile *profile, const struct lwp_counted_communication *found)
+static void counted_notes(struct lwp_profile *profile, const struct lwp_counted_communication *found)
 {
     const struct lwps_flows *how = &profile->flows.how;
     if (how->thinned)
         lwp_profile_note(profile,
                          "The program used so much memory that communication was followed on some of its cache lines only, in the end on "
-                         "one of %llu: counts are estimates.", 1ull << (how->thinned & 63));
+                         "one of %llu: counts are estimates.",
+                         1ull << (how->thinned & 63));
     if (how->distances_thinned)
-        lwp_profile_note(profile,
-                         "Distances of communication were measured on some of the elements only, in the end on one of %llu: they are estimates.",
-                         1ull << (how->distances_thinned & 63));
+        lwp_profile_note(
+            profile,
+            "Distances of communication were measured on some of the elements only, in the end on one of %llu: they are estimates.",
+            1ull << (how->distances_thinned & 63));
     if (found->others)
         lwp_profile_note(profile, "The %zu threads that communicate least are told together as \"others\".", found->others);
     lwp_profile_note(profile,
@@ -304,18 +298,18 @@ void lwp_counted_communication_find(struct lwp_profile *profile, struct lwp_coun
     *found = (struct lwp_counted_communication){.measured = flows->measured};
     if (!found->measured)
         return;
-    struct exchange_making making = {.profile = profile, .found = found, .index = lwp_map_new()};
+    struct region_index index = {.profile = profile, .found = found, .map = lwp_map_new()};
     static const struct lwp_communication_flow_place anywhere = {.module = LWP_NONE};
     size_t in[DEPTH];
-    const int *rows = exchange_rows(profile, found);
-    making_regions(&making, &anywhere, in);
+    const struct lwp_communication_rows rows = counted_rows(profile, found);
+    regions_of(&index, &anywhere, in);
     for (size_t i = 0; i < flows->flow_count; i++)
-        making_flow(&making, rows, &flows->flows[i]);
+        count_flow(&index, &rows, &flows->flows[i]);
     for (size_t i = 0; i < flows->reuse_count; i++)
-        making_reuse(&making, &flows->reuses[i]);
+        count_reuse(&index, &flows->reuses[i]);
     for (size_t i = 0; i < flows->piece_count; i++)
-        making_pieces(&making, &flows->pieces[i]);
-    lwp_map_free(making.index);
-    exchange_keep(profile, found);
-    exchange_notes(profile, found);
+        count_pieces(&index, &flows->pieces[i]);
+    lwp_map_free(index.map);
+    regions_keep(profile, found);
+    counted_notes(profile, found);
 }

@@ -3,13 +3,12 @@
 #ifndef LWP_ANALYSIS_ADVICE_THREADS_COUNTED_COMMUNICATION_H
 #define LWP_ANALYSIS_ADVICE_THREADS_COUNTED_COMMUNICATION_H
 
-#include "analysis/advice/threads/communication_ratio.h"
-#include "analysis/advice/threads/top_threads.h"
+#include "analysis/advice/threads/communication_matrix.h"
 #include "analysis/profile/profile.h"
 
 enum lwp_communication_kind {
-    LWP_COMMUNICATION_PROGRAM,  /* all of it, but for: */
-    LWP_COMMUNICATION_RUNTIME,  /* what the C library and threading libraries do for themselves */
+    LWP_COMMUNICATION_PROGRAM, /* all of it, but for: */
+    LWP_COMMUNICATION_RUNTIME, /* what the C library and threading libraries do for themselves */
     LWP_COMMUNICATION_FUNCTION,
     LWP_COMMUNICATION_PARALLEL, /* the body of an OpenMP parallel region */
     LWP_COMMUNICATION_LOOP,     /* with the loops in it */
@@ -34,22 +33,26 @@ struct lwp_communication_region {
     uint64_t firsts, agains; /* sums */
     double *ratios;          /* CRR */
     double homogeneity, balance;
-    struct lwp_communication_distances distances, returns; /* between two reads in it; of reads in it to those before, wherever in the function */
-    double element_bytes;    /* mean width of a read */
+    struct lwp_communication_distances distances,
+        returns;          /* between two reads in it; of reads in it to those before, wherever in the function */
+    double element_bytes; /* mean width of a read */
     struct lwp_communication_pieces pieces;
     double min_cutoff, max_cutoff; /* elements; 0: the caches are not known */
 };
 
 struct lwp_counted_communication {
     bool measured;
-    size_t count;                          /* threads; the last one stands for all others when `others` */
+    size_t count;                                        /* threads; the last one stands for all others when `others` */
     const struct lwp_communication_flow_party **threads; /* by process and number; NULL: the others together */
     size_t others;
-    struct lwp_communication_region *regions;   /* [0] the program, then those with most communication first */
+    struct lwp_communication_region *regions; /* [0] the program, then those with most communication first */
     size_t region_count;
 };
 
 /* In profile->arena. After lwp_regions_merge. */
 void lwp_counted_communication_find(struct lwp_profile *profile, struct lwp_counted_communication *found);
+
+/* Whether a region, as lwp_regions_final has it, is the other one or lies in it. */
+bool lwp_counted_communication_within(const struct lwp_profile *profile, uint32_t inner, uint32_t outer);
 
 #endif

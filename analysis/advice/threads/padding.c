@@ -1,9 +1,7 @@
-/* Fields of one structure that different threads use go apart: each of them, and what follows it, begins a cache line.
- * Elements of one structure, a thread each, become whole lines by their first member. Whether other code relies on
- * where a member is cannot be seen from here. */
-#include "analysis/advice/threads/padding.h"
-
-#include "analysis/profile/thread_interaction.h"
+/* Fields of one structure that different threads use are separated: each of them, and what follows it, begins a cache line.
+ * Elements of one structure, a thread each, become whole lines by an aligned first member.
+ * Limits: whether other code relies on where a member is is not known. */
+#include "analysis/advice/threads/sharing.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,36 +24,20 @@ static uint32_t padding_apart(const struct lwp_sharing *item, const struct lwp_t
     return apart;
 }
 
-/* Elements of the type that a thread uses: the first and the last. */
-struct padding_span {
-    int64_t first, last;
-};
-
-static struct padding_span padding_span(const struct lwp_interaction_use *use, const struct lwp_type *type)
-{
-    uint64_t used = use->loaded | use->stored;
-    int64_t bytes = (int64_t)type->bytes;
-    return used ? (struct padding_span){(use->offset + __builtin_ctzll(used)) / bytes,
-                                        (use->offset + 63 - __builtin_clzll(used)) / bytes}
-                : (struct padding_span){0, 0};
-}
-
-/* Whether no two threads use the same element: then whole elements go apart. */
+/* Whether no two threads use the same element: then whole elements are separated. */
 static bool padding_own_elements(const struct lwp_sharing *item, const struct lwp_type *type)
 {
-    for (size_t i = 0; i < item->use_count; i++)
-        for (size_t k = 0; k < i; k++) {
-            struct padding_span a = padding_span(item->uses[i].use, type), b = padding_span(item->uses[k].use, type);
-            if (a.first <= b.last && b.first <= a.last)
+    int64_t first[LWP_SHARING_THREADS], last[LWP_SHARING_THREADS], bytes = (int64_t)type->bytes;
+    for (size_t i = 0; i < item->use_count; i++) {
+        const struct lwp_interaction_use *use = item->uses[i].use;
+        uint64_t used = use->loaded | use->stored;
+        first[i] = used ? (use->offset + __builtin_ctzll(used)) / bytes : 0;
+        last[i] = used ? (use->offset + 63 - __builtin_clzll(used)) / bytes : 0;
+        for (size_t k = 0; k < i; k++)
+            if (first[i] <= last[k] && first[k] <= last[i])
                 return false;
-        }
+    }
     return true;
-}
-
-/* alignas cannot be said of a bit field. */
-static bool padding_is_bits(const struct lwp_field *field)
-{
-    return strstr(field->declaration, " : ") != NULL;
 }
 
 static const struct lwp_type *padding_type(const struct lwp_profile *profile, const struct lwp_sharing *item)
@@ -66,8 +48,7 @@ static const struct lwp_type *padding_type(const struct lwp_profile *profile, co
             return NULL;
     const struct lwp_type *type = object == LWP_NONE ? NULL : profile->objects[object].type;
     bool known = type && type->kind == LWP_TYPE_STRUCT && type->bytes && type->field_count && !type->is_class &&
-                 type->owner != LWP_TYPE_OF_SYSTEM &&
-                 (type->language == LWP_LANGUAGE_C || type->language == LWP_LANGUAGE_CXX);
+                 type->owner != LWP_TYPE_OF_SYSTEM && (type->language == LWP_LANGUAGE_C || type->language == LWP_LANGUAGE_CXX);
     return known ? type : NULL;
 }
 
@@ -90,7 +71,7 @@ static bool padding_write(FILE *to, const struct lwp_sharing *item, const struct
         const struct lwp_field *field = &type->fields[i];
         bool uses = padding_uses(item, field->name);
         const char *begins = padding_begins(elements, uses, i == 0, after);
-        if (begins && padding_is_bits(field))
+        if (begins && strstr(field->declaration, " : ")) /* alignas cannot be said of a bit field */
             return false;
         if (begins)
             fprintf(to, "    alignas(%d) %s;%s\n", LWP_INTERACTION_LINE, field->declaration, begins);
@@ -102,8 +83,7 @@ static bool padding_write(FILE *to, const struct lwp_sharing *item, const struct
         fprintf(to, "} %s;\n", type->name);
     else
         fputs("};\n", to);
-    fprintf(to, "/* On the heap: aligned_alloc(%d, bytes), bytes a multiple of %d. */\n", LWP_INTERACTION_LINE,
-            LWP_INTERACTION_LINE);
+    fprintf(to, "/* On the heap: aligned_alloc(%d, bytes), bytes a multiple of %d. */\n", LWP_INTERACTION_LINE, LWP_INTERACTION_LINE);
     return true;
 }
 

@@ -1,11 +1,10 @@
-/* A cell of the matrix is the weight of the writer's stores that the reader read, as communication_samples.c estimates it from what
- * was watched. Stores are sampled by CPU time: cells are weights, and only their shares are told. Their intervals come
- * from estimates without an eighth of the records each (delete-a-group jackknife, 7 degrees of freedom), and are never
- * narrower than so many trials allow that all ended alike: a pair that was hardly tried may be anything. Nor are they
- * narrower than what stores of the same kind differ by in weight. */
+/* A cell of the matrix is the cost of the writer's stores that the reader read, as communication_samples.c estimates it from the
+ * stores that were watched. Stores are sampled by CPU time: cells are costs, and only their shares are reported. An interval comes
+ * from estimates without an eighth of the records each (delete-a-group jackknife, 7 degrees of freedom). It is never narrower
+ * than so few trials allow even if all ended alike, as a pair that was hardly tried may be anything; nor narrower than the
+ * spread of what a store costs in threads that do the same. */
 #include "analysis/advice/threads/sampled_communication.h"
 
-#include "analysis/advice/threads/top_threads.h"
 #include "base/arena.h"
 
 #include <math.h>
@@ -14,10 +13,10 @@
 
 static const double t_quantile = 2.365; /* Student, 7 degrees of freedom, 95 % */
 
-/* How much the weight of a store differs between threads that do the same, as standard deviation: by where they run, which
- * is another place in each run, and as kernels tell threads that are switched very often more or less CPU time than they
- * used (tests/rounds/sharing.sh: cells are off by so much more than their samples allow). */
-static const double store_weight = 0.06;
+/* Standard deviation of what a store costs between threads that do the same: by where they run, which changes from run to run,
+ * and since kernels account more or less CPU time than was used to threads that are switched very often
+ * (tests/rounds/sharing.sh: cells are off by so much more than their samples allow). */
+static const double store_cost_spread = 0.06;
 
 static bool communication_asked(const struct lwp_profile *profile)
 {
@@ -32,39 +31,40 @@ bool lwp_communication_measured(const struct lwp_profile *profile)
     return shared->records || (communication_asked(profile) && (alone || shared->candidates));
 }
 
-static int thread_find(const struct lwp_thread_interaction *shared, uint32_t process, uint32_t tid)
+static int thread_compare(const void *a, const void *b)
 {
-    size_t low = 0, high = shared->thread_count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        const struct lwp_interaction_thread *thread = &shared->threads[middle];
-        if (thread->process < process || (thread->process == process && thread->tid < tid))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < shared->thread_count && shared->threads[low].process == process && shared->threads[low].tid == tid
-               ? (int)low
-               : -1;
+    const struct lwp_interaction_thread *x = a, *y = b;
+    if (x->process != y->process)
+        return x->process < y->process ? -1 : 1;
+    return (x->tid > y->tid) - (x->tid < y->tid);
 }
 
-/* A pair of threads, or of a row's and a column's threads together. */
-struct pair {
+/* Index of a thread, -1: it is not known. */
+static int thread_find(const struct lwp_thread_interaction *shared, uint32_t process, uint32_t tid)
+{
+    const struct lwp_interaction_thread key = {.process = process, .tid = tid};
+    const struct lwp_interaction_thread *found =
+        shared->thread_count ? bsearch(&key, shared->threads, shared->thread_count, sizeof key, thread_compare) : NULL;
+    return found ? (int)(found - shared->threads) : -1;
+}
+
+/* What one thread, or a row of them, stored and another one read. */
+struct sampled_flow {
     int writer, reader; /* index among the threads, -1: not known there */
     struct lwp_communication_sample_estimate estimate;
     uint64_t reads;
 };
 
-static struct pair pair_of(const struct lwp_thread_interaction *shared, uint32_t process, uint32_t writer, uint32_t reader)
+static struct sampled_flow flow_between(const struct lwp_thread_interaction *shared, uint32_t process, uint32_t writer, uint32_t reader)
 {
     static const uint64_t none[LWP_COMMUNICATION_SAMPLE_PARTS];
-    struct pair pair = {.writer = thread_find(shared, process, writer), .reader = thread_find(shared, process, reader)};
+    struct sampled_flow flow = {.writer = thread_find(shared, process, writer), .reader = thread_find(shared, process, reader)};
     lwp_communication_samples_estimate(&shared->transfers, process, writer, reader,
-                           pair.writer < 0 ? none : shared->threads[pair.writer].sampled, &pair.estimate);
-    return pair;
+                                       flow.writer < 0 ? none : shared->threads[flow.writer].sampled, &flow.estimate);
+    return flow;
 }
 
-static void pair_add(struct pair *to, const struct pair *from)
+static void flow_add(struct sampled_flow *to, const struct sampled_flow *from)
 {
     for (unsigned k = 0; k < LWP_COMMUNICATION_SAMPLE_ESTIMATES; k++)
         to->estimate.amount[k] += from->estimate.amount[k];
@@ -74,9 +74,9 @@ static void pair_add(struct pair *to, const struct pair *from)
 }
 
 /* Its part of all. */
-static struct lwp_share pair_share(const struct pair *pair, const struct pair *all)
+static struct lwp_share flow_share(const struct sampled_flow *flow, const struct sampled_flow *all)
 {
-    const double *amount = pair->estimate.amount, *total = all->estimate.amount;
+    const double *amount = flow->estimate.amount, *total = all->estimate.amount;
     struct lwp_share share = {0, 0, 1};
     if (total[LWP_COMMUNICATION_SAMPLE_ALL] <= 0)
         return share;
@@ -86,74 +86,73 @@ static struct lwp_share pair_share(const struct pair *pair, const struct pair *a
         double apart = (total[k] > 0 ? amount[k] / total[k] : 0) - share.value;
         variance += apart * apart * (LWP_COMMUNICATION_SAMPLE_PARTS - 1) / LWP_COMMUNICATION_SAMPLE_PARTS;
     }
-    double alike = pair->estimate.stored / total[LWP_COMMUNICATION_SAMPLE_ALL] / (double)(pair->estimate.told + 2);
-    double unlike = store_weight * share.value * (1 - share.value);
+    double alike = flow->estimate.stored / total[LWP_COMMUNICATION_SAMPLE_ALL] / (double)(flow->estimate.told + 2);
+    double unlike = store_cost_spread * share.value * (1 - share.value);
     double half = t_quantile * sqrt(variance + alike * alike + unlike * unlike);
     share.low = fmax(0, share.value - half);
     share.high = fmin(1, share.value + half);
     return share;
 }
 
-/* The row of each thread: the busiest have one of their own. */
-static int *communication_rows(struct lwp_profile *profile, struct lwp_sampled_communication *found, const struct pair *pairs)
+/* The row of each thread: the top ones have one of their own. */
+static struct lwp_communication_rows communication_rows(struct lwp_profile *profile, struct lwp_sampled_communication *found,
+                                                        const struct sampled_flow *flows)
 {
     const struct lwp_thread_interaction *shared = &profile->shared;
     double *amounts = lwp_arena_alloc(profile->arena, shared->thread_count + 1, sizeof *amounts);
-    int *rows = lwp_arena_alloc(profile->arena, shared->thread_count + 1, sizeof *rows);
     for (size_t i = 0; i < shared->thread_count; i++)
-        amounts[i] = -1; /* in no pair */
+        amounts[i] = -1; /* in no flow */
     for (size_t i = 0; i < shared->cell_count; i++) {
-        int from = pairs[i].writer, to = pairs[i].reader;
-        double amount = pairs[i].estimate.amount[LWP_COMMUNICATION_SAMPLE_ALL];
+        int from = flows[i].writer, to = flows[i].reader;
+        double amount = flows[i].estimate.amount[LWP_COMMUNICATION_SAMPLE_ALL];
         if (from < 0 || to < 0)
             continue;
         amounts[from] = fmax(0, amounts[from]) + amount;
         amounts[to] = fmax(0, amounts[to]) + amount;
     }
-    struct lwp_top_threads busiest =
-        lwp_top_threads(profile->arena, amounts, shared->thread_count, LWP_COMMUNICATION_THREADS, rows);
-    found->count = busiest.rows;
-    found->others = busiest.others;
+    struct lwp_communication_rows rows = lwp_communication_rows(profile->arena, amounts, shared->thread_count);
+    found->count = rows.count;
+    found->others = rows.others;
     found->threads = lwp_arena_alloc(profile->arena, found->count + 1, sizeof *found->threads);
     for (size_t i = 0; i < shared->thread_count; i++)
-        if (rows[i] >= 0 && (!busiest.others || rows[i] < (int)busiest.rows - 1))
-            found->threads[rows[i]] = &shared->threads[i];
+        if (lwp_communication_has_row(&rows, i))
+            found->threads[rows.of[i]] = &shared->threads[i];
     return rows;
 }
 
-static struct pair *communication_pairs(struct lwp_profile *profile, struct lwp_sampled_communication *found)
+static struct sampled_flow *communication_flows(struct lwp_profile *profile, struct lwp_sampled_communication *found)
 {
     const struct lwp_thread_interaction *shared = &profile->shared;
-    struct pair *pairs = lwp_arena_alloc(profile->arena, shared->cell_count + 1, sizeof *pairs);
+    struct sampled_flow *flows = lwp_arena_alloc(profile->arena, shared->cell_count + 1, sizeof *flows);
     for (size_t i = 0; i < shared->cell_count; i++) {
         const struct lwp_interaction_cell *cell = &shared->cells[i];
-        pairs[i] = pair_of(shared, cell->process, cell->writer, cell->reader);
-        pairs[i].reads = cell->read;
+        flows[i] = flow_between(shared, cell->process, cell->writer, cell->reader);
+        flows[i].reads = cell->read;
         found->trials += cell->read + cell->unread + cell->lost;
         found->decided += cell->read + cell->unread;
     }
-    return pairs;
+    return flows;
 }
 
 /* Two threads of one process that were never tried with each other: as much as the writer stored may have been read.
- * (Of threads that are told together, only pairs that were tried count.) */
-static void cells_untried(const struct lwp_thread_interaction *shared, const struct lwp_sampled_communication *found, struct pair *cells)
+ * (Of threads that share a row only those that were tried count.) */
+static void cells_untried(const struct lwp_thread_interaction *shared, const struct lwp_sampled_communication *found,
+                          struct sampled_flow *cells)
 {
     for (size_t i = 0; i < found->count * found->count && !found->others; i++) {
-        const struct lwp_interaction_thread *writer = found->threads[i / found->count],
-                                       *reader = found->threads[i % found->count];
+        const struct lwp_interaction_thread *writer = found->threads[i / found->count], *reader = found->threads[i % found->count];
         if (writer != reader && writer->process == reader->process && cells[i].estimate.told == 0)
-            cells[i].estimate.stored = pair_of(shared, writer->process, writer->tid, reader->tid).estimate.stored;
+            cells[i].estimate.stored = flow_between(shared, writer->process, writer->tid, reader->tid).estimate.stored;
     }
 }
 
-/* Weight of the stores of all threads in the matrix. */
-static double communication_stored(const struct lwp_thread_interaction *shared, const int *rows)
+/* Cost of the stores of all threads in the matrix. */
+static double communication_stored(const struct lwp_thread_interaction *shared, const struct lwp_communication_rows *rows)
 {
     double stored = 0;
     for (size_t i = 0; i < shared->thread_count; i++)
-        if (rows[i] >= 0)
-            stored += pair_of(shared, shared->threads[i].process, shared->threads[i].tid, 0).estimate.stored;
+        if (rows->of[i] >= 0)
+            stored += flow_between(shared, shared->threads[i].process, shared->threads[i].tid, 0).estimate.stored;
     return stored;
 }
 
@@ -162,7 +161,7 @@ static void communication_note_unwatched(struct lwp_profile *profile, struct lwp
 {
     const struct lwp_thread_interaction *shared = &profile->shared;
     bool *watched = lwp_arena_alloc(profile->arena, shared->thread_count + 1, sizeof *watched);
-    size_t together = 0, unsampled = 0, unwatched = 0;
+    size_t accompanied = 0, unsampled = 0, unwatched = 0;
     for (size_t i = 0; i < shared->cell_count; i++) {
         int reader = thread_find(shared, shared->cells[i].process, shared->cells[i].reader);
         if (reader >= 0)
@@ -176,7 +175,7 @@ static void communication_note_unwatched(struct lwp_profile *profile, struct lwp
         if (!((i && shared->threads[i - 1].process == thread->process) ||
               (i + 1 < shared->thread_count && shared->threads[i + 1].process == thread->process)))
             continue;
-        together++;
+        accompanied++;
         unsampled += sampled == 0;
         unwatched += sampled && !watched[i];
     }
@@ -185,27 +184,20 @@ static void communication_note_unwatched(struct lwp_profile *profile, struct lwp
         lwp_profile_note(profile,
                          "%zu of %zu threads were never watched for what they read of others: they ended or waited, no "
                          "other thread stored anything that could be watched, or no debug register was free.",
-                         unwatched, together);
+                         unwatched, accompanied);
     if (unsampled)
-        lwp_profile_note(profile, "%zu of %zu threads used too little CPU time to be sampled at all.", unsampled,
-                         together);
-}
-
-static void communication_note_processes(struct lwp_profile *profile)
-{
-    const struct lwp_thread_interaction *shared = &profile->shared;
-    if (shared->foreign_samples)
-        lwp_profile_note(profile,
-                         "%llu sampled accesses were to memory that other processes see, too (mmap MAP_SHARED, shmat): "
-                         "communication and false sharing between processes are not measured.",
-                         (unsigned long long)shared->foreign_samples);
+        lwp_profile_note(profile, "%zu of %zu threads used too little CPU time to be sampled at all.", unsampled, accompanied);
 }
 
 void lwp_sampled_communication_find(struct lwp_profile *profile, struct lwp_sampled_communication *found)
 {
     const struct lwp_thread_interaction *shared = &profile->shared;
     *found = (struct lwp_sampled_communication){.measured = lwp_communication_measured(profile)};
-    communication_note_processes(profile);
+    if (shared->foreign_samples)
+        lwp_profile_note(profile,
+                         "%llu sampled accesses were to memory that other processes see, too (mmap MAP_SHARED, shmat): "
+                         "communication and false sharing between processes are not measured.",
+                         (unsigned long long)shared->foreign_samples);
     if (profile->flows.measured)
         return;
     if (!found->measured) {
@@ -216,22 +208,22 @@ void lwp_sampled_communication_find(struct lwp_profile *profile, struct lwp_samp
         return;
     }
     communication_note_unwatched(profile, found);
-    const struct pair *pairs = communication_pairs(profile, found);
-    const int *rows = communication_rows(profile, found, pairs);
+    const struct sampled_flow *flows = communication_flows(profile, found);
+    const struct lwp_communication_rows rows = communication_rows(profile, found, flows);
     found->cells = lwp_arena_alloc(profile->arena, found->count * found->count + 1, sizeof *found->cells);
-    struct pair *cells = lwp_arena_alloc(profile->arena, found->count * found->count + 1, sizeof *cells), all = {0};
+    struct sampled_flow *cells = lwp_arena_alloc(profile->arena, found->count * found->count + 1, sizeof *cells), all = {0};
     for (size_t i = 0; i < shared->cell_count; i++) {
-        if (pairs[i].writer < 0 || pairs[i].reader < 0)
+        if (flows[i].writer < 0 || flows[i].reader < 0)
             continue;
-        pair_add(&cells[(size_t)rows[pairs[i].writer] * found->count + (size_t)rows[pairs[i].reader]], &pairs[i]);
-        pair_add(&all, &pairs[i]);
+        flow_add(&cells[(size_t)rows.of[flows[i].writer] * found->count + (size_t)rows.of[flows[i].reader]], &flows[i]);
+        flow_add(&all, &flows[i]);
     }
     cells_untried(shared, found, cells);
     for (size_t i = 0; i < found->count * found->count; i++) {
         found->cells[i].samples = cells[i].reads;
-        found->cells[i].share = pair_share(&cells[i], &all);
+        found->cells[i].share = flow_share(&cells[i], &all);
     }
-    double stored = communication_stored(shared, rows);
+    double stored = communication_stored(shared, &rows);
     found->read = stored > 0 ? fmin(1, all.estimate.amount[LWP_COMMUNICATION_SAMPLE_ALL] / stored) : 0;
     if (found->trials)
         lwp_profile_note(profile,

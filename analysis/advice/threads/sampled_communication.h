@@ -1,8 +1,8 @@
-/* Which thread reads what which other thread wrote. */
+/* Communication between threads, estimated: which thread reads what which other one wrote, from stores that were watched. */
 #ifndef LWP_ANALYSIS_ADVICE_THREADS_SAMPLED_COMMUNICATION_H
 #define LWP_ANALYSIS_ADVICE_THREADS_SAMPLED_COMMUNICATION_H
 
-#include "analysis/advice/threads/top_threads.h"
+#include "analysis/advice/threads/communication_matrix.h"
 #include "analysis/profile/profile.h"
 
 struct lwp_communication_cell {
@@ -12,13 +12,13 @@ struct lwp_communication_cell {
 
 struct lwp_sampled_communication {
     bool measured;
-    size_t count;                             /* threads; the last one stands for all others when `others` */
+    size_t count;                                  /* threads; the last one stands for all others when `others` */
     const struct lwp_interaction_thread **threads; /* by process and number; NULL: the others together */
-    struct lwp_communication_cell *cells;     /* count * count, row: writer */
-    size_t others;                            /* threads that the last row and column stand for, 0: none */
-    double read;                              /* part of what these threads stored that another one read */
-    size_t unwatched;                         /* threads with others beside them of which nothing is known */
-    uint64_t trials, decided;                 /* stores watched in another thread; those with a known end */
+    struct lwp_communication_cell *cells;          /* count * count, row: writer */
+    size_t others;                                 /* threads that the last row and column stand for, 0: none */
+    double read;                                   /* part of what these threads stored that another one read */
+    size_t unwatched;                              /* threads with others beside them of which nothing is known */
+    uint64_t trials, decided;                      /* stores watched in another thread; those with a known end */
 };
 
 /* In profile->arena. */

@@ -1,16 +1,14 @@
-/* A line is shared when at least two threads use it at the same time again and again: each was seen to use it within a
- * few milliseconds of the other, in several spells, one of the two storing. So what one thread prepares and another one
- * uses later is not. It is false sharing when they use other bytes: hardly ever the same bytes were seen, and what was
- * is no part of what each thread used. Data that both use somewhere else in the object (a queue's slots) is not falsely
- * shared: its lines meet different bytes only because few were seen.
+/* A line is shared when at least two threads use it at the same time again and again: each was seen to use it within a few
+ * milliseconds of the other, in several spells, one of the two storing. So what one thread prepares and another one uses later is
+ * not. It is false sharing when they use other bytes: hardly ever the same bytes were seen, and those seen are not all that a
+ * thread used. Where most hits on an object are on the same bytes (the slots of a queue) its lines are not falsely shared: they
+ * only look so as few of their accesses were seen.
  *
- * Two threads that take turns on one core pay nothing for it; that is not told apart. */
+ * Limits: two threads that alternate on one core pay nothing for it; they are not distinguished. */
 #include "analysis/advice/threads/sharing.h"
 
-#include "analysis/advice/threads/padding.h"
 #include "analysis/profile/objects.h"
 #include "analysis/profile/thread_roots.h"
-#include "base/arena.h"
 #include "base/hash.h"
 
 #include <stdlib.h>
@@ -30,7 +28,7 @@ static bool sharing_owned(const struct lwp_profile *profile, uint32_t object)
     return object != LWP_NONE && profile->objects[object].kind != LWP_OBJECT_UNKNOWN;
 }
 
-/* Memory without an owner that other threads use may be a thread's stack. */
+/* Memory that belongs to no data object may be a thread's stack. */
 static const char *sharing_name(struct lwp_profile *profile, const struct lwp_interaction_use *use)
 {
     uint64_t address = use->line * LWP_INTERACTION_LINE;
@@ -81,23 +79,23 @@ static uint64_t sharing_common(const struct lwp_interaction_use *a, const struct
 
 static int use_compare(const void *a, const void *b)
 {
-    const struct lwp_sharing_use *x = a, *y = b;
-    if (x->use->hits.weight != y->use->hits.weight)
-        return x->use->hits.weight < y->use->hits.weight ? 1 : -1;
-    return (x->use->tid > y->use->tid) - (x->use->tid < y->use->tid);
+    const struct lwp_interaction_use *x = ((const struct lwp_sharing_use *)a)->use, *y = ((const struct lwp_sharing_use *)b)->use;
+    if (x->hits.weight != y->hits.weight)
+        return x->hits.weight < y->hits.weight ? 1 : -1;
+    return (x->tid > y->tid) - (x->tid < y->tid);
 }
 
+/* By the first byte used. */
 static int place_compare(const void *a, const void *b)
 {
-    const struct lwp_sharing_use *x = a, *y = b;
-    uint64_t m = x->use->loaded | x->use->stored, n = y->use->loaded | y->use->stored;
+    const struct lwp_interaction_use *x = ((const struct lwp_sharing_use *)a)->use, *y = ((const struct lwp_sharing_use *)b)->use;
+    uint64_t m = x->loaded | x->stored, n = y->loaded | y->stored;
     int p = m ? __builtin_ctzll(m) : 64, q = n ? __builtin_ctzll(n) : 64;
-    return p != q ? p - q : (x->use->tid > y->use->tid) - (x->use->tid < y->use->tid);
+    return p != q ? p - q : (x->tid > y->tid) - (x->tid < y->tid);
 }
 
 /* One line: uses[0..count). False: it is not shared, or not for certain. */
-static bool sharing_line(struct lwp_profile *profile, const struct lwp_interaction_use *uses, size_t count,
-                         struct lwp_sharing *item)
+static bool sharing_line(struct lwp_profile *profile, const struct lwp_interaction_use *uses, size_t count, struct lwp_sharing *item)
 {
     uint64_t overlaps = 0, common = 0, hits = 0, stored = 0;
     *item = (struct lwp_sharing){0};
@@ -142,18 +140,17 @@ static int sharing_compare(const void *a, const void *b)
     return (x->uses[0].use > y->uses[0].use) - (x->uses[0].use < y->uses[0].use);
 }
 
-/* Lines of one object are one item; `items` has the busiest first. Blocks that a function allocates in the main thread
- * and in others are one object here, and so is what has no owner but is called the same. */
-static size_t sharing_join(struct lwp_profile *profile, struct lwp_sharing *items, size_t count)
+/* Lines of one object become one item; `items` has those with most hits first. Blocks that a function allocates in the main
+ * thread and in others are one object here, and so is memory that belongs to none but has one name. */
+static size_t sharing_merge(struct lwp_profile *profile, struct lwp_sharing *items, size_t count)
 {
     uint64_t objects[LISTED];
     size_t kept = 0;
     struct lwp_thread_roots roots;
     lwp_thread_roots_find(profile, &roots);
     for (size_t i = 0; i < count; i++) {
-        uint64_t object = sharing_owned(profile, items[i].object)
-                              ? lwp_thread_roots_object(profile, &roots, items[i].object)
-                              : lwp_hash_text(items[i].name);
+        uint64_t object = sharing_owned(profile, items[i].object) ? lwp_thread_roots_object(profile, &roots, items[i].object)
+                                                                  : lwp_hash_text(items[i].name);
         size_t k = 0;
         while (k < kept && (objects[k] != object || items[k].is_false != items[i].is_false))
             k++;
@@ -187,45 +184,40 @@ static bool sharing_mostly_true(const struct lwp_profile *profile, uint32_t obje
 
 static const char *sharing_advice(struct lwp_profile *profile, const struct lwp_sharing *item)
 {
-    const struct lwp_interaction_use *last = item->uses[item->use_count - 1].use;
+    const struct lwp_interaction_use *first = item->uses[0].use, *last = item->uses[item->use_count - 1].use;
     const struct lwp_object *object = last->object == LWP_NONE ? NULL : &profile->objects[last->object];
     const struct lwp_type *type = object ? object->type : NULL;
-    const char *field = item->uses[item->use_count - 1].field;
+    const char *first_field = item->uses[0].field, *field = item->uses[item->use_count - 1].field;
     unsigned line = LWP_INTERACTION_LINE;
     if (!item->is_false)
-        return lwp_arena_printf(
-            profile->arena, "The threads use the same bytes, so that padding does not help: let each thread work on a "
-                            "copy of its own and put them together at the end or now and then.");
-    if (type && type->field_count && item->uses[0].use->object == last->object) {
-        bool apart = item->uses[0].field && field && strcmp(item->uses[0].field, field);
-        if (apart && !strchr(field, ','))
+        return lwp_arena_printf(profile->arena, "The threads use the same bytes, so that padding does not help: let each thread work on a "
+                                                "copy of its own and put them together at the end or now and then.");
+    if (type && type->field_count && first->object == last->object) {
+        if (first_field && field && strcmp(first_field, field) && !strchr(field, ','))
             for (uint32_t i = 0; i < type->field_count; i++)
                 if (strcmp(type->fields[i].name, field) == 0)
-                    return lwp_arena_printf(
-                        profile->arena,
-                        "Give '%s' a cache line of its own in %s: declare it as \"alignas(%u) %s;\" (C: #include "
-                        "<stdalign.h>; before C11: __attribute__((aligned(%u)))) and the member behind it with "
-                        "alignas(%u), "
-                        "too. Blocks from malloc then need aligned_alloc(%u, ...).",
-                        field, type->name, line, type->fields[i].declaration, line, line, line);
-        return lwp_arena_printf(
-            profile->arena,
-            "Give each thread's %s whole cache lines: begin the type with \"alignas(%u)\" on its first "
-            "member, so that its size becomes a multiple of %u bytes, and allocate arrays of it with "
-            "aligned_alloc(%u, ...).",
-            type->name, line, line, line);
+                    return lwp_arena_printf(profile->arena,
+                                            "Give '%s' a cache line of its own in %s: declare it as \"alignas(%u) %s;\" (C: #include "
+                                            "<stdalign.h>; before C11: __attribute__((aligned(%u)))) and the member behind it with "
+                                            "alignas(%u), "
+                                            "too. Blocks from malloc then need aligned_alloc(%u, ...).",
+                                            field, type->name, line, type->fields[i].declaration, line, line, line);
+        return lwp_arena_printf(profile->arena,
+                                "Give each thread's %s whole cache lines: begin the type with \"alignas(%u)\" on its first "
+                                "member, so that its size becomes a multiple of %u bytes, and allocate arrays of it with "
+                                "aligned_alloc(%u, ...).",
+                                type->name, line, line, line);
     }
-    if (item->uses[0].use->object != last->object && object && object->kind == LWP_OBJECT_STATIC)
+    if (first->object != last->object && object && object->kind == LWP_OBJECT_STATIC)
         return lwp_arena_printf(profile->arena,
                                 "The variables '%s' and '%s' lie in one cache line: declare each with alignas(%u) "
                                 "(__attribute__((aligned(%u))) before C11).",
                                 item->name, sharing_object(profile, last->object), line, line);
-    return lwp_arena_printf(
-        profile->arena,
-        "Let what each thread writes begin on a cache line of its own: pad each thread's part to a "
-        "multiple of %u bytes and align the whole to %u (alignas, aligned_alloc), or collect in local "
-        "variables and store once at the end.",
-        line, line);
+    return lwp_arena_printf(profile->arena,
+                            "Let what each thread writes begin on a cache line of its own: pad each thread's part to a "
+                            "multiple of %u bytes and align the whole to %u (alignas, aligned_alloc), or collect in local "
+                            "variables and store once at the end.",
+                            line, line);
 }
 
 void lwp_sharing_find(struct lwp_profile *profile, struct lwp_sharings *found)
@@ -244,18 +236,16 @@ void lwp_sharing_find(struct lwp_profile *profile, struct lwp_sharings *found)
         LWP_GROW(&items, count, &room);
         items[count++] = one;
     }
-    if (count)
+    if (count) {
         qsort(items, count, sizeof *items, sharing_compare);
-    if (count)
-        count = sharing_join(profile, items, count);
-    if (count)
+        count = sharing_merge(profile, items, count);
         qsort(items, count, sizeof *items, sharing_compare);
+    }
     found->items = lwp_arena_alloc(profile->arena, count + 1, sizeof *found->items);
     for (size_t i = 0; i < count; i++) {
         struct lwp_sharing *item = &items[i];
         item->share = lwp_share_of(&item->hits, &profile->total);
-        if (item->share.value < share_listed ||
-            (item->is_false && sharing_mostly_true(profile, item->object, item->lines)))
+        if (item->share.value < share_listed || (item->is_false && sharing_mostly_true(profile, item->object, item->lines)))
             continue;
         for (size_t k = 0; k < item->use_count; k++)
             item->uses[k].field = sharing_field(profile, item->uses[k].use);

@@ -1,4 +1,4 @@
-/* What is found about threads. */
+/* Thread interaction: what is found about communication and sharing. */
 #ifndef LWP_ANALYSIS_ADVICE_THREADS_THREAD_FINDINGS_H
 #define LWP_ANALYSIS_ADVICE_THREADS_THREAD_FINDINGS_H
 
@@ -6,11 +6,10 @@
 #include "analysis/advice/threads/sampled_communication.h"
 #include "analysis/advice/threads/sharing.h"
 
-/* What threads do to each other. */
 struct lwp_thread_findings {
-    struct lwp_sampled_communication communication; /* estimated from what was watched, or */
-    struct lwp_counted_communication exchange;           /* counted */
-    struct lwp_communication_tips tips;          /* about the exchange */
+    struct lwp_sampled_communication sampled; /* by a light engine; or */
+    struct lwp_counted_communication counted; /* by the exact one */
+    struct lwp_communication_tips tips;       /* about what was counted */
     struct lwp_sharings sharings;
 };
 
