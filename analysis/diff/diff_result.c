@@ -17,7 +17,7 @@
 
 enum { OBJECTS_MAX = 4000, LOOPS_MAX = 8000, FIELDS_MAX = 128, USES_MAX = 128, RUNS_MAX = 10000, LINES_MAX = 4000 };
 
-static const uint64_t usual_line = 64, malloc_alignment = 16;
+static const uint64_t usual_line = 64;
 
 struct result_reader {
     struct lwp_diff_result *result;
@@ -180,8 +180,8 @@ static void result_fields(const struct result_reader *reader, const json_t *obje
 
 static void result_lines(struct result_reader *reader, const struct lwp_diff_structure *structure, const json_t *row, double *lines)
 {
-    uint64_t offsets[FIELDS_MAX], bytes[FIELDS_MAX], alignment = 0, start = 0, line = reader->result->line_bytes;
-    uint64_t element = structure->element_bytes, spacing = element;
+    struct lwp_gain_placement placement = {.groups = 1};
+    uint64_t element = structure->element_bytes, line = reader->result->line_bytes;
     size_t count = structure->field_count, i;
     const json_t *used = json_object_get(row, "offsets"), *offset;
     bool uses[FIELDS_MAX] = {0};
@@ -190,33 +190,23 @@ static void result_lines(struct result_reader *reader, const struct lwp_diff_str
         return;
     reader->lines_left--;
     for (size_t f = 0; f < count; f++) {
-        offsets[f] = structure->fields[f].offset;
-        bytes[f] = structure->fields[f].bytes;
+        placement.offsets[f] = structure->fields[f].offset;
+        placement.bytes[f] = structure->fields[f].bytes;
         json_array_foreach(used, i, offset) {
             if (i >= FIELDS_MAX)
                 break;
-            uses[f] |= json_is_integer(offset) && json_integer_value(offset) == (json_int_t)offsets[f];
+            uses[f] |= json_is_integer(offset) && json_integer_value(offset) == (json_int_t)placement.offsets[f];
         }
     }
     if (!count) { /* plain numbers, or no fields known: each element is used whole */
         count = 1;
-        offsets[0] = 0;
-        bytes[0] = element;
+        placement.bytes[0] = element;
         uses[0] = true;
     }
-    if (structure->single) {
-        spacing = lwp_gain_chunk(element);
-        alignment = malloc_alignment;
-    } else if (strcmp(structure->kind, "heap") == 0) {
-        start = malloc_alignment;
-    }
-    struct lwp_gain_placement placement = {.field_count = count,
-                                           .offsets = offsets,
-                                           .bytes = bytes,
-                                           .groups = 1,
-                                           .spacing = &spacing,
-                                           .alignment = &alignment,
-                                           .start = &start};
+    placement.field_count = count;
+    placement.of[0].spacing = structure->single ? lwp_gain_chunk(element) : element;
+    placement.of[0].alignment = structure->single ? LWP_GAIN_MALLOC : 0;
+    placement.of[0].start = !structure->single && strcmp(structure->kind, "heap") == 0 ? LWP_GAIN_MALLOC : 0;
     for (int random = 0; random < 2; random++)
         lines[random] = lwp_gain_lines(&placement, uses, line, random);
 }

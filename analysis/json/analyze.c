@@ -2,7 +2,6 @@
  * analysis.json is written aside and renamed, so that no reader ever sees half of it. */
 #include "analysis/json/analyze.h"
 
-#include "analysis/advice/layout/layout_replay.h"
 #include "analysis/elements/elements.h"
 #include "analysis/json/json.h"
 #include "analysis/load/access_widths.h"

@@ -21,24 +21,19 @@ static void near(double value, double wanted)
 }
 
 /* Fields of 8 bytes at the offsets, all used, elements `spacing` apart, the first on a multiple of `alignment`. */
-static double lines_of(const uint64_t *offsets, size_t count, uint64_t spacing, uint64_t alignment, bool jumping)
+static double lines_of(const uint64_t *offsets, size_t count, uint64_t spacing, uint64_t alignment, bool random)
 {
-    uint64_t bytes[16];
+    struct lwp_gain_placement placement = {.field_count = count, .groups = 1, .of = {{.spacing = spacing, .alignment = alignment}}};
     bool uses[16];
     for (size_t i = 0; i < count; i++) {
-        bytes[i] = 8;
+        placement.offsets[i] = offsets[i];
+        placement.bytes[i] = 8;
         uses[i] = true;
     }
-    struct lwp_gain_placement placement = {.field_count = count,
-                                           .offsets = offsets,
-                                           .bytes = bytes,
-                                           .groups = 1,
-                                           .spacing = &spacing,
-                                           .alignment = &alignment};
-    return lwp_gain_lines(&placement, uses, 64, jumping);
+    return lwp_gain_lines(&placement, uses, 64, random);
 }
 
-static void test_lines_in_order(void **state)
+static void test_lines_sequential(void **state)
 {
     (void)state;
     static const uint64_t first[] = {0}, ends[] = {0, 56}, middle[] = {24}, far[] = {0, 120};
@@ -55,7 +50,7 @@ static void test_lines_in_order(void **state)
     near(lines_of((uint64_t[]){60}, 1, 64, 0, false), 1); /* each straddles, and shares a line with the next */
 }
 
-static void test_lines_jumping(void **state)
+static void test_lines_random(void **state)
 {
     (void)state;
     static const uint64_t first[] = {0}, ends[] = {0, 56};
@@ -72,10 +67,8 @@ static void test_lines_jumping(void **state)
 static void test_groups(void **state)
 {
     (void)state;
-    static const uint64_t offsets[] = {0, 0, 8, 0}, bytes[] = {8, 8, 8, 40}, spacing[] = {8, 16, 40};
-    static const int group[] = {0, 1, 1, 2};
-    struct lwp_gain_placement placement = {
-        .field_count = 4, .offsets = offsets, .bytes = bytes, .group = group, .groups = 3, .spacing = spacing};
+    const struct lwp_gain_placement placement = {.field_count = 4, .offsets = {0, 0, 8, 0}, .bytes = {8, 8, 8, 40}, .group = {0, 1, 1, 2},
+                                                 .groups = 3, .of = {{.spacing = 8}, {.spacing = 16}, {.spacing = 40}}};
     near(lwp_gain_lines(&placement, (bool[]){true, false, false, false}, 64, false), 1 / 8.0);
     near(lwp_gain_lines(&placement, (bool[]){true, true, false, false}, 64, false), 1 / 8.0 + 2 / 8.0);
     near(lwp_gain_lines(&placement, (bool[]){false, true, true, false}, 64, false), 2 / 8.0);
@@ -102,81 +95,81 @@ static struct lwp_gain_need need(double used, double size, double bytes)
 {
     double elements = bytes / size;
     return (struct lwp_gain_need){.lines = fmin(size / 64, fmax(1, used / 64)),
-                                  .jumping = fmax(1, used / 64),
+                                  .random = fmax(1, used / 64),
                                   .busy = elements * fmin(size, fmax(64, used)),
                                   .spread = bytes,
                                   .spacing = size};
 }
 
-static struct lwp_gain_range saved(enum lwp_gain_pattern pattern, bool chained, double used, double size, double bytes)
+static struct lwp_gain_range saved(enum lwp_gain_pattern pattern, bool dependent, double used, double size, double bytes)
 {
     struct lwp_gain_need before = need(used, size, bytes), after = need(used, used, bytes / size * used);
-    return lwp_gain_saved(&machine, (struct lwp_gain_walk){pattern, chained, 4}, &before, &after, &after);
+    return lwp_gain_saved(&machine, (struct lwp_gain_access){pattern, dependent, 4}, &before, &after, &after);
 }
 
 static void test_model(void **state)
 {
     (void)state;
-    for (int pattern = LWP_GAIN_IN_ORDER; pattern <= LWP_GAIN_UNKNOWN; pattern++)
-        for (int chained = 0; chained < 2; chained++)
+    for (int pattern = LWP_GAIN_SEQUENTIAL; pattern <= LWP_GAIN_UNKNOWN; pattern++)
+        for (int dependent = 0; dependent < 2; dependent++)
             for (double size = 16; size <= 256; size *= 2)
                 for (double bytes = MIB; bytes <= 1024.0 * MIB; bytes *= 2) {
                     /* All is used: nothing is saved. */
-                    struct lwp_gain_range all = saved(pattern, chained, size, size, bytes);
+                    struct lwp_gain_range all = saved(pattern, dependent, size, size, bytes);
                     assert_true(all.low <= 1e-9 && all.low > -1e-9);
                     struct lwp_gain_range last = {1, 1};
                     for (double used = 8; used < size; used *= 2) {
-                        struct lwp_gain_range range = saved(pattern, chained, used, size, bytes);
+                        struct lwp_gain_range range = saved(pattern, dependent, used, size, bytes);
                         assert_true(range.low <= range.high && range.low >= 0 && range.high < 1);
                         assert_true(range.low <= last.low + 1e-9); /* more use, less gain */
                         last = range;
                     }
                 }
-    /* In order, from memory: what the lines say lies in the range. */
-    struct lwp_gain_range stream = saved(LWP_GAIN_IN_ORDER, false, 32, 64, 1024.0 * MIB);
+    /* Sequentially, from memory: what the lines say lies in the range. */
+    struct lwp_gain_range stream = saved(LWP_GAIN_SEQUENTIAL, false, 32, 64, 1024.0 * MIB);
     assert_true(stream.low < 0.5 && stream.high >= 0.5);
     assert_true(stream.low > 0.25);
-    /* Independent jumps within the last cache cost nothing that could surely be saved. */
-    assert_true(saved(LWP_GAIN_JUMPING, false, 8, 64, 4 * MIB).low < 0.001);
-    /* Chained ones do. */
-    assert_true(saved(LWP_GAIN_JUMPING, true, 8, 64, 4 * MIB).low > 0.05);
+    /* Independent random visits within the last cache cost nothing that could surely be saved. */
+    assert_true(saved(LWP_GAIN_RANDOM, false, 8, 64, 4 * MIB).low < 0.001);
+    /* Dependent ones do. */
+    assert_true(saved(LWP_GAIN_RANDOM, true, 8, 64, 4 * MIB).low > 0.05);
     /* What fits a cache afterwards gains more than what does not. */
-    assert_true(saved(LWP_GAIN_JUMPING, false, 8, 64, 64.0 * MIB).low >
-                2 * saved(LWP_GAIN_JUMPING, false, 8, 64, 1024.0 * MIB).low);
+    assert_true(saved(LWP_GAIN_RANDOM, false, 8, 64, 64.0 * MIB).low >
+                2 * saved(LWP_GAIN_RANDOM, false, 8, 64, 1024.0 * MIB).low);
     /* Seven arrays made one: the optimist pays for one page a visit instead of seven, where the TLB does not reach. */
-    struct lwp_gain_need apart = {.lines = 1, .jumping = 7, .busy = 1024.0 * MIB, .spread = 1024.0 * MIB, .places = 7};
-    struct lwp_gain_need one = {.lines = 1, .jumping = 2, .busy = 1024.0 * MIB, .spread = 1024.0 * MIB, .places = 1};
-    struct lwp_gain_walk jumps = {LWP_GAIN_JUMPING, false, 4};
-    near(lwp_gain_saved(&machine, jumps, &apart, &one, &one).high, 1 - 1 / 7.0);
+    struct lwp_gain_need apart = {.lines = 1, .random = 7, .busy = 1024.0 * MIB, .spread = 1024.0 * MIB, .places = 7};
+    struct lwp_gain_need one = {.lines = 1, .random = 2, .busy = 1024.0 * MIB, .spread = 1024.0 * MIB, .places = 1};
+    struct lwp_gain_access random = {LWP_GAIN_RANDOM, false, 4};
+    near(lwp_gain_saved(&machine, random, &apart, &one, &one).high, 1 - 1 / 7.0);
     apart.busy = apart.spread = one.busy = one.spread = 4 * MIB;
-    assert_true(lwp_gain_saved(&machine, jumps, &apart, &one, &one).high <= 1 - 2 / 7.0 + 1e-9);
+    assert_true(lwp_gain_saved(&machine, random, &apart, &one, &one).high <= 1 - 2 / 7.0 + 1e-9);
     near(lwp_gain_speedup(0, 0.5).high, 2);
     near(lwp_gain_speedup(-1, 2).low, 0.5);
     assert_true(lwp_gain_speedup(0, 5).high <= 100.001);
 }
 
-static void test_waiting(void **state)
+static void test_stalled(void **state)
 {
     (void)state;
     struct lwp_region regions[2] = {{.parent = LWP_NONE, .same_as = 0}, {.parent = 0, .same_as = 1}};
     struct lwp_profile profile = {.regions = regions, .region_count = 2};
     struct lwp_loop_shape shape = {.instructions = 4, .accesses = 1};
-    /* One access in four instructions, a quarter of the samples on it: nothing waits. */
+    /* One access in four instructions, a quarter of the samples on it: nothing stalls. */
     regions[0].weight.weight = 100;
     regions[0].stalled = 25;
-    near(lwp_gain_waiting(&profile, 0, 25, &shape).low, 0);
-    /* All of them: all waits. */
+    near(lwp_gain_stalled(&profile, 0, 25, &shape).low, 0);
+    /* All of them: all is stall. */
     regions[0].stalled = 100;
-    near(lwp_gain_waiting(&profile, 0, 100, &shape).low, 100);
-    near(lwp_gain_waiting(&profile, 0, 100, &shape).high, 100);
-    near(lwp_gain_waiting(&profile, 0, 50, &shape).high, 50);
+    near(lwp_gain_stalled(&profile, 0, 100, &shape).low, 100);
+    near(lwp_gain_stalled(&profile, 0, 100, &shape).high, 100);
+    near(lwp_gain_stalled(&profile, 0, 50, &shape).high, 50);
     /* ... but in a nest that computes most of its time. */
     regions[1].weight.weight = 900;
-    assert_true(lwp_gain_waiting(&profile, 0, 100, &shape).low < 20);
+    assert_true(lwp_gain_stalled(&profile, 0, 100, &shape).low < 20);
     /* Never more than the loop takes, whatever the numbers. */
     regions[0].stalled = 300;
-    assert_true(lwp_gain_waiting(&profile, 0, 400, &shape).high <= 300);
-    near(lwp_gain_waiting(&profile, LWP_NONE, 7, &shape).high, 7);
+    assert_true(lwp_gain_stalled(&profile, 0, 400, &shape).high <= 300);
+    near(lwp_gain_stalled(&profile, LWP_NONE, 7, &shape).high, 7);
 }
 
 /* The shape at the first access to a member of a node within the loop. */
@@ -239,8 +232,8 @@ static void test_shapes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lines_in_order), cmocka_unit_test(test_lines_jumping), cmocka_unit_test(test_groups),
-        cmocka_unit_test(test_chunk),          cmocka_unit_test(test_model),         cmocka_unit_test(test_waiting),
+        cmocka_unit_test(test_lines_sequential), cmocka_unit_test(test_lines_random), cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_chunk),          cmocka_unit_test(test_model),         cmocka_unit_test(test_stalled),
         cmocka_unit_test(test_shapes),
     };
     return cmocka_run_group_tests(tests, programs_set_up, programs_tear_down);

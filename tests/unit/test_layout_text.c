@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "analysis/advice/layout/split.h"
+#include "analysis/advice/layout/split_internal.h"
 #include "analysis/elements/elements.h"
 #include "analysis/findings/findings.h"
 #include "analysis/json/json.h"

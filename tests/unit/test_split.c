@@ -1,8 +1,6 @@
 /* Parts of split structures: where fields come to lie, other orders, declarations in other languages, and threads that
  * own elements in turn. */
-#include "analysis/advice/layout/element_writers.h"
-#include "analysis/advice/layout/reorder.h"
-#include "analysis/advice/layout/split.h"
+#include "analysis/advice/layout/split_internal.h"
 #include "analysis/elements/elements.h"
 #include "analysis/profile/objects.h"
 #include "analysis/profile/streams.h"

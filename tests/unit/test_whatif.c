@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "analysis/advice/layout/layout_replay.h"
+#include "analysis/advice/layout/regroup.h"
 
 #include <string.h>
 

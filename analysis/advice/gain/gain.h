@@ -5,26 +5,30 @@
 #include "analysis/advice/gain/gain_model.h"
 #include "analysis/advice/gain/layout.h"
 
-/* Fields anywhere: the layout as it is, split, reordered, padded, or arrays side by side (each a group of one field).
- */
+enum { LWP_GAIN_MALLOC = 16 }; /* what glibc's blocks are aligned to, and where in a page a large one begins */
+
+/* Fields anywhere: the layout as it is, split, reordered, padded, or separate arrays (each a group of one field). */
 struct lwp_gain_placement {
-    size_t field_count;
-    const uint64_t *offsets, *bytes; /* of each field, in its group's element */
-    const int *group;                /* of each field, 0 to groups - 1; -1: it does not count. NULL: all in group 0 */
-    size_t groups;
-    const uint64_t *spacing;   /* by group: from one element to the next */
-    const uint64_t *alignment; /* by group: the first element lies on a multiple of it; NULL or 0: of a whole line */
-    const uint64_t *start;     /* by group: ... or this many bytes past one (glibc: 16 past a page for large blocks) */
-    bool linked;               /* each visit goes through group 0: that is where the pointers to the others are */
+    size_t field_count, groups;
+    uint64_t offsets[LWP_FIELDS_MAX], bytes[LWP_FIELDS_MAX]; /* of each field, in its group's element */
+    int group[LWP_FIELDS_MAX];                               /* of each field, 0 to groups - 1 */
+    struct lwp_gain_group {
+        uint64_t spacing;   /* from one element to the next */
+        uint64_t alignment; /* the first element lies on a multiple of it; 0: of a whole line */
+        uint64_t start;     /* ... or this many bytes past one */
+    } of[LWP_FIELDS_MAX + 1];
+    bool linked; /* each visit goes through group 0: that is where the pointers to the others are */
 };
 
-/* The mean count of cache lines of `line` bytes fetched for a visit of one element that touches the fields in `uses`,
- * once the walk is under way.
- * Visits go from each element to the next and share lines with it, or, `jumping`, anywhere and share nothing. Of a
- * field longer than two lines two are counted. */
-double lwp_gain_lines(const struct lwp_gain_placement *placement, const bool *uses, uint64_t line, bool jumping);
+/* The layout as it is, in one group. */
+void lwp_gain_place(const struct lwp_profile *profile, const struct lwp_layout *layout, struct lwp_gain_placement *placement);
 
-/* What glibc's malloc takes for a block: the spacing of elements that are allocated one by one. */
+/* The mean count of cache lines of `line` bytes fetched for a visit of one element that touches the fields in `uses`, once the
+ * traversal is under way. Sequential visits share lines with the next element, random ones share nothing. Of a field longer than
+ * two lines two are counted. */
+double lwp_gain_lines(const struct lwp_gain_placement *placement, const bool *uses, uint64_t line, bool random);
+
+/* From one block of malloc's to the next, for blocks of so many bytes allocated one after the other (glibc). */
 uint64_t lwp_gain_chunk(uint64_t bytes);
 
 struct lwp_gain_loop {
@@ -39,24 +43,47 @@ struct lwp_gain_replay {
 };
 
 struct lwp_gain {
-    double before, after; /* the mean over loops by weight */
+    double before, after;             /* the mean over loops by weight */
     double bytes_before, bytes_after; /* of all lines that the elements' used fields lie on, the mean over loops too */
-    double low, high;     /* expected speed-up of the whole program */
+    double low, high;                 /* expected speed-up of the whole program */
     struct lwp_gain_loop *loops;
     size_t loop_count;
     struct lwp_gain_replay replay;
 };
 
-/* `group` of each field as lwp_affinity_cluster left it (-1: cold), `groups` of them. */
+/* For a split: `group` of each field as lwp_affinity_cluster left it (-1: cold), `groups` of them. */
 void lwp_gain_estimate(struct lwp_profile *profile, const struct lwp_layout *layout, const int *group, size_t groups,
                        struct lwp_gain *gain);
 
-/* The same for any new layout of the same elements: as many fields as the layout has, in its order. */
-void lwp_gain_of_placement(struct lwp_profile *profile, const struct lwp_layout *layout,
-                           const struct lwp_gain_placement *after, struct lwp_gain *gain);
+/* For any new layout of the same elements, with the layout's fields in its order: as a pessimist and an optimist expect it. */
+void lwp_gain_between(struct lwp_profile *profile, const struct lwp_layout *layout, const struct lwp_gain_placement *worst_place,
+                      const struct lwp_gain_placement *best_place, struct lwp_gain *gain);
 
-/* Where each field goes in its group: offsets[field], and the size of the group's structure. Pointers from the first
- * group to the others are counted when `linked`. */
-uint64_t lwp_gain_pack(const struct lwp_layout *layout, const int *group, int which, size_t links, uint64_t *offsets);
+/* ---- members laid down one after the other, each aligned as it wants, as C compilers do ---- */
+
+struct lwp_member_packing {
+    uint64_t bytes;     /* so far */
+    uint64_t alignment; /* the largest so far; 0: nothing was laid down */
+};
+
+static inline uint64_t lwp_member_packing_round(uint64_t at, uint64_t alignment)
+{
+    return alignment ? (at + alignment - 1) / alignment * alignment : at;
+}
+
+/* Where the member comes to lie. `alignment`: 0 is as good as 1. */
+static inline uint64_t lwp_member_packing_add(struct lwp_member_packing *packing, uint64_t bytes, uint64_t alignment)
+{
+    uint64_t at = lwp_member_packing_round(packing->bytes, alignment);
+    packing->bytes = at + bytes;
+    packing->alignment = alignment > packing->alignment ? alignment : packing->alignment;
+    return at;
+}
+
+/* From one element to the next in an array. */
+static inline uint64_t lwp_member_packing_size(const struct lwp_member_packing *packing)
+{
+    return lwp_member_packing_round(packing->bytes, packing->alignment);
+}
 
 #endif

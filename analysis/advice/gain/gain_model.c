@@ -1,27 +1,26 @@
 /* What memory traffic costs.
  *
- * In order, independent: prefetchers run ahead, so a loop pays for the lines that go by, at the bandwidth of the cache
- * that holds the data. Half of it saves half of that, more when the rest then fits a nearer cache.
+ * Sequential, independent: prefetchers run ahead, so a loop pays for the lines that go by, at the bandwidth of the cache that
+ * holds the data. Half of it saves half of that, more when the rest then fits a nearer cache.
  *
- * Jumping: each visit pays for the cache that holds the element; its lines come side by side, nearly for the price of
- * one, or one after the other. A cache of C bytes holds C of the bytes that the
- * loop keeps busy; beyond the reach of the TLB walking the page table adds to it, or is all that is paid for: once for
- * each place far from the others that a visit goes to, most of all in a VM, where a walk goes through two tables. When
- * visits do not wait for each other only memory itself is slow enough to be seen.
+ * Random: each visit pays for the cache that holds the element; its lines are fetched in parallel, nearly for the price of one, or
+ * one after the other. A cache of C bytes holds C of the bytes that the loop keeps busy; beyond the reach of the TLB the page walk
+ * adds to it, or is all that is paid for: once for each place far from the others that a visit goes to, most of all in a VM, where
+ * a walk goes through two tables. When visits are independent only memory itself is slow enough to be seen.
  *
- * Chained (lists, trees): the next address is known only when the element is there. Elements no more than two lines
- * apart are still prefetched, as neighbours; others cost the full latency each.
+ * Dependent (lists, trees): the next address is known only when the element is there. Elements no more than two lines apart are
+ * still prefetched, as neighbours; others cost the full latency each.
  *
- * What is not known (who else uses the last cache, how many lines are fetched in pairs, pages) is put in both ways: the
- * low end takes the worst of them, the high end the best.
+ * Unknowns (who else uses the last cache, whether lines are fetched in pairs, pages) are taken at both extremes: the low end takes
+ * the worst of them, the high end the best.
  *
- * Time: a sample lands on a memory access also when nothing waits, as often as accesses are among the instructions;
- * only what goes beyond that is waiting. A loop that mostly waits also waits between: several loads are in flight, and
- * a wait shows on one of them. Loops that mostly compute, or hold loops that do, hide part of the waiting behind that.
+ * Time: a sample lands on a memory access also when nothing stalls, as often as accesses are among the instructions; only what
+ * goes beyond that is stall. A loop that mostly stalls also does so between its accesses: several loads are in flight, and a stall
+ * shows on one of them. Loops that mostly compute, or hold loops that do, hide part of the stalls behind that.
  *
- * The constants are ratios of usual latencies and bandwidths (L1 1, L2 5, L3 25, memory 160 ns; 0.35, 0.8 and 2 ns a
- * line in a stream); tests/rounds/gain.sh holds the outcome against measurements. Limits: nothing of the bandwidth that
- * threads share, of NUMA, of large pages, of conflicts between cache sets. */
+ * The constants are ratios of usual latencies and bandwidths (L1 1, L2 5, L3 25, memory 160 ns; 0.35, 0.8 and 2 ns a line in a
+ * stream); tests/rounds/gain.sh holds the outcome against measurements. Limits: bandwidth shared by threads, NUMA, large pages and
+ * conflicts between cache sets are not modelled. */
 #include "analysis/advice/gain/gain_model.h"
 
 #include "analysis/statistics/engines.h"
@@ -30,77 +29,63 @@
 #include <math.h>
 #include <string.h>
 
-static const double usual_line = 64, usual_l1 = 32 << 10, usual_l2 = 1 << 20, usual_l3 = 16 << 20;
+static const struct lwp_caches usual = {64, 32 << 10, 1 << 20, 16 << 20, LWP_CACHE_STREAMS};
 static const double tlb_reach = 6 << 20;
 
-/* Costs beside that of memory itself: of a line in a stream, of a jump, and of an instruction at full speed. */
+/* Costs relative to memory itself: of a line in a stream, of a random visit, and of an instruction at full speed. */
 static const double stream_l2 = 0.17, stream_l3 = 0.4, stream_core = 0.0075, stream_core_cached = 0.03;
-static const double jump_cached = 0.05, jump_core = 0.012;
-static const double chain_l1 = 0.007, chain_l2 = 0.03, chain_l3 = 0.16, chain_core = 0.0008;
+static const double random_cached = 0.05, random_core = 0.012;
+static const double dependent_l1 = 0.007, dependent_l2 = 0.03, dependent_l3 = 0.16, dependent_core = 0.0008;
 /* What more lines of one element cost at least: nothing up to so many, then by this power. */
-static const double jump_free = 3, jump_lines = 0.15, chain_free = 1, chain_lines = 0.25;
+static const double random_free = 3, random_lines = 0.15, dependent_free = 1, dependent_lines = 0.25;
 static const double latency = 45; /* of a line nobody prefetched, in streamed lines */
-static const double arrives_memory = 0.7, arrives_cache = 0.3, arrives_chained = 0.9, most = 0.99;
+static const double arrives_memory = 0.7, arrives_cache = 0.3, arrives_dependent = 0.9, most = 0.99;
 static const double spinning_noted = 0.1;
 
-static double model_line(const struct lwp_caches *machine)
+struct lwp_caches lwp_gain_caches(struct lwp_caches caches)
 {
-    return machine->line_bytes ? (double)machine->line_bytes : usual_line;
+    return (struct lwp_caches){caches.line_bytes ? caches.line_bytes : usual.line_bytes, caches.l1_bytes ? caches.l1_bytes : usual.l1_bytes,
+                               caches.l2_bytes ? caches.l2_bytes : usual.l2_bytes, caches.l3_bytes ? caches.l3_bytes : usual.l3_bytes,
+                               caches.streams ? caches.streams : usual.streams};
 }
 
-static double model_l1(const struct lwp_caches *machine)
+/* A line of a stream that is used again after `bytes`: it is in a cache that holds them all, or not. */
+static double model_stream(const struct lwp_caches *caches, double bytes, double l3)
 {
-    return machine->l1_bytes ? (double)machine->l1_bytes : usual_l1;
+    return bytes <= (double)caches->l2_bytes ? stream_l2 : bytes <= l3 ? stream_l3 : 1;
 }
 
-static double model_l2(const struct lwp_caches *machine)
+/* The mean cost of a visit anywhere in `bytes`. */
+static double model_visit(const struct lwp_caches *caches, double bytes, double l3, bool dependent, bool pages)
 {
-    return machine->l2_bytes ? (double)machine->l2_bytes : usual_l2;
-}
-
-static double model_l3(const struct lwp_caches *machine)
-{
-    return machine->l3_bytes ? (double)machine->l3_bytes : usual_l3;
-}
-
-/* A line in a stream that comes round again after `bytes`: it is in a cache that holds them all, or not. */
-static double model_stream(const struct lwp_caches *machine, double bytes, double l3)
-{
-    return bytes <= model_l2(machine) ? stream_l2 : bytes <= l3 ? stream_l3 : 1;
-}
-
-/* The mean cost of a jump anywhere into `bytes`. */
-static double model_jump(const struct lwp_caches *machine, double bytes, double l3, bool chained, bool pages)
-{
-    double l1 = fmin(1, model_l1(machine) / bytes), l2 = fmin(1, model_l2(machine) / bytes);
+    double l1 = fmin(1, (double)caches->l1_bytes / bytes), l2 = fmin(1, (double)caches->l2_bytes / bytes);
     double near = fmin(1, fmax(l2, l3 / bytes));
     double cost = 1 - near;
-    cost += chained ? l1 * chain_l1 + (l2 - l1) * chain_l2 + (near - l2) * chain_l3 : near * jump_cached;
+    cost += dependent ? l1 * dependent_l1 + (l2 - l1) * dependent_l2 + (near - l2) * dependent_l3 : near * random_cached;
     return pages && bytes > tlb_reach ? cost * fmax(1, log2(bytes / tlb_reach)) : cost;
 }
 
-static struct lwp_gain_range model_jumping(const struct lwp_caches *machine, struct lwp_gain_walk walk,
-                                           const struct lwp_gain_need *before, const struct lwp_gain_need *worst,
-                                           const struct lwp_gain_need *best)
+static struct lwp_gain_range model_random(const struct lwp_caches *caches, struct lwp_gain_access access,
+                                          const struct lwp_gain_need *before, const struct lwp_gain_need *worst,
+                                          const struct lwp_gain_need *best)
 {
     struct lwp_gain_range range = {1, -1};
-    double core = walk.instructions * (walk.chained ? chain_core : jump_core);
+    double core = access.instructions * (access.dependent ? dependent_core : random_core);
     for (int choice = 0; choice < 32; choice++) {
         const struct lwp_gain_need *after = choice & 1 ? best : worst;
         /* Other data wants the last cache too; on a busy machine, and in a VM, most of it belongs to others. */
         bool crowded = choice >= 16;
-        double l3 = model_l3(machine) * (crowded ? 0.0625 : choice & 2 ? 0.75 : 0.25);
-        double lines = after->jumping / before->jumping;
+        double l3 = (double)caches->l3_bytes * (crowded ? 0.0625 : choice & 2 ? 0.75 : 0.25);
+        double lines = after->random / before->random;
         if (lines < 1 && !(choice & 4)) {
-            double free = walk.chained ? chain_free : jump_free;
-            lines =
-                pow(fmax(free, after->jumping) / fmax(free, before->jumping), walk.chained ? chain_lines : jump_lines);
+            double free = access.dependent ? dependent_free : random_free;
+            lines = pow(fmax(free, after->random) / fmax(free, before->random), access.dependent ? dependent_lines : random_lines);
         }
         bool pages = choice & 8;
         if (pages && choice & 4 && before->spread > tlb_reach)
             lines = fmin(lines, fmax(1, after->places) / fmax(1, before->places));
-        double x = model_jump(machine, pages ? before->spread : before->busy, l3, walk.chained, pages);
-        double y = lines * model_jump(machine, pages ? after->spread : after->busy, l3, walk.chained, pages);
+        double x = model_visit(caches, pages ? before->spread : before->busy, l3, access.dependent, pages);
+        double y = lines * model_visit(caches, pages ? after->spread : after->busy, l3, access.dependent, pages);
         double saved = 1 - fmax(core, y) / fmax(core, x);
         range.high = fmax(range.high, saved);
         if (!crowded)
@@ -109,44 +94,41 @@ static struct lwp_gain_range model_jumping(const struct lwp_caches *machine, str
     return range;
 }
 
-static struct lwp_gain_range model_in_order(const struct lwp_caches *machine, struct lwp_gain_walk walk,
-                                            const struct lwp_gain_need *before, const struct lwp_gain_need *worst,
-                                            const struct lwp_gain_need *best)
+static struct lwp_gain_range model_sequential(const struct lwp_caches *caches, struct lwp_gain_access access,
+                                              const struct lwp_gain_need *before, const struct lwp_gain_need *worst,
+                                              const struct lwp_gain_need *best)
 {
-    double line = model_line(machine), l3 = model_l3(machine);
-    double level = model_stream(machine, before->spread, l3 / 4), x = before->lines * level;
-    double y = best->lines * model_stream(machine, best->spread, l3 * 0.75);
-    double core = walk.instructions * (level < 1 ? stream_core_cached : stream_core);
-    if (walk.chained && before->spacing > 2 * line)
+    double line = (double)caches->line_bytes, l3 = (double)caches->l3_bytes;
+    double level = model_stream(caches, before->spread, l3 / 4), x = before->lines * level;
+    double y = best->lines * model_stream(caches, best->spread, l3 * 0.75);
+    double core = access.instructions * (level < 1 ? stream_core_cached : stream_core);
+    if (access.dependent && before->spacing > 2 * line)
         x = latency * fmax(1, before->lines / 2) * level;
-    else if (walk.chained) /* neighbours fetched in vain, and a part of the latency */
+    else if (access.dependent) /* neighbours fetched for nothing, and a part of the latency */
         x = 2 * fmax(x, fmin(2 * x, before->spacing / line * level));
     struct lwp_gain_range range = {1 - worst->lines / before->lines, 0};
     range.high = fmax(range.low, 1 - fmax(core, y) / fmax(core, x));
     return range;
 }
 
-struct lwp_gain_range lwp_gain_saved(const struct lwp_caches *machine, struct lwp_gain_walk walk,
-                                     const struct lwp_gain_need *before, const struct lwp_gain_need *worst,
-                                     const struct lwp_gain_need *best)
+struct lwp_gain_range lwp_gain_saved(const struct lwp_caches *caches, struct lwp_gain_access access, const struct lwp_gain_need *before,
+                                     const struct lwp_gain_need *worst, const struct lwp_gain_need *best)
 {
-    if (before->lines <= 0 || before->jumping <= 0 || before->busy <= 0)
+    if (before->lines <= 0 || before->random <= 0 || before->busy <= 0)
         return (struct lwp_gain_range){0, 0};
-    struct lwp_gain_range order = model_in_order(machine, walk, before, worst, best);
-    struct lwp_gain_range jumps = model_jumping(machine, walk, before, worst, best);
-    struct lwp_gain_range range = walk.pattern == LWP_GAIN_JUMPING ? jumps : order;
-    if (walk.pattern == LWP_GAIN_UNKNOWN) {
-        range.low = fmin(order.low, jumps.low);
-        range.high = fmax(order.high, jumps.high);
+    struct lwp_gain_range order = model_sequential(caches, access, before, worst, best);
+    struct lwp_gain_range random = model_random(caches, access, before, worst, best);
+    struct lwp_gain_range range = access.pattern == LWP_GAIN_RANDOM ? random : order;
+    if (access.pattern == LWP_GAIN_UNKNOWN) {
+        range.low = fmin(order.low, random.low);
+        range.high = fmax(order.high, random.high);
     }
     if (range.low > 0)
-        range.low *= before->spread <= model_l3(machine) ? arrives_cache
-                     : walk.chained                      ? arrives_chained
-                                                         : arrives_memory;
+        range.low *= before->spread <= (double)caches->l3_bytes ? arrives_cache : access.dependent ? arrives_dependent : arrives_memory;
     return range;
 }
 
-/* The weight of the loops inside the region, and what of it waits. */
+/* The cost of the loops inside the region, and of their stalls. */
 static void model_nested(const struct lwp_profile *profile, uint32_t region, double *weight, double *stalled)
 {
     for (size_t i = 0; i < profile->region_count; i++) {
@@ -163,7 +145,7 @@ static void model_nested(const struct lwp_profile *profile, uint32_t region, dou
     }
 }
 
-struct lwp_gain_range lwp_gain_waiting(const struct lwp_profile *profile, uint32_t region, double stalled,
+struct lwp_gain_range lwp_gain_stalled(const struct lwp_profile *profile, uint32_t region, double stalled,
                                        const struct lwp_loop_shape *shape)
 {
     struct lwp_gain_range range = {stalled, stalled};
@@ -177,8 +159,8 @@ struct lwp_gain_range lwp_gain_waiting(const struct lwp_profile *profile, uint32
     double share = in->stalled / whole, excess = fmax(0, share - by_chance) / (1 - by_chance);
     double nested = 0, nested_stalled = 0, part = fmin(1, stalled / in->stalled);
     model_nested(profile, region, &nested, &nested_stalled);
-    double waits = (excess * whole + nested_stalled) / (whole + nested);
-    range.low = part * excess * whole * fmin(1, 1.5 * waits);
+    double stalls = (excess * whole + nested_stalled) / (whole + nested);
+    range.low = part * excess * whole * fmin(1, 1.5 * stalls);
     range.high = part * (in->stalled + (whole - in->stalled) * fmin(1, 2 * share));
     return range;
 }
@@ -203,6 +185,15 @@ double lwp_gain_spinning(struct lwp_profile *profile)
                          "shrinks with what they wait for; the time on the clock may gain more than is said, or less.",
                          100 * share);
     return fmin(share, 0.9);
+}
+
+void lwp_gain_add(const struct lwp_profile *profile, uint32_t region, const struct lwp_share *share, struct lwp_gain_range stalled,
+                  struct lwp_gain_range saved, struct lwp_gain_range *sum)
+{
+    /* No loop can save more time than it takes. */
+    double whole = fmax(region == LWP_NONE ? 0 : profile->regions[region].weight.weight, stalled.high), all = profile->total.weight;
+    sum->low += share->low / share->value * saved.low * (saved.low > 0 ? stalled.low : stalled.high) / all;
+    sum->high += saved.high * fmin(share->high / share->value * stalled.high, whole) / all;
 }
 
 bool lwp_gain_known(const struct lwp_profile *profile)

@@ -1,5 +1,4 @@
-/* What memory traffic costs: the share of a loop's waiting that a new layout saves, and the time that goes with
- * waiting. */
+/* What memory traffic costs: the share of a loop's stalls that a new layout saves, and the time that goes with them. */
 #ifndef LWP_ANALYSIS_ADVICE_GAIN_GAIN_MODEL_H
 #define LWP_ANALYSIS_ADVICE_GAIN_GAIN_MODEL_H
 
@@ -10,38 +9,44 @@ struct lwp_gain_range {
     double low, high;
 };
 
-enum lwp_gain_pattern { LWP_GAIN_IN_ORDER, LWP_GAIN_JUMPING, LWP_GAIN_UNKNOWN };
+enum lwp_gain_pattern { LWP_GAIN_SEQUENTIAL, LWP_GAIN_RANDOM, LWP_GAIN_UNKNOWN };
 
 /* What a loop wants of memory for each element it visits, in one layout. */
 struct lwp_gain_need {
-    double lines;   /* fetched for a visit that goes from element to element (lwp_gain_lines) */
-    double jumping; /* ... for one that jumps */
+    double lines;   /* fetched for a visit, sequentially (lwp_gain_lines) */
+    double random;  /* ... randomly */
     double busy;    /* bytes of the lines it touches, each counted once */
     double spread;  /* bytes from the first to the last of them */
     double spacing; /* from one element to the next */
     double places;  /* far from each other that one visit goes to; 0: one */
 };
 
-/* How the loop goes over the elements. */
-struct lwp_gain_walk {
+/* How the loop visits the elements. */
+struct lwp_gain_access {
     enum lwp_gain_pattern pattern;
-    bool chained;        /* each visit tells where the next one is */
+    bool dependent;      /* the address of each visit comes from the one before (pointer chasing) */
     double instructions; /* for each visit; 0: not known */
 };
 
-/* The share of the loop's waiting for the data that is saved. `worst` and `best` are the new layout as a pessimist and
- * an optimist expect it (often the same). Negative: it gets slower. */
-struct lwp_gain_range lwp_gain_saved(const struct lwp_caches *machine, struct lwp_gain_walk walk,
-                                     const struct lwp_gain_need *before, const struct lwp_gain_need *worst,
-                                     const struct lwp_gain_need *best);
+/* With usual sizes for what is not known. */
+struct lwp_caches lwp_gain_caches(struct lwp_caches caches);
 
-/* The weight in the region that goes with waiting for data on which `stalled` of it was seen to wait. `shape` is of its
- * code, all zero when that is not known. */
-struct lwp_gain_range lwp_gain_waiting(const struct lwp_profile *profile, uint32_t region, double stalled,
+/* The share of the loop's stalls on the data that is saved. `worst` and `best` are the new layout as a pessimist and an optimist
+ * expect it (often the same). Negative: it gets slower. `caches` as lwp_gain_caches returns them. */
+struct lwp_gain_range lwp_gain_saved(const struct lwp_caches *caches, struct lwp_gain_access access, const struct lwp_gain_need *before,
+                                     const struct lwp_gain_need *worst, const struct lwp_gain_need *best);
+
+/* The cost in the region that goes with stalls on data which were seen to cost `stalled`. `shape` is of its code, all zero when
+ * that is not known. */
+struct lwp_gain_range lwp_gain_stalled(const struct lwp_profile *profile, uint32_t region, double stalled,
                                        const struct lwp_loop_shape *shape);
 
-/* The part of all time that threads spend in the loops of OpenMP runtimes, waiting for other threads. It shrinks with
- * what they wait for. Says so in the notes when it is much. */
+/* Adds to `sum` the part of all time that one loop saves: `saved` of what is `stalled`. `share`: the data's, with its interval. */
+void lwp_gain_add(const struct lwp_profile *profile, uint32_t region, const struct lwp_share *share, struct lwp_gain_range stalled,
+                  struct lwp_gain_range saved, struct lwp_gain_range *sum);
+
+/* The part of all time that threads wait for others in the loops of OpenMP runtimes. It shrinks with what they wait for. When it
+ * is much a note says so. */
 double lwp_gain_spinning(struct lwp_profile *profile);
 
 /* Whether the shares are of a time that a layout can save: not when events were counted that have no latency. */

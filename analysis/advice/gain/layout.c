@@ -1,10 +1,9 @@
 /* Fields of a structure and the fields each loop uses (LWPTool eq. 6).
  *
- * In: objects with element size and type, their streams. Out: fields (by name from DWARF, or the ranges of offsets that
- * were accessed), and for each source loop its weight, its set of fields and how it walks.
- * A loop uses a field when any access there was seen, with or without weight. Stall weight goes to the first toucher of
- * a cache line, so the weight a field gets for affinity is its even share of each loop that uses it; what was observed
- * is kept beside it.
+ * In: objects with element size and type, their streams. Out: fields (by name from DWARF, or the ranges of offsets that were
+ * accessed), and for each source loop its cost, its set of fields and how it visits elements. A loop uses a field when any access
+ * there was seen, with or without cost. The cost of a stall goes to the first toucher of a cache line, so the cost a field gets for
+ * affinity is its even share of each loop that uses it; what was observed is kept beside it.
  * Limits: a vector access counts for every field it spans, even when the program drops some of the bytes. */
 #include "analysis/advice/gain/layout.h"
 
@@ -88,8 +87,7 @@ static int layout_range_compare(const void *a, const void *b)
     return x->start != y->start ? (x->start > y->start) - (x->start < y->start) : (x->end > y->end) - (x->end < y->end);
 }
 
-static void layout_field_by_offset(struct lwp_profile *profile, struct lwp_layout *layout, struct layout_range range,
-                                   bool invented)
+static void layout_field_by_offset(struct lwp_profile *profile, struct lwp_layout *layout, struct layout_range range, bool invented)
 {
     struct lwp_layout_field *field = layout_add(layout);
     if (!field)
@@ -102,19 +100,16 @@ static void layout_field_by_offset(struct lwp_profile *profile, struct lwp_layou
                        : range.start % 8 == 0                                               ? 8
                        : range.start % 4 == 0                                               ? 4
                                                                                             : 1;
-    field->name =
-        lwp_arena_printf(profile->arena, "%s_%llu", invented ? "unseen" : "field", (unsigned long long)range.start);
+    field->name = lwp_arena_printf(profile->arena, "%s_%llu", invented ? "unseen" : "field", (unsigned long long)range.start);
     if (!invented && bytes <= 8 && (bytes & (bytes - 1)) == 0)
-        field->declaration =
-            lwp_arena_printf(profile->arena, "uint%llu_t %s", (unsigned long long)bytes * 8, field->name);
+        field->declaration = lwp_arena_printf(profile->arena, "uint%llu_t %s", (unsigned long long)bytes * 8, field->name);
     else
-        field->declaration =
-            lwp_arena_printf(profile->arena, "uint8_t %s[%llu]", field->name, (unsigned long long)bytes);
+        field->declaration = lwp_arena_printf(profile->arena, "uint8_t %s[%llu]", field->name, (unsigned long long)bytes);
 }
 
 /* The places accessed, by accesses that span one field or by those that may span several. */
-static size_t layout_ranges(const struct lwp_profile *profile, const struct lwp_layout *layout, bool packed,
-                            struct layout_range *ranges, size_t room)
+static size_t layout_ranges(const struct lwp_profile *profile, const struct lwp_layout *layout, bool packed, struct layout_range *ranges,
+                            size_t room)
 {
     size_t count = 0;
     for (size_t k = 0; k < layout->object_count; k++)
@@ -122,9 +117,8 @@ static size_t layout_ranges(const struct lwp_profile *profile, const struct lwp_
              i = profile->streams[i].next_of_object) {
             const struct lwp_stream *stream = &profile->streams[i];
             uint64_t residue;
-            if (lwp_objects_library_code(profile, stream->module) || stream->bytes == 0 ||
-                stream->accesses * 500 < layout->accesses || lwp_element_packed(profile, stream) != packed ||
-                lwp_element_stream_place(profile, stream, &residue) < 0.5)
+            if (lwp_objects_library_code(profile, stream->module) || stream->bytes == 0 || stream->accesses * 500 < layout->accesses ||
+                lwp_element_packed(profile, stream) != packed || lwp_element_stream_place(profile, stream, &residue) < 0.5)
                 continue;
             uint64_t end = residue + stream->bytes;
             ranges[count++] = (struct layout_range){residue, end < layout->element_bytes ? end : layout->element_bytes};
@@ -140,8 +134,8 @@ static size_t layout_ranges(const struct lwp_profile *profile, const struct lwp_
 }
 
 /* What no access of one field shows: touched by wider ones, or not at all. */
-static void layout_gap(struct lwp_profile *profile, struct lwp_layout *layout, struct layout_range gap,
-                       const struct layout_range *packed, size_t count)
+static void layout_gap(struct lwp_profile *profile, struct lwp_layout *layout, struct layout_range gap, const struct layout_range *packed,
+                       size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         uint64_t start = packed[i].start > gap.start ? packed[i].start : gap.start;
@@ -194,8 +188,7 @@ static void layout_touch(struct lwp_layout *layout, uint64_t residue, uint64_t b
     for (size_t f = 0; f < layout->field_count; f++) {
         const struct lwp_layout_field *field = &layout->fields[f];
         uint64_t end = field->offset + field->bytes;
-        if ((residue < end && residue + bytes > field->offset) ||
-            residue + bytes > layout->element_bytes + field->offset)
+        if ((residue < end && residue + bytes > field->offset) || residue + bytes > layout->element_bytes + field->offset)
             uses[f] = true;
     }
 }
@@ -210,8 +203,7 @@ static size_t layout_count(const struct lwp_layout *layout, const bool *uses)
 
 /* What else the loop touches of the same element, from its code: fields too rare in few samples to be seen. With many
  * fair samples of this access a neighbour that runs as often would have been seen; then it is a rare branch. */
-static void layout_siblings(struct lwp_profile *profile, struct lwp_layout *layout, const struct lwp_stream *stream,
-                            bool *uses)
+static void layout_siblings(struct lwp_profile *profile, struct lwp_layout *layout, const struct lwp_stream *stream, bool *uses)
 {
     enum { SIBLINGS = 64, FAIR_MANY = 20 };
     struct lwp_sibling siblings[SIBLINGS];
@@ -230,8 +222,7 @@ static void layout_siblings(struct lwp_profile *profile, struct lwp_layout *layo
 }
 
 /* Of the fields under a vector, those that the loop needs, as far as its remainder tells; false: it does not. */
-static bool layout_needed(struct lwp_profile *profile, struct lwp_layout *layout, const struct lwp_stream *stream,
-                          bool *uses)
+static bool layout_needed(struct lwp_profile *profile, struct lwp_layout *layout, const struct lwp_stream *stream, bool *uses)
 {
     enum { USES = 64 };
     struct lwp_remainder_use needed[USES];
@@ -240,10 +231,9 @@ static bool layout_needed(struct lwp_profile *profile, struct lwp_layout *layout
         layout->weight.weight < 0.01 * profile->total.weight) /* costs time */
         return false;
     const struct lwp_region *region = &profile->regions[stream->region];
-    size_t count = region->is_function
-                       ? 0
-                       : lwp_remainder_uses(profile->code, stream->module, stream->address, region->file,
-                                            region->first_line, region->last_line, layout->type, needed, USES);
+    size_t count = region->is_function ? 0
+                                       : lwp_remainder_uses(profile->code, stream->module, stream->address, region->file,
+                                                            region->first_line, region->last_line, layout->type, needed, USES);
     for (size_t i = 0; i < count; i++)
         layout_touch(layout, needed[i].offset, needed[i].bytes, kept);
     for (size_t f = 0; f < layout->field_count; f++) {

@@ -1,6 +1,6 @@
-/* The layout of one structure and how loops use it: what splitting is decided on. */
-#ifndef LWP_ANALYSIS_ADVICE_GAIN_FIELD_USE_H
-#define LWP_ANALYSIS_ADVICE_GAIN_FIELD_USE_H
+/* The fields of one structure and how loops use them: what splitting is decided on. */
+#ifndef LWP_ANALYSIS_ADVICE_GAIN_LAYOUT_H
+#define LWP_ANALYSIS_ADVICE_GAIN_LAYOUT_H
 
 #include "analysis/profile/profile.h"
 
@@ -10,8 +10,8 @@ struct lwp_layout_field {
     uint64_t offset, bytes, alignment;
     const char *name;        /* "field_<offset>" without debug info; several, joined by '+', where they overlap */
     const char *declaration; /* C text of the member(s) without the last ';' */
-    double observed;         /* stall weight seen on it: goes to the first field touched of each line */
-    double weight;           /* its part of the weight of the loops that use it (fields.c says how) */
+    double observed;         /* cost of the stalls seen on it: goes to the first field touched of each line */
+    double weight;           /* its even part of the cost of the loops that use it */
     uint64_t accesses;       /* seen with their address */
     bool invented;           /* bytes nobody was seen to use, without debug info */
     bool bits;               /* bit fields of one storage unit: they move together */

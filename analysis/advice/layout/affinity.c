@@ -1,32 +1,36 @@
 /* Field affinity (LWPTool eq. 7) and clustering.
  *
- *     FA_ij = weight of i and j in the loops that use both / weight of i and j in all loops
+ *     FA_ij = cost of i and j in the loops that use both / cost of i and j in all loops
  *
- * Latency samples give each field's own weight in the paper. Here a stall's weight goes to the first toucher of a cache
- * line, so a loop's weight is dealt out evenly to the fields it uses. Groups grow by average linkage: the two groups
- * with the highest mean affinity join while that is at least the threshold. */
+ * Latency samples give each field's own cost in the paper. Here the cost of a stall goes to the first toucher of a cache line, so a
+ * loop's cost is divided evenly among the fields it uses. Groups grow by average linkage: the two groups with the highest mean
+ * affinity become one while that is at least the threshold. */
 #include "analysis/advice/layout/affinity.h"
+
+#include "base/arena.h"
 
 #include <stdlib.h>
 
 void lwp_affinity_compute(const struct lwp_affinity_loop *loops, size_t loop_count, size_t fields, double *affinity)
 {
+    double *parts = lwp_zeroed(loop_count, sizeof *parts); /* of each loop, for each field it uses */
+    for (size_t l = 0; l < loop_count; l++) {
+        size_t used = 0;
+        for (size_t f = 0; f < fields; f++)
+            used += loops[l].uses[f];
+        parts[l] = used ? loops[l].weight / (double)used : 0;
+    }
     for (size_t i = 0; i < fields; i++)
         for (size_t j = 0; j < fields; j++) {
             double common = 0, all = 0;
             for (size_t l = 0; l < loop_count; l++) {
-                size_t used = 0;
-                for (size_t f = 0; f < fields; f++)
-                    used += loops[l].uses[f];
-                if (!used)
-                    continue;
-                double part = loops[l].weight / (double)used;
-                all += part * (loops[l].uses[i] + loops[l].uses[j]);
+                all += parts[l] * (loops[l].uses[i] + loops[l].uses[j]);
                 if (loops[l].uses[i] && loops[l].uses[j])
-                    common += 2 * part;
+                    common += 2 * parts[l];
             }
             affinity[i * fields + j] = all > 0 ? common / all : 0;
         }
+    free(parts);
 }
 
 static double affinity_between(const double *affinity, size_t fields, const int *group, int a, int b)
@@ -42,8 +46,7 @@ static double affinity_between(const double *affinity, size_t fields, const int 
     return pairs ? sum / (double)pairs : 0;
 }
 
-size_t lwp_affinity_cluster(const double *affinity, const double *weights, size_t fields, double threshold, double cold,
-                            int *group)
+size_t lwp_affinity_cluster(const double *affinity, const double *weights, size_t fields, double threshold, double cold, int *group)
 {
     double all = 0;
     for (size_t i = 0; i < fields; i++)
@@ -71,11 +74,9 @@ size_t lwp_affinity_cluster(const double *affinity, const double *weights, size_
                 group[i] = a;
     }
     /* Number them by weight. A group's name so far is its first field. */
-    double *sums = calloc(fields + 1, sizeof *sums);
-    int *rank = calloc(fields + 1, sizeof *rank);
+    double *sums = lwp_zeroed(fields, sizeof *sums);
+    int *rank = lwp_zeroed(fields, sizeof *rank);
     size_t count = 0;
-    if (!sums || !rank)
-        abort();
     for (size_t i = 0; i < fields; i++)
         if (group[i] >= 0)
             sums[group[i]] += weights[i];

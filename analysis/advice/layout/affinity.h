@@ -16,7 +16,6 @@ void lwp_affinity_compute(const struct lwp_affinity_loop *loops, size_t loop_cou
 
 /* group[i]: the group of field i, numbered from 0 by their weight, heaviest first; fields whose weight is below
  * `cold` of the whole are left out with -1. Returns the number of groups. */
-size_t lwp_affinity_cluster(const double *affinity, const double *weights, size_t fields, double threshold, double cold,
-                            int *group);
+size_t lwp_affinity_cluster(const double *affinity, const double *weights, size_t fields, double threshold, double cold, int *group);
 
 #endif

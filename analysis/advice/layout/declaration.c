@@ -4,13 +4,22 @@
  * keeps the name and points to the others. Where a line is not enough, each field has its offset and its part of the
  * time beside it. Names come from DWARF, or are made from offsets when there is none.
  * Limits: comments, attributes and macros of the original are not known; of a C++ class it is a sketch. */
-#include "analysis/advice/layout/split.h"
+#include "analysis/advice/layout/split_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { NAME_BYTES = 256, COMMENT_COLUMN = 40, ONE_LINE = 80 };
+
+/* How each language writes it. */
+static const struct {
+    const char *member_end, *note, *note_end, *comment, *comment_end; /* comments: on lines of their own, and beside members */
+} languages[] = {[LWP_LANGUAGE_C] = {";", "/* ", " */", "/* ", " */"},
+                 [LWP_LANGUAGE_CXX] = {";", "/* ", " */", "// ", ""},
+                 [LWP_LANGUAGE_FORTRAN] = {"", "! ", "", "! ", ""},
+                 [LWP_LANGUAGE_RUST] = {",", "// ", "", "// ", ""},
+                 [LWP_LANGUAGE_OTHER] = {";", "/* ", " */", "/* ", " */"}};
 
 struct declaration {
     FILE *out;
@@ -91,21 +100,11 @@ static size_t declaration_first(const char *text)
 /* `text` as one member, with `comment` in a column of its own. */
 static void declaration_member(const struct declaration *to, const char *text, const char *comment)
 {
-    static const char *const ends[] = {[LWP_LANGUAGE_C] = ";",
-                                       [LWP_LANGUAGE_CXX] = ";",
-                                       [LWP_LANGUAGE_FORTRAN] = "",
-                                       [LWP_LANGUAGE_RUST] = ",",
-                                       [LWP_LANGUAGE_OTHER] = ";"};
-    static const char *const opens[] = {[LWP_LANGUAGE_C] = "/* ",
-                                        [LWP_LANGUAGE_CXX] = "// ",
-                                        [LWP_LANGUAGE_FORTRAN] = "! ",
-                                        [LWP_LANGUAGE_RUST] = "// ",
-                                        [LWP_LANGUAGE_OTHER] = "/* "};
     size_t first = declaration_first(text); /* of several that share bytes */
-    int used = fprintf(to->out, "    %.*s%s", (int)first, text, ends[to->language]);
+    int used = fprintf(to->out, "    %.*s%s", (int)first, text, languages[to->language].member_end);
     if (comment)
-        fprintf(to->out, "%*s%s%s%s", used < COMMENT_COLUMN ? COMMENT_COLUMN - used : 1, "", opens[to->language],
-                comment, opens[to->language][1] == '*' ? " */" : "");
+        fprintf(to->out, "%*s%s%s%s", used < COMMENT_COLUMN ? COMMENT_COLUMN - used : 1, "", languages[to->language].comment, comment,
+                languages[to->language].comment_end);
     fputc('\n', to->out);
     if (text[first])
         declaration_member(to, text + first + strspn(text + first, "; "), NULL);
@@ -135,8 +134,7 @@ static bool declaration_is_table(const struct lwp_layout_field *field)
 }
 
 /* "struct neuron_XQ { double X; double Q; };" where that fits a line. */
-static bool declaration_one_line(const struct declaration *to, int which, const struct lwp_split_part *part,
-                                 const char *name)
+static bool declaration_one_line(const struct declaration *to, int which, const struct lwp_split_part *part, const char *name)
 {
     size_t length = strlen("struct  { };") + strlen(name);
     bool table = false;
@@ -150,10 +148,7 @@ static bool declaration_one_line(const struct declaration *to, int which, const 
     bool rust = to->language == LWP_LANGUAGE_RUST;
     fprintf(to->out, "struct %s {", name);
     for (size_t i = 0; i < part->count; i++)
-        fprintf(to->out, " %s%s", to->split->layout->fields[part->fields[i]].declaration,
-                !rust                 ? ";"
-                : i + 1 < part->count ? ","
-                                      : "");
+        fprintf(to->out, " %s%s", to->split->layout->fields[part->fields[i]].declaration, !rust ? ";" : i + 1 < part->count ? "," : "");
     fputs(rust ? " }\n" : " };\n", to->out);
     return true;
 }
@@ -171,15 +166,15 @@ static void declaration_part(const struct declaration *to, int which, const char
     lwp_split_part(to->split, which, &part);
     if (declaration_one_line(to, which, &part, name))
         return;
-    bool defined = which == 0 && declaration_keeps_name(to->split) && layout->type && layout->type->is_typedef &&
-                   to->language == LWP_LANGUAGE_C;
+    bool defined =
+        which == 0 && declaration_keeps_name(to->split) && layout->type && layout->type->is_typedef && to->language == LWP_LANGUAGE_C;
     if (to->language == LWP_LANGUAGE_FORTRAN)
         fprintf(to->out, "type :: %s\n", name);
     else if (to->split->align && to->language == LWP_LANGUAGE_CXX)
         fprintf(to->out, "struct alignas(%llu) %s {\n", (unsigned long long)to->split->align, name);
     else if (to->split->align)
-        fprintf(to->out, "%sstruct __attribute__((aligned(%llu))) %s {\n", defined ? "typedef " : "",
-                (unsigned long long)to->split->align, name);
+        fprintf(to->out, "%sstruct __attribute__((aligned(%llu))) %s {\n", defined ? "typedef " : "", (unsigned long long)to->split->align,
+                name);
     else
         fprintf(to->out, "%sstruct %s {\n", defined ? "typedef " : "", name);
     for (size_t i = 0; i < part.count; i++) {
@@ -193,8 +188,7 @@ static void declaration_part(const struct declaration *to, int which, const char
         }
         double share = to->profile->total.weight > 0 ? field->weight / to->profile->total.weight : 0;
         if (share >= 0.001)
-            snprintf(comment, sizeof comment, "+%llu, %.1f %% of the time", (unsigned long long)part.offsets[i],
-                     100 * share);
+            snprintf(comment, sizeof comment, "+%llu, %.1f %% of the time", (unsigned long long)part.offsets[i], 100 * share);
         else
             snprintf(comment, sizeof comment, "+%llu", (unsigned long long)part.offsets[i]);
         declaration_member(to, field->declaration, comment);
@@ -212,34 +206,25 @@ static void declaration_part(const struct declaration *to, int which, const char
 static void declaration_head(const struct declaration *to)
 {
     const struct lwp_layout *layout = to->split->layout;
-    static const char *const comments[][2] = {[LWP_LANGUAGE_C] = {"/* ", " */"},
-                                              [LWP_LANGUAGE_CXX] = {"/* ", " */"},
-                                              [LWP_LANGUAGE_FORTRAN] = {"! ", ""},
-                                              [LWP_LANGUAGE_RUST] = {"// ", ""},
-                                              [LWP_LANGUAGE_OTHER] = {"/* ", " */"}};
-    const char *const *comment = comments[to->language];
+    const char *note = languages[to->language].note, *end = languages[to->language].note_end;
     if (layout->type && layout->type->is_class)
-        fprintf(to->out, "%sA sketch: %s is a class; keep its methods and adapt them.%s\n", comment[0],
-                layout->type->name, comment[1]);
+        fprintf(to->out, "%sA sketch: %s is a class; keep its methods and adapt them.%s\n", note, layout->type->name, end);
     if (!layout->type)
-        fprintf(to->out, "%sThe type is not known: fields are named by their offset in the %llu-byte element.%s\n",
-                comment[0], (unsigned long long)layout->element_bytes, comment[1]);
+        fprintf(to->out, "%sThe type is not known: fields are named by their offset in the %llu-byte element.%s\n", note,
+                (unsigned long long)layout->element_bytes, end);
     if (to->split->pooled)
-        fprintf(
-            to->out,
-            "%sFor nodes from an array: the index of a node, p - array, is that of the rest in arrays of its own.%s\n",
-            comment[0], comment[1]);
+        fprintf(to->out, "%sFor nodes from an array: the index of a node, p - array, is that of the rest in arrays of its own.%s\n", note,
+                end);
     if (to->split->kind == LWP_SPLIT_REORDER || layout->single || !declaration_keeps_name(to->split))
         return;
     if (layout->linked)
         fprintf(to->out,
                 "%sThere are several arrays, and pointers to elements (%s): no index is common to the parts, so the\n"
                 "   hot part points to the rest.%s\n",
-                comment[0], layout->pointed, comment[1]);
+                note, layout->pointed, end);
     else
-        fprintf(to->out,
-                "%sPointers to elements (%s) lead to the hot part; its index, p - array, is that of the rest.%s\n",
-                comment[0], layout->pointed, comment[1]);
+        fprintf(to->out, "%sPointers to elements (%s) lead to the hot part; its index, p - array, is that of the rest.%s\n", note,
+                layout->pointed, end);
 }
 
 const char *lwp_declaration_write(struct lwp_profile *profile, const struct lwp_split *split)
@@ -254,7 +239,7 @@ const char *lwp_declaration_write(struct lwp_profile *profile, const struct lwp_
         return "";
     declaration_head(&to);
     bool nodes = (split->layout->single || split->layout->linked) && !split->pooled && split->kind == LWP_SPLIT_PARTS;
-    bool rest = split->cold && !split->caution; /* the unused part of somebody else's type stays where it is */
+    bool rest = split->cold && !split->caution;                       /* the unused part of somebody else's type stays where it is */
     for (int g = nodes ? 1 : 0; g < (int)split->groups + rest; g++) { /* what is pointed to comes first */
         int which = g < (int)split->groups ? g : -1;
         declaration_name(split, which, name, sizeof name);

@@ -1,27 +1,26 @@
-/* In: the types of all objects that were seen. Elements that are pointed to cannot simply become an index: what points
- * to them has to lead to one of the parts, and from there to the others.
- * Limits: pointers in objects without type, and those that live in local variables only, are not known. */
-#include "analysis/advice/layout/element_pointers.h"
-
+/* In: the types of all objects that were seen. Elements that are pointed to cannot simply become an index: the pointers have to lead
+ * to one of the parts, and from there to the others.
+ * Limits: pointers in objects without type, and those in local variables only, are not known. */
+#include "analysis/advice/layout/split_internal.h"
 #include "analysis/profile/objects.h"
 
 #include <ctype.h>
 #include <string.h>
 
-static bool pointed_letter(char c)
+static bool pointer_letter(char c)
 {
     return isalnum((unsigned char)c) || c == '_' || c == ':';
 }
 
 /* "struct node *", "const struct node *[2]", "type(node), pointer", "Option<Box<node>>"; not "void (*)(struct node)".
  */
-static bool pointed_text(const char *text, const char *name)
+static bool pointer_text(const char *text, const char *name)
 {
     static const char *const marks[] = {"pointer", "Box<", "*mut ", "*const ", "&", "Rc<", "NonNull<"};
     size_t length = strlen(name);
     for (const char *at = length ? strstr(text, name) : NULL; at; at = strstr(at + 1, name)) {
         const char *after = at + length;
-        if ((at > text && pointed_letter(at[-1])) || pointed_letter(*after))
+        if ((at > text && pointer_letter(at[-1])) || pointer_letter(*after))
             continue;
         if (strncmp(after, " *", 2) == 0 && !memchr(text, '(', (size_t)(at - text)))
             return true;
@@ -34,12 +33,12 @@ static bool pointed_text(const char *text, const char *name)
     return false;
 }
 
-static const char *pointed_in(struct lwp_profile *profile, const struct lwp_type *holder, const struct lwp_type *type)
+static const char *pointer_in(struct lwp_profile *profile, const struct lwp_type *holder, const struct lwp_type *type)
 {
     for (uint32_t f = 0; f < holder->field_count; f++) {
         const struct lwp_field *field = &holder->fields[f];
         if (!field->type || !field->name ||
-            (!pointed_text(field->type, type->name) && !(type->tag && pointed_text(field->type, type->tag))))
+            (!pointer_text(field->type, type->name) && !(type->tag && pointer_text(field->type, type->tag))))
             continue;
         return lwp_arena_printf(profile->arena, "%s in %s", *field->name ? field->name : "a member", holder->name);
     }
@@ -49,14 +48,14 @@ static const char *pointed_in(struct lwp_profile *profile, const struct lwp_type
 const char *lwp_element_pointers_by(struct lwp_profile *profile, const struct lwp_layout *layout)
 {
     const struct lwp_type *type = layout->type;
-    const char *found = type ? pointed_in(profile, type, type) : NULL;
+    const char *found = type ? pointer_in(profile, type, type) : NULL;
     for (size_t i = 0; type && !found && i < profile->object_count; i++) {
         const struct lwp_object *object = &profile->objects[i];
         if (!object->accessed || !object->type || object->type == type)
             continue;
         if (object->type->kind == LWP_TYPE_STRUCT || object->type->kind == LWP_TYPE_UNION)
-            found = pointed_in(profile, object->type, type);
-        else if (object->type->name && pointed_text(object->type->name, type->name))
+            found = pointer_in(profile, object->type, type);
+        else if (object->type->name && pointer_text(object->type->name, type->name))
             found = lwp_objects_name(profile, (uint32_t)i);
     }
     return found;

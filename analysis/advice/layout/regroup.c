@@ -1,15 +1,14 @@
 /* Finds arrays that should be one array of structures.
  *
- * Candidates (regroup_candidates.c) are hot arrays: one block at a time of one allocation, or one static variable, with
- * elements of known size. Two belong together when lifetime, location and scheme agree (5.3.1), no loop of weight walks
- * them apart (regroup_order.c), the samples show positively that they are walked together, and their affinity over
- * loops is high (eq. 11). Groups grow by average linkage; two that conflict never end in one group. Of the groups only
- * those are advised that gain for certain (regroup_gain.c); why others are not is kept (regroup_rejected.c).
- * Limits: many blocks alive from one line of code (rows, arrays allocated in a loop) cannot be told apart and are no
- * candidates; at most 64 arrays and 64 loops are looked at. */
-#include "analysis/advice/layout/regroup.h"
-
+ * Candidates (regroup_candidates.c) are hot arrays: one block at a time of one allocation, or one static variable, with elements of
+ * known size. Two belong in one group when lifetime, location and scheme agree (5.3.1), no loop of weight goes over them apart
+ * (regroup_order.c), the samples show positively that loops use them at one index, and their affinity over loops is high (eq. 11).
+ * Groups grow by average linkage; two that conflict never end in one group. Only groups that gain for certain are advised
+ * (regroup_gain.c); why others are not is kept (regroup_rejected.c).
+ * Limits: many blocks alive from one line of code (rows, arrays allocated in a loop) cannot be distinguished and are no candidates;
+ * at most 64 arrays and 64 loops are looked at. */
 #include "analysis/advice/layout/affinity.h"
+#include "analysis/advice/layout/regroup_internal.h"
 #include "analysis/profile/objects.h"
 
 #include <stdlib.h>
@@ -18,30 +17,28 @@
 enum { SAMPLES_NEEDED = 40, SAMPLES_GOOD = 150, SAMPLES_MANY = 500, PRUNED = -2 };
 
 static const double shared_always = 0.99, gain_needed = 1.02;
-static const double apart = -1e6; /* affinity of what must not be joined: no average makes up for it */
-static const uint64_t usual_l2 = 1 << 20;
+static const double apart = -1e6; /* affinity of what must not be in one group: no average makes up for it */
 
 /* The order in the structure: what needs more alignment first, so that nothing is padded; then as in the source. */
-static bool regroup_before(const struct lwp_regroup_array *a, const struct lwp_regroup_array *b)
+static int regroup_member_compare(const void *a, const void *b, void *arrays)
 {
-    if (a->alignment != b->alignment)
-        return a->alignment > b->alignment;
-    return a->place != b->place ? a->place < b->place : a->object < b->object;
+    const struct lwp_regroup_array *x = (struct lwp_regroup_array *)arrays + *(const size_t *)a;
+    const struct lwp_regroup_array *y = (struct lwp_regroup_array *)arrays + *(const size_t *)b;
+    if (x->alignment != y->alignment)
+        return x->alignment > y->alignment ? -1 : 1;
+    if (x->place != y->place)
+        return x->place < y->place ? -1 : 1;
+    return (x->object > y->object) - (x->object < y->object);
 }
 
-static void regroup_order(const struct lwp_regroup_candidates *candidates, size_t *members, size_t count)
+static void regroup_weigh(const struct lwp_profile *profile, const struct lwp_regroup_candidates *candidates, struct lwp_regroup *regroup)
 {
-    for (size_t i = 1; i < count; i++)
-        for (size_t k = i;
-             k > 0 && regroup_before(&candidates->arrays[members[k]], &candidates->arrays[members[k - 1]]); k--) {
-            size_t kept = members[k];
-            members[k] = members[k - 1];
-            members[k - 1] = kept;
-        }
+    regroup->weight = (struct lwp_tally){0};
+    for (size_t i = 0; i < regroup->count; i++)
+        lwp_tally_merge(&regroup->weight, &profile->objects[candidates->arrays[regroup->members[i]].object].weight);
 }
 
-static const char *regroup_confidence(const struct lwp_profile *profile,
-                                      const struct lwp_regroup_candidates *candidates,
+static const char *regroup_confidence(const struct lwp_profile *profile, const struct lwp_regroup_candidates *candidates,
                                       const struct lwp_regroup *regroup)
 {
     bool sure = true;
@@ -58,14 +55,13 @@ static const char *regroup_confidence(const struct lwp_profile *profile,
 static bool regroup_strays(const struct lwp_regroup_candidates *candidates, const struct lwp_regroup *regroup, size_t i)
 {
     for (size_t k = 0; k < regroup->count; k++)
-        if (k != i &&
-            candidates->affinity[regroup->members[i] * candidates->count + regroup->members[k]] < shared_always)
+        if (k != i && candidates->affinity[regroup->members[i] * candidates->count + regroup->members[k]] < shared_always)
             return true;
     return false;
 }
 
-/* Leaves out arrays that cost more than they bring: a loop that uses one alone fetches all. Not where too little is
- * gained anyway: then nothing is said of it. */
+/* Leaves out arrays that cost more than they bring: a loop that uses one alone fetches all. One at a time, that without which the
+ * gain is largest. Not where too little is gained anyway: then nothing is reported. */
 static void regroup_prune(struct lwp_profile *profile, const struct lwp_regroup_candidates *candidates, int *group,
                           struct lwp_regroup *regroup)
 {
@@ -78,9 +74,7 @@ static void regroup_prune(struct lwp_profile *profile, const struct lwp_regroup_
         for (size_t i = 0; i < regroup->count; i++) {
             memcpy(members, regroup->members, i * sizeof *members);
             memcpy(members + i, regroup->members + i + 1, (less.count - i) * sizeof *members);
-            less.weight = (struct lwp_tally){0};
-            for (size_t k = 0; k < less.count; k++)
-                lwp_tally_merge(&less.weight, &profile->objects[candidates->arrays[members[k]].object].weight);
+            regroup_weigh(profile, candidates, &less);
             lwp_regroup_gain(profile, candidates, &less);
             if (less.gain.low > best.gain.low + 0.005 && regroup_strays(candidates, regroup, i)) {
                 best = less;
@@ -102,25 +96,20 @@ static bool regroup_try(struct lwp_profile *profile, struct lwp_regroup_candidat
                         struct lwp_regroup *regroup)
 {
     size_t *members = lwp_arena_alloc(profile->arena, candidates->count, sizeof *members);
-    uint64_t l2 = profile->machine.l2_bytes ? profile->machine.l2_bytes : usual_l2, bytes = 0;
+    uint64_t l2 = lwp_gain_caches(profile->machine).l2_bytes, bytes = 0;
     *regroup = (struct lwp_regroup){.members = members};
     for (size_t c = 0; c < candidates->count; c++)
-        if (group[c] == which) {
+        if (group[c] == which)
             members[regroup->count++] = c;
-            lwp_tally_merge(&regroup->weight, &profile->objects[candidates->arrays[c].object].weight);
-        }
     if (regroup->count < 2)
         return false;
-    regroup_order(candidates, members, regroup->count);
+    regroup_weigh(profile, candidates, regroup);
+    qsort_r(members, regroup->count, sizeof *members, regroup_member_compare, candidates->arrays);
     lwp_regroup_gain(profile, candidates, regroup);
     regroup_prune(profile, candidates, group, regroup);
-    bytes = 0;
-    regroup->weight = (struct lwp_tally){0};
-    for (size_t i = 0; i < regroup->count; i++) {
-        const struct lwp_object *object = &profile->objects[candidates->arrays[members[i]].object];
-        lwp_tally_merge(&regroup->weight, &object->weight);
-        bytes += object->largest;
-    }
+    regroup_weigh(profile, candidates, regroup);
+    for (size_t i = 0; i < regroup->count; i++)
+        bytes += profile->objects[candidates->arrays[members[i]].object].largest;
     if (regroup->count < 2)
         return false;
     if (bytes <= l2 / 2 || lwp_share_of(&regroup->weight, &profile->total).value < 0.02)
@@ -145,33 +134,31 @@ static int regroup_compare(const void *a, const void *b)
 void lwp_regroup_advise(struct lwp_profile *profile, const struct lwp_splits *splits, struct lwp_regroups *regroups)
 {
     struct lwp_regroup_candidates *candidates = &regroups->candidates;
-    double weights[LWP_REGROUP_ARRAYS_MAX] = {0}, *joined;
-    bool told[LWP_REGROUP_ARRAYS_MAX] = {false};
+    double weights[LWP_REGROUP_ARRAYS_MAX] = {0}, *affinity;
+    bool reported[LWP_REGROUP_ARRAYS_MAX] = {false};
     int group[LWP_REGROUP_ARRAYS_MAX];
     memset(regroups, 0, sizeof *regroups);
     lwp_regroup_collect(profile, splits, candidates);
     lwp_regroup_judge(profile, candidates);
     size_t n = candidates->count;
-    joined = lwp_arena_alloc(profile->arena, n * n + 1, sizeof *joined);
+    affinity = lwp_arena_alloc(profile->arena, n * n + 1, sizeof *affinity);
     regroups->regroups = lwp_arena_alloc(profile->arena, n + 1, sizeof *regroups->regroups);
     for (size_t i = 0; i < n; i++) {
         weights[i] = 1e-9;
         for (size_t l = 0; l < candidates->loop_count; l++)
             weights[i] += candidates->loops[l].uses[i] ? candidates->loops[l].weight : 0;
         for (size_t j = 0; j < n; j++)
-            joined[i * n + j] =
-                candidates->verdicts[i * n + j].reason == LWP_REGROUP_NONE ? candidates->affinity[i * n + j] : apart;
+            affinity[i * n + j] = candidates->verdicts[i * n + j].reason == LWP_REGROUP_NONE ? candidates->affinity[i * n + j] : apart;
     }
-    size_t groups = lwp_affinity_cluster(joined, weights, n, lwp_regroup_together, 0, group);
+    size_t groups = lwp_affinity_cluster(affinity, weights, n, lwp_regroup_affinity_least, 0, group);
     for (size_t g = 0; g < groups; g++) {
         struct lwp_regroup *regroup = &regroups->regroups[regroups->count];
         int before[LWP_REGROUP_ARRAYS_MAX];
         memcpy(before, group, sizeof before);
         if (!regroup_try(profile, candidates, group, (int)g, regroup))
             continue;
-
         for (size_t i = 0; i < n; i++)
-            told[i] |= before[i] == (int)g;
+            reported[i] |= before[i] == (int)g;
         if (regroup->gain.low < gain_needed) {
             lwp_profile_note(profile,
                              "Loops use %s at the same index, but joining them is not expected to pay: they are "
@@ -180,13 +167,13 @@ void lwp_regroup_advise(struct lwp_profile *profile, const struct lwp_splits *sp
                              lwp_regroup_list(profile, candidates, regroup));
             continue;
         }
-        lwp_regroup_reject(profile, candidates, group, (int)g, regroup, told);
+        lwp_regroup_reject(profile, candidates, group, (int)g, regroup, reported);
         regroup->confidence = regroup_confidence(profile, candidates, regroup);
         regroup->declaration = lwp_regroup_declaration(profile, candidates, regroup);
         regroups->count++;
     }
     qsort(regroups->regroups, regroups->count, sizeof *regroups->regroups, regroup_compare);
-    lwp_regroup_apart(profile, regroups, told);
+    lwp_regroup_apart(profile, regroups, reported);
 }
 
 const bool *lwp_regroup_members(struct lwp_profile *profile, const struct lwp_regroups *regroups)
@@ -200,5 +187,5 @@ const bool *lwp_regroup_members(struct lwp_profile *profile, const struct lwp_re
 
 void lwp_regroup_free(struct lwp_regroups *regroups)
 {
-    lwp_traversals_fini(&regroups->candidates.walks);
+    lwp_traversals_fini(&regroups->candidates.traversals);
 }

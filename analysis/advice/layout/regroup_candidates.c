@@ -1,7 +1,6 @@
-/* The arrays that may be joined with others, and the loops that use them: hot arrays of known element size, one block
- * at a time of one allocation or one static variable. */
-#include "analysis/advice/layout/regroup.h"
-
+/* The arrays that may be regrouped, and the loops that use them: hot arrays of known element size, one block at a time of one
+ * allocation or one static variable. */
+#include "analysis/advice/layout/regroup_internal.h"
 #include "analysis/profile/objects.h"
 
 #include <stdlib.h>
@@ -47,12 +46,11 @@ static bool regroup_is_candidate(const struct lwp_profile *profile, uint32_t ind
     return share >= share_worth || (double)object->accesses >= share_worth * 4 * (double)profile->samples_with_address;
 }
 
-static const struct lwp_profile *regroup_sorted;
-
-static int regroup_object_compare(const void *a, const void *b)
+/* Heaviest first. */
+static int regroup_object_compare(const void *a, const void *b, void *objects)
 {
-    const struct lwp_object *x = &regroup_sorted->objects[*(const uint32_t *)a];
-    const struct lwp_object *y = &regroup_sorted->objects[*(const uint32_t *)b];
+    const struct lwp_object *x = (struct lwp_object *)objects + *(const uint32_t *)a;
+    const struct lwp_object *y = (struct lwp_object *)objects + *(const uint32_t *)b;
     if (x->weight.weight != y->weight.weight)
         return x->weight.weight < y->weight.weight ? 1 : -1;
     if (x->accesses != y->accesses)
@@ -60,34 +58,32 @@ static int regroup_object_compare(const void *a, const void *b)
     return (x->key > y->key) - (x->key < y->key);
 }
 
-static void regroup_arrays(struct lwp_profile *profile, const struct lwp_splits *splits,
-                           struct lwp_regroup_candidates *candidates)
+static void regroup_arrays(struct lwp_profile *profile, const struct lwp_splits *splits, struct lwp_regroup_candidates *candidates)
 {
     uint32_t *order = lwp_arena_alloc(profile->arena, profile->object_count + 1, sizeof *order);
     size_t count = 0;
     for (size_t i = 0; i < profile->object_count; i++)
         if (regroup_is_candidate(profile, (uint32_t)i) && !regroup_is_split(splits, (uint32_t)i))
             order[count++] = (uint32_t)i;
-    regroup_sorted = profile;
-    qsort(order, count, sizeof *order, regroup_object_compare);
+    qsort_r(order, count, sizeof *order, regroup_object_compare, profile->objects);
     if (count > LWP_REGROUP_ARRAYS_MAX)
         count = LWP_REGROUP_ARRAYS_MAX;
     for (size_t i = 0; i < count; i++) {
         const struct lwp_object *object = &profile->objects[order[i]];
-        uint64_t place, alignment = object->element_bytes & -object->element_bytes;
+        uint64_t place, alignment = object->element_bytes & -object->element_bytes; /* the largest power of two it is a multiple of */
+        uint64_t end = object->element_end ? object->element_end : object->largest;
         uint32_t module = regroup_module(profile, object, &place);
         if (object->type && object->type->alignment > 1)
             alignment = object->type->alignment;
-        candidates->arrays[i] =
-            (struct lwp_regroup_array){.object = order[i],
-                                       .module = module,
-                                       .place = place,
-                                       .start = object->element_start,
-                                       .element_bytes = object->element_bytes,
-                                       .elements = ((object->element_end ? object->element_end : object->largest) - object->element_start) / object->element_bytes,
-                                       .alignment = alignment < 16 ? alignment : 16,
-                                       .on_heap = object->kind == LWP_OBJECT_HEAP,
-                                       .type = object->type};
+        candidates->arrays[i] = (struct lwp_regroup_array){.object = order[i],
+                                                           .module = module,
+                                                           .place = place,
+                                                           .start = object->element_start,
+                                                           .element_bytes = object->element_bytes,
+                                                           .elements = (end - object->element_start) / object->element_bytes,
+                                                           .alignment = alignment < 16 ? alignment : 16,
+                                                           .on_heap = object->kind == LWP_OBJECT_HEAP,
+                                                           .type = object->type};
     }
     candidates->count = count;
     lwp_regroup_names(profile, candidates);
@@ -103,20 +99,17 @@ static int regroup_loop_compare(const void *a, const void *b)
 
 static bool regroup_heavier(const struct lwp_stream *a, const struct lwp_stream *b)
 {
-    return !b || a->weight.weight > b->weight.weight ||
-           (a->weight.weight >= b->weight.weight && a->accesses > b->accesses);
+    return !b || a->weight.weight > b->weight.weight || (a->weight.weight >= b->weight.weight && a->accesses > b->accesses);
 }
 
 /* What the loop's code is like, where each array's heaviest access is. */
-static void regroup_code(struct lwp_profile *profile, const struct lwp_regroup_candidates *candidates,
-                         struct lwp_regroup_loop *loop)
+static void regroup_code(struct lwp_profile *profile, const struct lwp_regroup_candidates *candidates, struct lwp_regroup_loop *loop)
 {
     const struct lwp_stream *heaviest = NULL;
     for (size_t c = 0; c < candidates->count; c++) {
         const struct lwp_stream *of = NULL;
         uint64_t vectors = 0;
-        for (uint32_t s = profile->object_streams[candidates->arrays[c].object]; s != LWP_NONE;
-             s = profile->streams[s].next_of_object) {
+        for (uint32_t s = profile->object_streams[candidates->arrays[c].object]; s != LWP_NONE; s = profile->streams[s].next_of_object) {
             const struct lwp_stream *stream = &profile->streams[s];
             if (stream->region != loop->region)
                 continue;
@@ -127,10 +120,9 @@ static void regroup_code(struct lwp_profile *profile, const struct lwp_regroup_c
         }
         loop->vector[c] = vectors * 2 > loop->accesses[c];
         struct lwp_loop_shape shape;
-        if (!of || !loop->uses[c] || of->module == LWP_NONE ||
-            !lwp_loop_shape(profile->code, of->module, of->address, &shape))
+        if (!of || !loop->uses[c] || of->module == LWP_NONE || !lwp_loop_shape(profile->code, of->module, of->address, &shape))
             continue;
-        loop->steps[c] = shape.steps;
+        loop->strided[c] = shape.steps;
         if (regroup_heavier(of, heaviest)) {
             heaviest = of;
             loop->shape = shape;
@@ -142,9 +134,9 @@ static void regroup_times(const struct lwp_regroup_candidates *candidates, struc
 {
     loop->first_ns = UINT64_MAX;
     for (size_t c = 0; c < candidates->count; c++) {
-        const struct lwp_traversal *walk = lwp_traversals_of(&candidates->walks, candidates->arrays[c].object, loop->region);
-        for (uint32_t i = 0; walk && i < walk->count; i++) {
-            uint64_t time = walk->places[i].time;
+        const struct lwp_traversal *traversal = lwp_traversals_of(&candidates->traversals, candidates->arrays[c].object, loop->region);
+        for (uint32_t i = 0; traversal && i < traversal->count; i++) {
+            uint64_t time = traversal->places[i].time;
             loop->first_ns = time < loop->first_ns ? time : loop->first_ns;
             loop->last_ns = time > loop->last_ns ? time : loop->last_ns;
         }
@@ -160,8 +152,7 @@ static void regroup_loops(struct lwp_profile *profile, struct lwp_regroup_candid
     size_t count = 0, room = 0;
     double mean = profile->total.samples ? profile->total.weight / (double)profile->total.samples : 1;
     for (size_t c = 0; c < candidates->count; c++)
-        for (uint32_t s = profile->object_streams[candidates->arrays[c].object]; s != LWP_NONE;
-             s = profile->streams[s].next_of_object) {
+        for (uint32_t s = profile->object_streams[candidates->arrays[c].object]; s != LWP_NONE; s = profile->streams[s].next_of_object) {
             const struct lwp_stream *stream = &profile->streams[s];
             if (stream->region == LWP_NONE)
                 continue;
@@ -188,8 +179,7 @@ static void regroup_loops(struct lwp_profile *profile, struct lwp_regroup_candid
         struct lwp_regroup_loop *loop = &candidates->loops[l];
         for (size_t c = 0; c < candidates->count; c++)
             /* One access in a hundred may be another loop's, or another array's. */
-            loop->uses[c] = loop->accesses[c] >= 2 &&
-                            loop->accesses[c] * 100 > profile->objects[candidates->arrays[c].object].accesses;
+            loop->uses[c] = loop->accesses[c] >= 2 && loop->accesses[c] * 100 > profile->objects[candidates->arrays[c].object].accesses;
         regroup_code(profile, candidates, loop);
         regroup_times(candidates, loop);
     }
@@ -198,25 +188,24 @@ static void regroup_loops(struct lwp_profile *profile, struct lwp_regroup_candid
 }
 
 /* Those of the candidates, by whole regions. */
-static void regroup_walks(const struct lwp_profile *profile, struct lwp_regroup_candidates *candidates)
+static void regroup_traversals(const struct lwp_profile *profile, struct lwp_regroup_candidates *candidates)
 {
     uint32_t *regions = lwp_zeroed(profile->region_count, sizeof *regions);
     uint32_t *objects = lwp_zeroed(profile->object_count, sizeof *objects);
-    lwp_traversals_init(&candidates->walks);
+    lwp_traversals_init(&candidates->traversals);
     for (size_t i = 0; i < profile->region_count; i++)
         regions[i] = profile->regions[i].same_as;
     memset(objects, 0xff, profile->object_count * sizeof *objects); /* LWP_TRAVERSAL_LEFT_OUT */
     for (size_t c = 0; c < candidates->count; c++)
         objects[candidates->arrays[c].object] = candidates->arrays[c].object;
-    lwp_traversals_merge(&candidates->walks, &profile->walks, objects, regions);
+    lwp_traversals_merge(&candidates->traversals, &profile->walks, objects, regions);
     free(objects);
     free(regions);
 }
 
-void lwp_regroup_collect(struct lwp_profile *profile, const struct lwp_splits *splits,
-                         struct lwp_regroup_candidates *candidates)
+void lwp_regroup_collect(struct lwp_profile *profile, const struct lwp_splits *splits, struct lwp_regroup_candidates *candidates)
 {
     regroup_arrays(profile, splits, candidates);
-    regroup_walks(profile, candidates);
+    regroup_traversals(profile, candidates);
     regroup_loops(profile, candidates);
 }

@@ -1,7 +1,6 @@
-/* Whether two arrays may be joined: lifetime, location and scheme (5.3.1), how loops walk them (regroup_loop.c), and
- * their affinity over loops (eq. 11). */
-#include "analysis/advice/layout/regroup.h"
-
+/* Whether two arrays may be in one group: lifetime, location and scheme (5.3.1), how loops go over them (regroup_loop.c), and their
+ * affinity over loops (eq. 11). */
+#include "analysis/advice/layout/regroup_internal.h"
 #include "analysis/profile/objects.h"
 
 static const double conflict_worth = 0.2, outside_most = 0.15;
@@ -12,26 +11,22 @@ static double regroup_outside(const struct lwp_profile *profile, const struct lw
                               const struct lwp_regroup_array *array, const struct lwp_object *other)
 {
     double all = 0, outside = 0;
-    if (profile->objects[array->object].first_ns + slack_ns >= other->born_ns &&
-        profile->objects[array->object].last_ns <= other->died_ns)
+    if (profile->objects[array->object].first_ns + slack_ns >= other->born_ns && profile->objects[array->object].last_ns <= other->died_ns)
         return 0;
     for (size_t l = 0; l < candidates->loop_count; l++) {
-        const struct lwp_traversal *walk = lwp_traversals_of(&candidates->walks, array->object, candidates->loops[l].region);
-        for (uint32_t i = 0; walk && i < walk->count; i++) {
-            uint64_t time = walk->places[i].time;
-            double part = (double)walk->accesses / walk->count;
+        const struct lwp_traversal *traversal = lwp_traversals_of(&candidates->traversals, array->object, candidates->loops[l].region);
+        for (uint32_t i = 0; traversal && i < traversal->count; i++) {
+            uint64_t time = traversal->places[i].time;
+            double part = (double)traversal->accesses / traversal->count;
             all += part;
-            outside += time + slack_ns < other->born_ns || (time > other->died_ns && time - other->died_ns > slack_ns)
-                           ? part
-                           : 0;
+            outside += time + slack_ns < other->born_ns || (time > other->died_ns && time - other->died_ns > slack_ns) ? part : 0;
         }
     }
     return all > 0 ? outside / all : 0;
 }
 
 /* 5.3.1. */
-static struct lwp_regroup_verdict regroup_classes(struct lwp_profile *profile,
-                                                  const struct lwp_regroup_candidates *candidates,
+static struct lwp_regroup_verdict regroup_classes(struct lwp_profile *profile, const struct lwp_regroup_candidates *candidates,
                                                   const struct lwp_regroup_array *a, const struct lwp_regroup_array *b)
 {
     const struct lwp_object *x = &profile->objects[a->object], *y = &profile->objects[b->object];
@@ -39,38 +34,35 @@ static struct lwp_regroup_verdict regroup_classes(struct lwp_profile *profile,
         return (struct lwp_regroup_verdict){LWP_REGROUP_LOCATION, "one is static data, the other is allocated", false};
     if (a->module != b->module)
         return (struct lwp_regroup_verdict){LWP_REGROUP_LOCATION, "they belong to different modules", false};
-    if (regroup_outside(profile, candidates, a, y) > outside_most ||
-        regroup_outside(profile, candidates, b, x) > outside_most)
+    if (regroup_outside(profile, candidates, a, y) > outside_most || regroup_outside(profile, candidates, b, x) > outside_most)
         return (struct lwp_regroup_verdict){LWP_REGROUP_LIFETIME, "one is used when the other does not exist", false};
     if (x->kind != LWP_OBJECT_STATIC && x->allocations != y->allocations)
-        return (struct lwp_regroup_verdict){
-            LWP_REGROUP_LIFETIME,
-            lwp_arena_printf(profile->arena, "they are allocated %llu times and %llu times",
-                             (unsigned long long)x->allocations, (unsigned long long)y->allocations),
-            false};
+        return (struct lwp_regroup_verdict){LWP_REGROUP_LIFETIME,
+                                            lwp_arena_printf(profile->arena, "they are allocated %llu times and %llu times",
+                                                             (unsigned long long)x->allocations, (unsigned long long)y->allocations),
+                                            false};
     uint64_t more = a->elements > b->elements ? a->elements : b->elements;
     uint64_t less = a->elements > b->elements ? b->elements : a->elements;
     if (more - less > more / 1000)
-        return (struct lwp_regroup_verdict){
-            LWP_REGROUP_SCHEME,
-            lwp_arena_printf(profile->arena, "they have %llu elements and %llu elements",
-                             (unsigned long long)a->elements, (unsigned long long)b->elements),
-            false};
+        return (struct lwp_regroup_verdict){LWP_REGROUP_SCHEME,
+                                            lwp_arena_printf(profile->arena, "they have %llu elements and %llu elements",
+                                                             (unsigned long long)a->elements, (unsigned long long)b->elements),
+                                            false};
     return (struct lwp_regroup_verdict){LWP_REGROUP_NONE, NULL, false};
 }
 
 /* A conflict counts when the loops with it weigh enough; of several the heaviest is named. */
-static struct lwp_regroup_verdict regroup_walked(const struct lwp_regroup_seen *seen, double affinity)
+static struct lwp_regroup_verdict regroup_used(const struct lwp_regroup_seen *seen, double affinity)
 {
-    if (affinity < lwp_regroup_together)
+    if (affinity < lwp_regroup_affinity_least)
         return (struct lwp_regroup_verdict){LWP_REGROUP_AFFINITY,
                                             seen->separate > seen->common ? "no run of a loop uses both"
                                             : seen->common <= 0           ? "no loop uses both"
-                                                                : "most of their use is in loops without the other",
+                                                                          : "most of their use is in loops without the other",
                                             false};
     if (seen->conflict > conflict_worth * seen->common)
         return seen->worst;
-    if (seen->joined > 0 && seen->joined >= 0.5 * (seen->common - seen->conflict))
+    if (seen->together > 0 && seen->together >= 0.5 * (seen->common - seen->conflict))
         return (struct lwp_regroup_verdict){LWP_REGROUP_NONE, NULL, false};
     return (struct lwp_regroup_verdict){LWP_REGROUP_UNKNOWN, NULL, false};
 }
@@ -98,10 +90,9 @@ void lwp_regroup_judge(struct lwp_profile *profile, struct lwp_regroup_candidate
         }
     for (size_t i = 0; i < n; i++)
         for (size_t j = i + 1; j < n; j++) {
-            struct lwp_regroup_verdict verdict =
-                regroup_classes(profile, candidates, &candidates->arrays[i], &candidates->arrays[j]);
+            struct lwp_regroup_verdict verdict = regroup_classes(profile, candidates, &candidates->arrays[i], &candidates->arrays[j]);
             if (verdict.reason == LWP_REGROUP_NONE)
-                verdict = regroup_walked(&seen[i * n + j], candidates->affinity[i * n + j]);
+                verdict = regroup_used(&seen[i * n + j], candidates->affinity[i * n + j]);
             candidates->verdicts[i * n + j] = candidates->verdicts[j * n + i] = verdict;
         }
 }

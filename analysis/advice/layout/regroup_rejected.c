@@ -1,60 +1,52 @@
-/* Which arrays a person would expect to be joined and that are not, and why. */
-#include "analysis/advice/layout/regroup.h"
+/* Which arrays one would expect in one group and that are not, and why. */
+#include "analysis/advice/layout/regroup_internal.h"
 
-static const double shown_share = 0.02;
+static const double shown_share = 0.02; /* of loops that use both: below it is not worth a word */
 
 const char *lwp_regroup_reason_name(enum lwp_regroup_reason reason)
 {
-    static const char *const names[] = {"location", "lifetime", "scheme", "range",  "time",
-                                        "order",    "affinity", "gain",   "joined", "order"};
+    static const char *const names[] = {"location", "lifetime", "scheme", "range", "time", "order", "affinity", "gain", "joined", "order"};
     return names[reason];
 }
 
-/* The part of an array's loops, by weight, that uses the other array too. */
-static double regroup_common(const struct lwp_regroup_candidates *candidates, size_t array, size_t other)
+/* The part of an array's loops, by weight, that uses the other array too; NULL: of all loops. */
+static double regroup_common(const struct lwp_regroup_candidates *candidates, const size_t *array, size_t a, size_t b)
 {
-    double common = 0, own = 0;
+    double common = 0, all = 0;
     for (size_t l = 0; l < candidates->loop_count; l++) {
         const struct lwp_regroup_loop *loop = &candidates->loops[l];
-        own += loop->uses[array] ? loop->weight : 0;
-        common += loop->uses[array] && loop->uses[other] ? loop->weight : 0;
+        all += !array || loop->uses[*array] ? loop->weight : 0;
+        common += loop->uses[a] && loop->uses[b] ? loop->weight : 0;
     }
-    return own > 0 ? common / own : 0;
+    return all > 0 ? common / all : 0;
 }
 
 static struct lwp_regroup_verdict regroup_why(const struct lwp_regroup_candidates *candidates, size_t a, size_t b)
 {
     struct lwp_regroup_verdict verdict = candidates->verdicts[a * candidates->count + b];
     if (verdict.reason == LWP_REGROUP_NONE)
-        verdict = (struct lwp_regroup_verdict){LWP_REGROUP_AFFINITY,
-                                               "loops that use one without the other would fetch both", false};
+        verdict = (struct lwp_regroup_verdict){LWP_REGROUP_AFFINITY, "loops that use one without the other would fetch both", false};
     if (verdict.reason == LWP_REGROUP_UNKNOWN)
         verdict.detail = "the samples do not show that they are walked together";
     return verdict;
 }
 
-/* How much of all use of candidates is in loops that use both: below a little it is not worth a word. */
-static double regroup_shared(const struct lwp_regroup_candidates *candidates, size_t a, size_t b)
+static struct lwp_regroup_rejected regroup_rejected(const struct lwp_regroup_candidates *candidates, size_t array, size_t with)
 {
-    double common = 0, all = 0;
-    for (size_t l = 0; l < candidates->loop_count; l++) {
-        const struct lwp_regroup_loop *loop = &candidates->loops[l];
-        all += loop->weight;
-        common += loop->uses[a] && loop->uses[b] ? loop->weight : 0;
-    }
-    return all > 0 ? common / all : 0;
+    return (struct lwp_regroup_rejected){candidates->arrays[array].object, candidates->arrays[array].name, candidates->arrays[with].name,
+                                         regroup_why(candidates, array, with)};
 }
 
-void lwp_regroup_reject(struct lwp_profile *profile, const struct lwp_regroup_candidates *candidates, const int *group,
-                        int which, struct lwp_regroup *regroup, bool *told)
+void lwp_regroup_reject(struct lwp_profile *profile, const struct lwp_regroup_candidates *candidates, const int *group, int which,
+                        struct lwp_regroup *regroup, bool *reported)
 {
     regroup->rejected = lwp_arena_alloc(profile->arena, LWP_REGROUP_REJECTED_MAX, sizeof *regroup->rejected);
     for (size_t c = 0; c < candidates->count && regroup->rejected_count < LWP_REGROUP_REJECTED_MAX; c++) {
         size_t closest = LWP_REGROUP_ARRAYS_MAX;
         double most = 0;
         for (size_t m = 0; m < candidates->count && group[c] != which; m++) {
-            bool worth = group[m] == which && regroup_shared(candidates, c, m) >= shown_share;
-            double common = worth ? regroup_common(candidates, c, m) : 0;
+            bool worth = group[m] == which && regroup_common(candidates, NULL, c, m) >= shown_share;
+            double common = worth ? regroup_common(candidates, &c, c, m) : 0;
             /* A conflict says more than an affinity. */
             if (common > most && candidates->verdicts[c * candidates->count + m].reason <= LWP_REGROUP_ORDER)
                 common += 1;
@@ -65,16 +57,12 @@ void lwp_regroup_reject(struct lwp_profile *profile, const struct lwp_regroup_ca
         }
         if (closest == LWP_REGROUP_ARRAYS_MAX || (most > 1 ? most - 1 : most) < shown_share)
             continue;
-        regroup->rejected[regroup->rejected_count++] =
-            (struct lwp_regroup_rejected){.object = candidates->arrays[c].object,
-                                          .name = candidates->arrays[c].name,
-                                          .with = candidates->arrays[closest].name,
-                                          .verdict = regroup_why(candidates, c, closest)};
-        told[c] = true;
+        regroup->rejected[regroup->rejected_count++] = regroup_rejected(candidates, c, closest);
+        reported[c] = true;
     }
 }
 
-void lwp_regroup_apart(struct lwp_profile *profile, struct lwp_regroups *regroups, const bool *told)
+void lwp_regroup_apart(struct lwp_profile *profile, struct lwp_regroups *regroups, const bool *reported)
 {
     regroups->apart = lwp_arena_alloc(profile->arena, LWP_REGROUP_REJECTED_MAX, sizeof *regroups->apart);
     const struct lwp_regroup_candidates *candidates = &regroups->candidates;
@@ -82,14 +70,10 @@ void lwp_regroup_apart(struct lwp_profile *profile, struct lwp_regroups *regroup
         for (size_t j = 0; j < i; j++) {
             struct lwp_regroup_verdict verdict = regroup_why(candidates, i, j);
             double least = verdict.reason == LWP_REGROUP_AFFINITY ? shown_share : 0.5;
-            if (told[i] || told[j] || regroup_shared(candidates, i, j) < shown_share ||
+            if (reported[i] || reported[j] || regroup_common(candidates, NULL, i, j) < shown_share ||
                 regroups->apart_count == LWP_REGROUP_REJECTED_MAX || verdict.reason > LWP_REGROUP_AFFINITY ||
-                regroup_common(candidates, i, j) < least || regroup_common(candidates, j, i) < least)
+                regroup_common(candidates, &i, i, j) < least || regroup_common(candidates, &j, j, i) < least)
                 continue;
-            regroups->apart[regroups->apart_count++] =
-                (struct lwp_regroup_rejected){.object = candidates->arrays[i].object,
-                                              .name = candidates->arrays[i].name,
-                                              .with = candidates->arrays[j].name,
-                                              .verdict = verdict};
+            regroups->apart[regroups->apart_count++] = regroup_rejected(candidates, i, j);
         }
 }

@@ -1,7 +1,6 @@
-/* Names of arrays as members of a structure, and the declaration of the joined array.
+/* Names of arrays as members of a structure, and the declaration of the new array.
  * Limits: without debug info types are guessed from the size and said to be so. */
-#include "analysis/advice/layout/regroup.h"
-
+#include "analysis/advice/layout/regroup_internal.h"
 #include "analysis/profile/objects.h"
 
 #include <ctype.h>
@@ -59,8 +58,7 @@ const char *lwp_regroup_list(struct lwp_profile *profile, const struct lwp_regro
 }
 
 /* "J_c_dN" or "abcd"; of many only the first: "dbl_group". */
-static const char *text_tag(struct lwp_profile *profile, const struct lwp_regroup_candidates *candidates,
-                            const struct lwp_regroup *regroup)
+static const char *text_tag(struct lwp_profile *profile, const struct lwp_regroup_candidates *candidates, const struct lwp_regroup *regroup)
 {
     size_t length = 0, longest = 0;
     for (size_t i = 0; i < regroup->count; i++) {
@@ -72,49 +70,33 @@ static const char *text_tag(struct lwp_profile *profile, const struct lwp_regrou
         return lwp_arena_printf(profile->arena, "%s_group", candidates->arrays[regroup->members[0]].name);
     const char *tag = "";
     for (size_t i = 0; i < regroup->count; i++)
-        tag = lwp_arena_printf(profile->arena, "%s%s%s", tag, i && longest > 1 ? "_" : "",
-                               candidates->arrays[regroup->members[i]].name);
+        tag = lwp_arena_printf(profile->arena, "%s%s%s", tag, i && longest > 1 ? "_" : "", candidates->arrays[regroup->members[i]].name);
     return regroup->count > 1 && longest == 1 ? tag : lwp_arena_printf(profile->arena, "%s_group", tag);
 }
 
-static const char *text_type(struct lwp_profile *profile, const struct lwp_regroup_array *array, bool fortran)
+/* The type of an array's elements, or of what they consist of: `times` of it (rows, or bytes). */
+static const char *text_type(struct lwp_profile *profile, const struct lwp_regroup_array *array, enum lwp_language language,
+                             unsigned long long *times)
 {
-    if (array->type && array->type->name && array->type->bytes == array->element_bytes)
-        return array->type->name;
-    if (array->type && array->type->name && array->type->bytes && array->element_bytes % array->type->bytes == 0)
-        return array->type->name;
-    if (fortran)
+    const struct lwp_type *type = array->type;
+    uint64_t bytes = array->element_bytes, of = type && type->name ? type->bytes : 0;
+    bool scalar = bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8;
+    *times = of ? (bytes % of == 0 ? bytes / of : 1) : scalar ? 1 : bytes;
+    if (type && type->name && (of == bytes || (of && bytes % of == 0)))
+        return type->name;
+    if (language == LWP_LANGUAGE_FORTRAN)
         return "integer(1)";
-    switch (array->element_bytes) {
-    case 1:
-    case 2:
-    case 4:
-    case 8:
-        return lwp_arena_printf(profile->arena, "/* unknown type */ uint%u_t", (unsigned)array->element_bytes * 8);
-    default:
-        return "/* unknown type */ unsigned char";
-    }
-}
-
-/* Elements of several of the type (rows), or of bytes. */
-static uint64_t text_times(const struct lwp_regroup_array *array)
-{
-    if (array->type && array->type->name && array->type->bytes)
-        return array->element_bytes % array->type->bytes == 0 ? array->element_bytes / array->type->bytes : 1;
-    return array->element_bytes == 1 || array->element_bytes == 2 || array->element_bytes == 4 ||
-                   array->element_bytes == 8
-               ? 1
-               : array->element_bytes;
+    return scalar ? lwp_arena_printf(profile->arena, "/* unknown type */ uint%u_t", (unsigned)bytes * 8)
+                  : "/* unknown type */ unsigned char";
 }
 
 static void text_members(FILE *out, struct lwp_profile *profile, const struct lwp_regroup_candidates *candidates,
-                         const struct lwp_regroup *regroup, enum lwp_language language, const char *before,
-                         const char *after)
+                         const struct lwp_regroup *regroup, enum lwp_language language, const char *before, const char *after)
 {
     for (size_t i = 0; i < regroup->count; i++) {
         const struct lwp_regroup_array *array = &candidates->arrays[regroup->members[i]];
-        const char *type = text_type(profile, array, language == LWP_LANGUAGE_FORTRAN);
-        unsigned long long times = text_times(array);
+        unsigned long long times;
+        const char *type = text_type(profile, array, language, &times);
         fputs(before, out);
         if (language == LWP_LANGUAGE_RUST) {
             if (times > 1)
@@ -161,9 +143,11 @@ const char *lwp_regroup_declaration(struct lwp_profile *profile, const struct lw
         fprintf(out, "}\nlet mut group: Vec<%s>;\n", tag);
     } else {
         size_t length = strlen(tag) + 12;
-        for (size_t i = 0; i < regroup->count; i++)
-            length += strlen(candidates->arrays[regroup->members[i]].name) +
-                      strlen(text_type(profile, &candidates->arrays[regroup->members[i]], false)) + 3;
+        for (size_t i = 0; i < regroup->count; i++) {
+            const struct lwp_regroup_array *array = &candidates->arrays[regroup->members[i]];
+            unsigned long long times;
+            length += strlen(array->name) + strlen(text_type(profile, array, language, &times)) + 3;
+        }
         bool one_line = length <= 78;
         fprintf(out, "struct %s {%s", tag, one_line ? "" : "\n");
         text_members(out, profile, candidates, regroup, language, one_line ? " " : "    ", one_line ? ";" : ";\n");

@@ -1,15 +1,14 @@
 /* Field order: what is used together on as few cache lines as possible, and no holes.
  *
- * Where splitting does not pay, another order may: hot fields that lie on two lines come to lie on one, holes that
- * alignment leaves go, and the element shrinks. Elements visited anywhere may be worth aligning to lines. Fields used
- * together stand together, the hottest first; within such a group large alignments come first, long arrays last. Not
- * for C++ classes (bases and the table of virtual functions have their place), nor for Rust, whose compiler chooses the
- * order itself, nor for types of others or those that were given an alignment on purpose. */
-#include "analysis/advice/layout/reorder.h"
+ * Where splitting does not pay, another order may: hot fields that lie on two lines come to lie on one, holes that alignment leaves
+ * go, and the element shrinks. Elements that are visited randomly may be worth aligning to lines. Fields used together stand
+ * together, the hottest first; within such a group large alignments come first, long arrays last. Not for C++ classes (bases and
+ * the table of virtual functions have their place), nor for Rust, whose compiler chooses the order itself, nor for types of others
+ * or those that were given an alignment on purpose. */
+#include "analysis/advice/layout/split_internal.h"
 
 #include <stdlib.h>
 
-static const uint64_t malloc_alignment = 16;
 static const double padding_worth = 0.03; /* memory is not free: what padding must bring beyond the order alone */
 
 struct reorder_key {
@@ -34,8 +33,7 @@ static int reorder_compare(const void *a, const void *b)
 static bool reorder_allowed(const struct lwp_type *type)
 {
     return type && !type->is_class && !type->aligned && type->owner != LWP_TYPE_OF_SYSTEM &&
-           (type->language == LWP_LANGUAGE_C || type->language == LWP_LANGUAGE_CXX ||
-            type->language == LWP_LANGUAGE_FORTRAN);
+           (type->language == LWP_LANGUAGE_C || type->language == LWP_LANGUAGE_CXX || type->language == LWP_LANGUAGE_FORTRAN);
 }
 
 /* False: the new structure would be larger without need (the old one was declared packed). */
@@ -43,30 +41,18 @@ static bool reorder_gain(struct lwp_profile *profile, struct lwp_split *split)
 {
     const struct lwp_layout *layout = split->layout;
     struct lwp_split_part part;
-    uint64_t offsets[LWP_FIELDS_MAX] = {0}, bytes[LWP_FIELDS_MAX];
+    struct lwp_gain_placement after;
     lwp_split_part(split, 0, &part);
-    for (size_t i = 0; i < part.count; i++)
-        offsets[part.fields[i]] = part.offsets[i];
-    for (size_t f = 0; f < layout->field_count; f++)
-        bytes[f] = layout->fields[f].bytes;
     if (part.bytes > layout->element_bytes && !split->align)
         return false;
-    bool heap = profile->objects[layout->objects[0]].kind == LWP_OBJECT_HEAP;
-    uint64_t spacing = part.bytes, alignment = split->align, start = 0;
-    if (layout->single && !split->align) {
-        spacing = lwp_gain_chunk(part.bytes);
-        alignment = malloc_alignment;
-    } else if (heap && !split->align) {
-        start = malloc_alignment;
-    }
-    struct lwp_gain_placement after = {.field_count = layout->field_count,
-                                       .offsets = offsets,
-                                       .bytes = bytes,
-                                       .groups = 1,
-                                       .spacing = &spacing,
-                                       .alignment = &alignment,
-                                       .start = &start};
-    lwp_gain_of_placement(profile, layout, &after, &split->gain);
+    lwp_gain_place(profile, layout, &after);
+    for (size_t i = 0; i < part.count; i++)
+        after.offsets[part.fields[i]] = part.offsets[i];
+    if (split->align)
+        after.of[0] = (struct lwp_gain_group){.spacing = part.bytes, .alignment = split->align};
+    else
+        after.of[0].spacing = layout->single ? lwp_gain_chunk(part.bytes) : part.bytes;
+    lwp_gain_between(profile, layout, &after, &after, &split->gain);
     return true;
 }
 
@@ -83,10 +69,10 @@ static uint64_t reorder_alignment(const struct lwp_layout *layout, const struct 
     return straddles && 3 * padded <= 4 * layout->element_bytes ? align : 0;
 }
 
-bool lwp_reorder_try(struct lwp_profile *profile, const struct lwp_layout *layout, const double *affinity,
-                     const int *group, struct lwp_split *reordered)
+bool lwp_reorder_try(struct lwp_profile *profile, const struct lwp_layout *layout, const double *affinity, const int *group,
+                     struct lwp_split *reordered)
 {
-    uint64_t line = profile->machine.line_bytes ? profile->machine.line_bytes : 64;
+    uint64_t line = lwp_gain_caches(profile->machine).line_bytes;
     size_t fields = layout->field_count;
     struct reorder_key keys[LWP_FIELDS_MAX];
     if (!reorder_allowed(layout->type) || fields > LWP_FIELDS_MAX)
@@ -98,8 +84,8 @@ bool lwp_reorder_try(struct lwp_profile *profile, const struct lwp_layout *layou
     int *one = lwp_arena_alloc(profile->arena, fields, sizeof *one); /* all in part 0 */
     for (size_t f = 0; f < fields; f++)
         order[f] = keys[f].field;
-    *reordered = (struct lwp_split){
-        .kind = LWP_SPLIT_REORDER, .layout = layout, .affinity = affinity, .group = one, .groups = 1, .order = order};
+    *reordered =
+        (struct lwp_split){.kind = LWP_SPLIT_REORDER, .layout = layout, .affinity = affinity, .group = one, .groups = 1, .order = order};
     if (!reorder_gain(profile, reordered))
         return false;
     struct lwp_split padded = *reordered;

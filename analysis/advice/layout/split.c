@@ -4,12 +4,8 @@
  * split when its fields fall into several groups, it is too large for the caches, it was sampled often enough, and even
  * the low end of the expected speed-up is a gain; not when threads would then write to one line. Where splitting does
  * not pay another order of the fields may (reorder.c). Otherwise nothing is said. */
-#include "analysis/advice/layout/split.h"
-
 #include "analysis/advice/layout/affinity.h"
-#include "analysis/advice/layout/element_pointers.h"
-#include "analysis/advice/layout/element_writers.h"
-#include "analysis/advice/layout/reorder.h"
+#include "analysis/advice/layout/split_internal.h"
 #include "analysis/profile/objects.h"
 
 #include <stdlib.h>
@@ -17,8 +13,7 @@
 
 enum { SAMPLES_NEEDED = 40, SAMPLES_GOOD = 150, SAMPLES_MANY = 500 };
 
-static const double together = 0.5, cold_share = 0.01, gain_needed = 1.02, share_worth = 0.02;
-static const uint64_t usual_l2 = 1 << 20, usual_line = 64, malloc_alignment = 16;
+static const double affinity_least = 0.5, cold_share = 0.01, gain_needed = 1.02, share_worth = 0.02;
 
 static bool split_same_type(const struct lwp_object *a, const struct lwp_object *b)
 {
@@ -32,6 +27,12 @@ static uint64_t split_footprint(const struct lwp_profile *profile, const struct 
     for (size_t k = 0; k < layout->object_count; k++)
         bytes += profile->objects[layout->objects[k]].bytes;
     return bytes;
+}
+
+/* What notes call it. */
+static const char *split_name(struct lwp_profile *profile, const struct lwp_layout *layout)
+{
+    return layout->type ? layout->type->name : lwp_objects_name(profile, layout->objects[0]);
 }
 
 static const char *split_confidence(const struct lwp_profile *profile, const struct lwp_layout *layout)
@@ -54,16 +55,6 @@ static double split_whole(const struct lwp_layout *layout)
     return whole;
 }
 
-/* The loops that tell fields apart. */
-static size_t split_loops(const struct lwp_layout *layout, bool leave_out, struct lwp_affinity_loop *loops)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < layout->loop_count; i++)
-        if (!leave_out || layout->loops[i].used < layout->field_count)
-            loops[count++] = (struct lwp_affinity_loop){layout->loops[i].weight.weight, layout->loops[i].uses};
-    return count;
-}
-
 struct split_fields {
     double *affinity; /* field_count * field_count */
     int *group;
@@ -71,24 +62,25 @@ struct split_fields {
     bool cold;
 };
 
-static void split_cluster(struct lwp_profile *profile, const struct lwp_layout *layout, bool leave_out,
-                          struct split_fields *found)
+/* `leave_out`: loops over whole elements. */
+static void split_cluster(struct lwp_profile *profile, const struct lwp_layout *layout, bool leave_out, struct split_fields *found)
 {
     size_t fields = layout->field_count;
     struct lwp_affinity_loop *loops = lwp_arena_alloc(profile->arena, layout->loop_count + 1, sizeof *loops);
     double *weights = lwp_arena_alloc(profile->arena, fields, sizeof *weights);
     found->affinity = lwp_arena_alloc(profile->arena, fields * fields, sizeof *found->affinity);
     found->group = lwp_arena_alloc(profile->arena, fields, sizeof *found->group);
-    size_t loop_count = split_loops(layout, leave_out, loops);
-    for (size_t i = 0; i < loop_count; i++) {
-        size_t used = 0;
-        for (size_t f = 0; f < fields; f++)
-            used += loops[i].uses[f];
-        for (size_t f = 0; f < fields && used; f++)
-            weights[f] += loops[i].uses[f] ? loops[i].weight / (double)used : 0;
+    size_t loop_count = 0;
+    for (size_t i = 0; i < layout->loop_count; i++) {
+        const struct lwp_layout_loop *loop = &layout->loops[i];
+        if (leave_out && loop->used == fields)
+            continue;
+        loops[loop_count++] = (struct lwp_affinity_loop){loop->weight.weight, loop->uses};
+        for (size_t f = 0; f < fields && loop->used; f++)
+            weights[f] += loop->uses[f] ? loop->weight.weight / (double)loop->used : 0;
     }
     lwp_affinity_compute(loops, loop_count, fields, found->affinity);
-    found->groups = lwp_affinity_cluster(found->affinity, weights, fields, together, cold_share, found->group);
+    found->groups = lwp_affinity_cluster(found->affinity, weights, fields, affinity_least, cold_share, found->group);
     for (size_t f = 0; f < fields; f++)
         found->cold |= found->group[f] < 0;
 }
@@ -98,7 +90,7 @@ static void split_cluster(struct lwp_profile *profile, const struct lwp_layout *
 static bool split_shares_falsely(struct lwp_profile *profile, const struct lwp_split *split)
 {
     const struct lwp_layout *layout = split->layout;
-    uint64_t line = profile->machine.line_bytes ? profile->machine.line_bytes : usual_line;
+    uint64_t line = lwp_gain_caches(profile->machine).line_bytes;
     bool stored[LWP_FIELDS_MAX], shares = false;
     unsigned turns = layout->element_bytes >= line / 2 ? lwp_element_writers_turns(profile, layout) : 0;
     if (!turns)
@@ -111,19 +103,18 @@ static bool split_shares_falsely(struct lwp_profile *profile, const struct lwp_s
             shares |= stored[part.fields[i]] && part.bytes < line && part.bytes < layout->element_bytes;
     }
     if (shares)
-        lwp_profile_note(
-            profile,
-            "%s is not advised to be split although its loops use only parts of it: threads own its elements "
-            "in turn (element modulo %u), and smaller parts would put fields that different threads write on "
-            "one cache line.",
-            layout->type ? layout->type->name : lwp_objects_name(profile, layout->objects[0]), turns);
+        lwp_profile_note(profile,
+                         "%s is not advised to be split although its loops use only parts of it: threads own its elements "
+                         "in turn (element modulo %u), and smaller parts would put fields that different threads write on "
+                         "one cache line.",
+                         split_name(profile, layout), turns);
     return shares;
 }
 
 /* Elements that fill whole lines for nothing but to keep threads apart: without the padding they would share lines. */
 static bool split_padded(struct lwp_profile *profile, const struct lwp_layout *layout, const int *group)
 {
-    uint64_t line = profile->machine.line_bytes ? profile->machine.line_bytes : usual_line;
+    uint64_t line = lwp_gain_caches(profile->machine).line_bytes;
     const struct lwp_type *type = layout->type;
     bool padded = type && type->aligned && type->alignment >= line;
     for (size_t f = 0; f < layout->field_count && type; f++)
@@ -141,11 +132,10 @@ static const char *split_caution(struct lwp_profile *profile, const struct lwp_l
 {
     if (!layout->type || layout->type->owner != LWP_TYPE_OF_SYSTEM)
         return NULL;
-    return lwp_arena_printf(
-        profile->arena,
-        "%s is declared in %s, which is not part of the program: its layout is shared with the system "
-        "or a library and not yours to change. Copy the fields your loops use into arrays of your own.",
-        layout->type->name, layout->type->file ? layout->type->file : "a header of the system");
+    return lwp_arena_printf(profile->arena,
+                            "%s is declared in %s, which is not part of the program: its layout is shared with the system "
+                            "or a library and not yours to change. Copy the fields your loops use into arrays of your own.",
+                            layout->type->name, layout->type->file ? layout->type->file : "a header of the system");
 }
 
 /* Whether the gain is enough and rests on enough. */
@@ -164,42 +154,28 @@ static bool split_worth(struct lwp_profile *profile, const struct lwp_layout *la
 /* As arrays with a common index, for nodes that are now allocated one by one. */
 static void split_pool(struct lwp_profile *profile, struct lwp_split *split)
 {
-    const struct lwp_layout *layout = split->layout;
-    uint64_t offsets[LWP_FIELDS_MAX] = {0}, bytes[LWP_FIELDS_MAX], spacing[LWP_FIELDS_MAX + 1];
-    uint64_t start[LWP_FIELDS_MAX + 1];
-    int group[LWP_FIELDS_MAX];
-    struct lwp_gain_placement after = {.field_count = layout->field_count,
-                                       .offsets = offsets,
-                                       .bytes = bytes,
-                                       .group = group,
-                                       .groups = split->groups + split->cold,
-                                       .spacing = spacing,
-                                       .start = start};
+    struct lwp_gain_placement after;
     split->pooled = true;
+    lwp_gain_place(profile, split->layout, &after);
+    after.groups = split->groups + split->cold;
     for (size_t g = 0; g < after.groups; g++) {
         struct lwp_split_part part;
         lwp_split_part(split, g < split->groups ? (int)g : -1, &part);
         for (size_t i = 0; i < part.count; i++) {
-            offsets[part.fields[i]] = part.offsets[i];
-            bytes[part.fields[i]] = layout->fields[part.fields[i]].bytes;
-            group[part.fields[i]] = (int)g;
+            after.offsets[part.fields[i]] = part.offsets[i];
+            after.group[part.fields[i]] = (int)g;
         }
-        spacing[g] = part.bytes;
-        start[g] = malloc_alignment;
+        after.of[g] = (struct lwp_gain_group){.spacing = part.bytes, .start = LWP_GAIN_MALLOC};
     }
-    lwp_gain_of_placement(profile, layout, &after, &split->gain);
+    lwp_gain_between(profile, split->layout, &after, &after, &split->gain);
 }
 
-static bool split_parts(struct lwp_profile *profile, struct lwp_layout *layout, const struct split_fields *found,
-                        struct lwp_split *split)
+static bool split_parts(struct lwp_profile *profile, struct lwp_layout *layout, const struct split_fields *found, struct lwp_split *split)
 {
     if (found->groups + found->cold < 2)
         return false;
-    *split = (struct lwp_split){.layout = layout,
-                                .affinity = found->affinity,
-                                .group = found->group,
-                                .groups = found->groups,
-                                .cold = found->cold};
+    *split = (struct lwp_split){
+        .layout = layout, .affinity = found->affinity, .group = found->group, .groups = found->groups, .cold = found->cold};
     if (!layout->single && !layout->pointed) {
         layout->pointed = lwp_element_pointers_by(profile, layout);
         layout->linked = layout->pointed && lwp_element_pointers_scattered(profile, layout);
@@ -221,7 +197,7 @@ static bool split_is_vague(const struct lwp_layout *layout)
 
 static bool split_try(struct lwp_profile *profile, struct lwp_layout *layout, struct lwp_split *split)
 {
-    uint64_t l2 = profile->machine.l2_bytes ? profile->machine.l2_bytes : usual_l2;
+    uint64_t l2 = lwp_gain_caches(profile->machine).l2_bytes;
     struct lwp_share share = lwp_share_of(&layout->weight, &profile->total);
     struct split_fields found = {0};
     if (share.value < share_worth || split_footprint(profile, layout) <= l2 / 2)
@@ -242,8 +218,7 @@ static bool split_try(struct lwp_profile *profile, struct lwp_layout *layout, st
         split_cluster(profile, layout, true, &others);
         advised = others.groups > 0 && split_parts(profile, layout, &others, split);
     }
-    if (!advised && (!lwp_reorder_try(profile, layout, found.affinity, found.group, split) ||
-                     !split_worth(profile, layout, &split->gain)))
+    if (!advised && (!lwp_reorder_try(profile, layout, found.affinity, found.group, split) || !split_worth(profile, layout, &split->gain)))
         return false;
     split->caution = split_caution(profile, layout);
     split->confidence = split_confidence(profile, layout);
@@ -257,11 +232,10 @@ static void split_vague(struct lwp_profile *profile, const struct lwp_layout *la
     struct lwp_share share = lwp_share_of(&layout->weight, &profile->total);
     if (share.value < 0.05 || !split_is_vague(layout))
         return;
-    lwp_profile_note(
-        profile,
-        "The loops over %s load several fields at once with vector instructions, so it cannot be told which "
-        "they need. Profile a build with -fno-tree-vectorize to see whether it should be split.",
-        layout->type ? layout->type->name : lwp_objects_name(profile, layout->objects[0]));
+    lwp_profile_note(profile,
+                     "The loops over %s load several fields at once with vector instructions, so it cannot be told which "
+                     "they need. Profile a build with -fno-tree-vectorize to see whether it should be split.",
+                     split_name(profile, layout));
 }
 
 static int split_compare(const void *a, const void *b)
@@ -271,13 +245,11 @@ static int split_compare(const void *a, const void *b)
     return (p < q) - (p > q);
 }
 
-/* Objects by weight, heaviest first. */
-static const struct lwp_profile *split_sorted;
-
-static int split_object_compare(const void *a, const void *b)
+/* Heaviest first. */
+static int split_object_compare(const void *a, const void *b, void *objects)
 {
-    const struct lwp_object *x = &split_sorted->objects[*(const uint32_t *)a];
-    const struct lwp_object *y = &split_sorted->objects[*(const uint32_t *)b];
+    const struct lwp_object *x = (struct lwp_object *)objects + *(const uint32_t *)a;
+    const struct lwp_object *y = (struct lwp_object *)objects + *(const uint32_t *)b;
     if (x->weight.weight != y->weight.weight)
         return x->weight.weight < y->weight.weight ? 1 : -1;
     return (x->key > y->key) - (x->key < y->key);
@@ -319,11 +291,8 @@ void lwp_split_advise(struct lwp_profile *profile, struct lwp_splits *splits)
         if (object->element_bytes >= 2 && (object->kind != LWP_OBJECT_STACK || object->type))
             order[count++] = (uint32_t)i;
     }
-    split_sorted = profile;
-    qsort(order, count, sizeof *order, split_object_compare);
-    struct split_kin *kin = calloc(count + 1, sizeof *kin);
-    if (!kin)
-        abort();
+    qsort_r(order, count, sizeof *order, split_object_compare, profile->objects);
+    struct split_kin *kin = lwp_zeroed(count, sizeof *kin);
     for (size_t i = 0; i < count; i++) {
         uint32_t *kept = lwp_arena_alloc(profile->arena, 1, sizeof *kept);
         *kept = order[i];
@@ -339,8 +308,7 @@ void lwp_split_advise(struct lwp_profile *profile, struct lwp_splits *splits)
     for (size_t i = 0; i < families; i++) {
         uint32_t *objects = lwp_arena_alloc(profile->arena, kin[i].count, sizeof *objects);
         memcpy(objects, kin[i].objects, kin[i].count * sizeof *objects);
-        struct lwp_layout *layout =
-            kin[i].count > 1 ? lwp_layout_make(profile, objects, kin[i].count) : splits->of_object[objects[0]];
+        struct lwp_layout *layout = kin[i].count > 1 ? lwp_layout_make(profile, objects, kin[i].count) : splits->of_object[objects[0]];
         if (layout && !split_said(splits, layout) && split_try(profile, layout, &splits->splits[splits->count]))
             splits->count++;
         else if (layout)

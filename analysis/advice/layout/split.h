@@ -1,9 +1,8 @@
-/* Structure splitting: which structures to split, and how. */
+/* Structure splitting, AoS to SoA or hot and cold: which structures to split, and how. */
 #ifndef LWP_ANALYSIS_ADVICE_LAYOUT_SPLIT_H
 #define LWP_ANALYSIS_ADVICE_LAYOUT_SPLIT_H
 
 #include "analysis/advice/gain/gain.h"
-#include "analysis/advice/gain/layout.h"
 
 enum lwp_split_kind {
     LWP_SPLIT_PARTS,   /* into several structures */
@@ -45,8 +44,5 @@ struct lwp_split_part {
 
 /* `which` is a group, or -1: the cold part. */
 void lwp_split_part(const struct lwp_split *split, int which, struct lwp_split_part *part);
-
-/* The new declarations, in the language of the type. */
-const char *lwp_declaration_write(struct lwp_profile *profile, const struct lwp_split *split);
 
 #endif

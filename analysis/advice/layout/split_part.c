@@ -2,12 +2,9 @@
  * take what is left of a storage unit, as compilers for Unix do. */
 #include "analysis/advice/layout/split.h"
 
-#include "analysis/advice/gain/member_packing.h"
-
 static const uint64_t pointer_bytes = 8;
 
-static void part_add(const struct lwp_split *split, size_t index, struct lwp_split_part *part,
-                     struct lwp_member_packing *packing)
+static void part_add(const struct lwp_split *split, size_t index, struct lwp_split_part *part, struct lwp_member_packing *packing)
 {
     const struct lwp_layout_field *field = &split->layout->fields[index];
     uint64_t alignment = field->alignment ? field->alignment : 1;
@@ -22,8 +19,7 @@ void lwp_split_part(const struct lwp_split *split, int which, struct lwp_split_p
 {
     const struct lwp_layout *layout = split->layout;
     struct lwp_member_packing packing = {.alignment = split->align};
-    bool pointers =
-        split->kind == LWP_SPLIT_PARTS && (layout->single || layout->linked) && !split->pooled && which == 0;
+    bool pointers = split->kind == LWP_SPLIT_PARTS && (layout->single || layout->linked) && !split->pooled && which == 0;
     *part = (struct lwp_split_part){0};
     for (int flexible = 0; flexible < 2; flexible++) {
         for (size_t i = 0; i < layout->field_count; i++) {

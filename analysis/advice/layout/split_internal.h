@@ -1,0 +1,32 @@
+/* What split.c asks of its neighbours. */
+#ifndef LWP_ANALYSIS_ADVICE_LAYOUT_SPLIT_INTERNAL_H
+#define LWP_ANALYSIS_ADVICE_LAYOUT_SPLIT_INTERNAL_H
+
+#include "analysis/advice/layout/split.h"
+
+/* reorder.c: the same structure with its fields in another order. `group` is that of lwp_affinity_cluster. Fills `reordered` (its
+ * gain, its order; no declaration yet) and returns true when an order was found that fetches fewer cache lines. */
+bool lwp_reorder_try(struct lwp_profile *profile, const struct lwp_layout *layout, const double *affinity, const int *group,
+                     struct lwp_split *reordered);
+
+/* element_pointers.c: who holds pointers to elements of the type: "next in struct node", "all", the first member or array that is
+ * found; NULL: none known. */
+const char *lwp_element_pointers_by(struct lwp_profile *profile, const struct lwp_layout *layout);
+
+/* Whether the elements live in several blocks at one time, so that no index leads from one array to another. */
+bool lwp_element_pointers_scattered(const struct lwp_profile *profile, const struct lwp_layout *layout);
+
+/* element_writers.c: fields that are stored to, by field: stored[field_count]. */
+void lwp_element_writers_fields(const struct lwp_profile *profile, const struct lwp_layout *layout, bool *stored);
+
+/* n when threads own elements in turn (the owner of element i depends on i mod n), so that neighbours belong to different
+ * threads; 0 when they do not, or it is not known. Only loops that store are looked at. */
+unsigned lwp_element_writers_turns(const struct lwp_profile *profile, const struct lwp_layout *layout);
+
+/* Whether the elements that threads store to lie among those of other threads, not in slices. */
+bool lwp_element_writers_mingle(const struct lwp_profile *profile, const struct lwp_layout *layout);
+
+/* declaration.c: the new declarations, in the language of the type. */
+const char *lwp_declaration_write(struct lwp_profile *profile, const struct lwp_split *split);
+
+#endif
