@@ -181,8 +181,8 @@ double lwp_gain_spinning(struct lwp_profile *profile)
     double share = profile->total.weight > 0 ? weight / profile->total.weight : 0;
     if (share > spinning_noted)
         lwp_profile_note(profile,
-                         "%.0f %% of the CPU time is threads waiting for each other in the OpenMP runtime. That part "
-                         "shrinks with what they wait for; the time on the clock may gain more than is said, or less.",
+                         "%.0f %% of the CPU time is threads waiting for each other in the OpenMP runtime. That part shrinks with what "
+                         "they wait for; the time on the clock may gain more than is said, or less.",
                          100 * share);
     return fmin(share, 0.9);
 }

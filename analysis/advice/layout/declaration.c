@@ -219,8 +219,8 @@ static void declaration_head(const struct declaration *to)
         return;
     if (layout->linked)
         fprintf(to->out,
-                "%sThere are several arrays, and pointers to elements (%s): no index is common to the parts, so the\n"
-                "   hot part points to the rest.%s\n",
+                "%sThere are several arrays, and pointers to elements (%s): no index is common to the parts, so the\n   hot part points to "
+                "the rest.%s\n",
                 note, layout->pointed, end);
     else
         fprintf(to->out, "%sPointers to elements (%s) lead to the hot part; its index, p - array, is that of the rest.%s\n", note,

@@ -104,9 +104,8 @@ static bool split_shares_falsely(struct lwp_profile *profile, const struct lwp_s
     }
     if (shares)
         lwp_profile_note(profile,
-                         "%s is not advised to be split although its loops use only parts of it: threads own its elements "
-                         "in turn (element modulo %u), and smaller parts would put fields that different threads write on "
-                         "one cache line.",
+                         "%s is not advised to be split although its loops use only parts of it: threads own its elements in turn (element "
+                         "modulo %u), and smaller parts would put fields that different threads write on one cache line.",
                          split_name(profile, layout), turns);
     return shares;
 }
@@ -122,8 +121,8 @@ static bool split_padded(struct lwp_profile *profile, const struct lwp_layout *l
     if (!padded || layout->element_bytes % line || !lwp_element_writers_mingle(profile, layout))
         return false;
     lwp_profile_note(profile,
-                     "%s is not advised to be changed: its elements are padded to whole cache lines, and threads write "
-                     "elements that lie among those of others; without the padding they would share lines.",
+                     "%s is not advised to be changed: its elements are padded to whole cache lines, and threads write elements that lie "
+                     "among those of others; without the padding they would share lines.",
                      type->name);
     return true;
 }
@@ -133,8 +132,8 @@ static const char *split_caution(struct lwp_profile *profile, const struct lwp_l
     if (!layout->type || layout->type->owner != LWP_TYPE_OF_SYSTEM)
         return NULL;
     return lwp_arena_printf(profile->arena,
-                            "%s is declared in %s, which is not part of the program: its layout is shared with the system "
-                            "or a library and not yours to change. Copy the fields your loops use into arrays of your own.",
+                            "%s is declared in %s, which is not part of the program: its layout is shared with the system or a library and "
+                            "not yours to change. Copy the fields your loops use into arrays of your own.",
                             layout->type->name, layout->type->file ? layout->type->file : "a header of the system");
 }
 
@@ -144,9 +143,7 @@ static bool split_worth(struct lwp_profile *profile, const struct lwp_layout *la
     if (gain->high < gain_needed)
         return false;
     if (layout->weight.samples < SAMPLES_NEEDED)
-        lwp_profile_note(profile,
-                         "Too few samples (%llu) on %s to advise on its layout; let the program run longer or sample "
-                         "faster (-F).",
+        lwp_profile_note(profile, "Too few samples (%llu) on %s to advise on its layout; let the program run longer or sample faster (-F).",
                          (unsigned long long)layout->weight.samples, lwp_objects_name(profile, layout->objects[0]));
     return layout->weight.samples >= SAMPLES_NEEDED && gain->low >= gain_needed;
 }
@@ -233,8 +230,8 @@ static void split_vague(struct lwp_profile *profile, const struct lwp_layout *la
     if (share.value < 0.05 || !split_is_vague(layout))
         return;
     lwp_profile_note(profile,
-                     "The loops over %s load several fields at once with vector instructions, so it cannot be told which "
-                     "they need. Profile a build with -fno-tree-vectorize to see whether it should be split.",
+                     "The loops over %s load several fields at once with vector instructions, so it cannot be told which they need. "
+                     "Profile a build with -fno-tree-vectorize to see whether it should be split.",
                      split_name(profile, layout));
 }
 

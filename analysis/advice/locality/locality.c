@@ -70,7 +70,8 @@ void lwp_locality_find(struct lwp_profile *profile, struct lwp_locality *found)
         struct lwp_locality_row *row = &found->rows[i];
         *row = (struct lwp_locality_row){.object = counts[i].object, .region = counts[i].part, .count = &counts[i]};
         row->share = locality_share(profile, row->object, row->region);
-        row->numa = profile->locality.touched_count && !profile->locality.gaps ? (double)row->count->local / (double)row->count->accesses : -1;
+        row->numa =
+            profile->locality.touched_count && !profile->locality.gaps ? (double)row->count->local / (double)row->count->accesses : -1;
         row->streams = row->count->streams_times ? (double)row->count->streams / (double)row->count->streams_times : 0;
         for (unsigned of = 0; of < LWP_LOCALITY_VALUES; of++)
             row->values[of].items = lwp_locality_values_of(&values, row->object, row->region, of, &row->values[of].count);
@@ -111,8 +112,8 @@ static void locality_note_misses(struct lwp_profile *profile, const struct lwp_h
     for (unsigned i = 0; i < plan->caches.levels; i++) {
         size_t used = strlen(text);
         missed -= found->at[i];
-        snprintf(text + used, sizeof text - used, "%s%.2f %% miss L%u", used ? ", " : "", 100 * (double)missed / (double)profile->locality.accesses,
-                 i + 1);
+        snprintf(text + used, sizeof text - used, "%s%.2f %% miss L%u", used ? ", " : "",
+                 100 * (double)missed / (double)profile->locality.accesses, i + 1);
     }
     lwp_profile_note(profile, "%s (%s): of %llu accesses traced %s; %.2f cycles an access.", what, plan->text,
                      (unsigned long long)profile->locality.accesses, text, (double)found->cycles / (double)profile->locality.accesses);
@@ -125,7 +126,8 @@ void lwp_locality_notes(struct lwp_profile *profile)
     struct lwp_locality_count all = {0};
     if (!counts->accesses) {
         if (elsewhere->caches.levels)
-            lwp_profile_note(profile, "There is no trace to replay on the machine asked about: that takes lwp collect -e exact --detect locality.");
+            lwp_profile_note(profile,
+                             "There is no trace to replay on the machine asked about: that takes lwp collect -e exact --detect locality.");
         return;
     }
     for (size_t i = 0; i < counts->count; i++)

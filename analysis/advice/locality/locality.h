@@ -5,19 +5,19 @@
 #include "analysis/profile/profile.h"
 
 struct lwp_locality_row {
-    uint32_t object, region; /* region: as same_as says; LWP_NONE: code without a name */
+    uint32_t object, region;                /* region: as same_as says; LWP_NONE: code without a name */
     const struct lwp_locality_count *count; /* of all versions of the loop */
     struct lwp_locality_frequent {
         const struct lwp_locality_value *items;
         size_t count;
     } values[LWP_LOCALITY_VALUES]; /* that come often, by enum lwp_locality_value_of */
-    double share;            /* of all weight, by the samples */
-    int64_t stride;          /* bytes from one access of an instruction to the next, most often; */
-    double stride_share;     /* ... in so large a part, 0: there was no next */
-    int64_t outer;           /* bytes from the begin of one walk to that of the next, most often; */
-    double numa;             /* accesses to memory of the own node, of all; negative: not known */
-    double streams;          /* of the loop, mean; 0: none was seen */
-    double outer_share;      /* ... for so large a part of the accesses, 0: there are no walks */
+    double share;                  /* of all weight, by the samples */
+    int64_t stride;                /* bytes from one access of an instruction to the next, most often; */
+    double stride_share;           /* ... in so large a part, 0: there was no next */
+    int64_t outer;                 /* bytes from the begin of one walk to that of the next, most often; */
+    double numa;                   /* accesses to memory of the own node, of all; negative: not known */
+    double streams;                /* of the loop, mean; 0: none was seen */
+    double outer_share;            /* ... for so large a part of the accesses, 0: there are no walks */
 };
 
 struct lwp_locality {

@@ -144,8 +144,8 @@ static bool advise_interchange(const struct advice *advice, struct lwp_locality_
                          here, name, (long long)llabs(row->stride), (long long)llabs(row->outer));
     tip->next_step = lwp_arena_printf(
         advice->profile->arena,
-        "Loop interchange: make the loop %s the inner one and the loop %s the outer one, where no iteration needs what a "
-        "later one would then not have stored yet. %s is then walked line by line. Then run lwp collect again and compare with lwp diff.",
+        "Loop interchange: make the loop %s the inner one and the loop %s the outer one, where no iteration needs what a later one would "
+        "then not have stored yet. %s is then walked line by line. Then run lwp collect again and compare with lwp diff.",
         place_of(advice, around), here, name);
     return true;
 }
@@ -183,11 +183,11 @@ static bool advise_padding(const struct advice *advice, struct lwp_locality_tip 
                                   "The code %s uses %s in steps of multiples of %llu bytes: %.0f %% of these accesses miss the first-level "
                                   "cache, which is large enough",
                                   place_of(advice, advice->region), name, (unsigned long long)way, 100 * conflicts / advice->accesses);
-    tip->next_step = lwp_arena_printf(advice->profile->arena,
-                                      "Padding: places of %s that are used together lie a multiple of %llu bytes apart, so that only %u of "
-                                      "them fit in the cache at a time. Make each row or "
-                                      "element %.0f bytes (a cache line) longer. Then run lwp collect again and compare with lwp diff.",
-                                      name, (unsigned long long)way, first->ways, line_bytes(advice));
+    tip->next_step = lwp_arena_printf(
+        advice->profile->arena,
+        "Padding: places of %s that are used together lie a multiple of %llu bytes apart, so that only %u of them fit in the cache at a "
+        "time. Make each row or element %.0f bytes (a cache line) longer. Then run lwp collect again and compare with lwp diff.",
+        name, (unsigned long long)way, first->ways, line_bytes(advice));
     return true;
 }
 
@@ -220,8 +220,7 @@ static bool advise_fission(const struct advice *advice, struct lwp_locality_tip 
     tip->next_step = lwp_arena_printf(
         advice->profile->arena,
         "Loop fission: make %.0f loops of it, each of which goes over some of the arrays, where no statement needs what one in a later "
-        "loop "
-        "would store; keep statements that use the same array together. Then run lwp collect again and compare with lwp diff.",
+        "loop would store; keep statements that use the same array together. Then run lwp collect again and compare with lwp diff.",
         ceil(2 * row->streams / followed));
     return true;
 }
@@ -303,12 +302,11 @@ static bool advise_fusion(const struct advice *advice, struct lwp_locality_tip *
                *there = place_of(advice, &advice->profile->regions[before]);
     tip->title = lwp_arena_printf(
         advice->profile->arena, "The loop %s reads %s again after the loop %s, when it has left the second-level cache", here, name, there);
-    tip->next_step = lwp_arena_printf(
-        advice->profile->arena,
-        "Loop fusion: make one loop of the loops %s and %s, so that %s comes from memory once, where the second one does not need all "
-        "results "
-        "of the first. Otherwise go over it in blocks, with both loops for each. Then run lwp collect again and compare with lwp diff.",
-        there, here, name);
+    tip->next_step = lwp_arena_printf(advice->profile->arena,
+                                      "Loop fusion: make one loop of the loops %s and %s, so that %s comes from memory once, where the "
+                                      "second one does not need all results of the first. Otherwise go over it in blocks, with both loops "
+                                      "for each. Then run lwp collect again and compare with lwp diff.",
+                                      there, here, name);
     return true;
 }
 
@@ -325,14 +323,12 @@ static bool advise_blocking(const struct advice *advice, struct lwp_locality_tip
         lwp_arena_printf(advice->profile->arena,
                          "The loop %s goes over %s again and again: %.0f %% of the lines have left the second-level cache in between", here,
                          name, fmin(100, 100 * accesses_far(advice) / fmax(1, lines_fetched(advice))));
-    tip->next_step = lwp_arena_printf(advice->profile->arena,
-                                      "Blocking: let the loop %s go over %.0f bytes of %s (half of the first-level cache, %.0f steps of "
-                                      "%lld bytes), finish the loop %s for "
-                                      "that block, then take the next block, where no iteration needs what a later one would then not have "
-                                      "stored yet. Then run lwp collect "
-                                      "again and compare with lwp diff.",
-                                      here, block, name, floor(block / (double)llabs(row->stride)), (long long)llabs(row->stride),
-                                      place_of(advice, around));
+    tip->next_step = lwp_arena_printf(
+        advice->profile->arena,
+        "Blocking: let the loop %s go over %.0f bytes of %s (half of the first-level cache, %.0f steps of %lld bytes), finish the loop %s "
+        "for that block, then take the next block, where no iteration needs what a later one would then not have stored yet. Then run lwp "
+        "collect again and compare with lwp diff.",
+        here, block, name, floor(block / (double)llabs(row->stride)), (long long)llabs(row->stride), place_of(advice, around));
     return true;
 }
 
@@ -352,14 +348,13 @@ static bool advise_pages(const struct advice *advice, struct lwp_locality_tip *t
         advice->profile->arena,
         "The code %s uses %s on more pages by turns than a processor knows the places of: %.0f %% of these accesses look them up",
         place_of(advice, advice->region), name, 100 * walks / advice->accesses);
-    tip->next_step =
-        lwp_arena_printf(advice->profile->arena,
-                         "Huge pages: %s %s with aligned_alloc and madvise(MADV_HUGEPAGE)%s on pages of 2 MiB, or use what lies on one "
-                         "page together (sort the accesses, or keep what is used apart from what is not, side by "
-                         "side). %u pages of 4 KiB reach %u KiB. Where /sys/kernel/mm/transparent_hugepage/enabled says always the system "
-                         "may do so already: lwp does not see that.",
-                         kind == LWP_OBJECT_HEAP ? "put" : "allocate", name,
-                         kind == LWP_OBJECT_HEAP ? ", or GLIBC_TUNABLES=glibc.malloc.hugetlb=1," : "", LWP_TLB_PAGES, PAGES_KIB);
+    tip->next_step = lwp_arena_printf(
+        advice->profile->arena,
+        "Huge pages: %s %s with aligned_alloc and madvise(MADV_HUGEPAGE)%s on pages of 2 MiB, or use what lies on one page together (sort "
+        "the accesses, or keep what is used apart from what is not, side by side). %u pages of 4 KiB reach %u KiB. Where "
+        "/sys/kernel/mm/transparent_hugepage/enabled says always the system may do so already: lwp does not see that.",
+        kind == LWP_OBJECT_HEAP ? "put" : "allocate", name, kind == LWP_OBJECT_HEAP ? ", or GLIBC_TUNABLES=glibc.malloc.hugetlb=1," : "",
+        LWP_TLB_PAGES, PAGES_KIB);
     return true;
 }
 
@@ -383,12 +378,12 @@ static bool advise_touch(const struct advice *advice, const struct lwp_touched *
     tip->title = lwp_arena_printf(advice->profile->arena,
                                   "%.0f %% of the accesses to %s are to memory of another NUMA node: it lies where it was touched first",
                                   100 * (1 - now), name);
-    tip->next_step = lwp_arena_printf(advice->profile->arena,
-                                      "First-touch initialisation: let each thread initialise the part of %s that it works on later (the "
-                                      "same loop, the same schedule), with threads that "
-                                      "stay where they are (OMP_PROC_BIND=true, taskset): up to %.0f %% of the accesses would be to the "
-                                      "own node. Otherwise numactl --interleave=all spreads it.",
-                                      name, 100 * best);
+    tip->next_step =
+        lwp_arena_printf(advice->profile->arena,
+                         "First-touch initialisation: let each thread initialise the part of %s that it works on later (the same loop, the "
+                         "same schedule), with threads that stay where they are (OMP_PROC_BIND=true, taskset): up to %.0f %% of the "
+                         "accesses would be to the own node. Otherwise numactl --interleave=all spreads it.",
+                         name, 100 * best);
     return true;
 }
 

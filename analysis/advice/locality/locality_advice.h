@@ -6,9 +6,9 @@
 #include "analysis/advice/locality/locality.h"
 
 struct lwp_locality_tip {
-    const char *kind;  /* "interchange", "fission", "padding", "fusion", "blocking", "pages", "touch" */
-    size_t row;        /* of the locality's rows, that it is about */
-    double share;      /* of all weight, of the loop's data */
+    const char *kind;           /* "interchange", "fission", "padding", "fusion", "blocking", "pages", "touch" */
+    size_t row;                 /* of the locality's rows, that it is about */
+    double share;               /* of all weight, of the loop's data */
     struct lwp_gain_range gain; /* of the whole program's speed */
     const char *title, *next_step;
 };

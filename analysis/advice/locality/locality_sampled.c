@@ -1,8 +1,8 @@
 /* A stride is told of instructions whose address moves on by a constant each time round their loop, as its code says; others may go
- * anywhere (what samples have in common, struct lwp_stride, also holds the steps of the loops around). A walk goes from the lowest to the highest place seen of such
- * an instruction; walks over one object whose ranges overlap may be one and count as one, so there are at least so many streams.
- * Pages are counted in objects of one block, in which offsets are places: of walks all from end to end, of other accesses those
- * that a bounded number of samples fell on. */
+ * anywhere (what samples have in common, struct lwp_stride, also holds the steps of the loops around). A walk goes from the lowest to the
+ * highest place seen of such an instruction; walks over one object whose ranges overlap may be one and count as one, so there are at least
+ * so many streams. Pages are counted in objects of one block, in which offsets are places: of walks all from end to end, of other accesses
+ * those that a bounded number of samples fell on. */
 #include "analysis/advice/locality/locality_sampled.h"
 
 #include "analysis/program/flow/loop_shape.h"

@@ -1,7 +1,7 @@
-/* In: a calling context. Out: the instruction's operand, its loop's shape, and names that say what a function does.
- * Limits: names are those of the C and C++ libraries; of the program's own functions nothing is guessed by name but
- * constructors, which C++ names after their class. Registers saved around a call are not seen at all: their place is
- * gone with the function's frame before it can be watched again. */
+/* In: a calling context. Out: the instruction's operand, its loop's shape, and what its function's name says.
+ * Limits: names are those of the C and C++ libraries; of the program's own functions nothing is guessed by name but constructors,
+ * which C++ names after their class. Registers saved around a call are not seen: their place is gone with the function's frame
+ * before it can be watched again. */
 #include "analysis/advice/redundancy/access_site.h"
 
 #include "analysis/profile/objects.h"
@@ -73,8 +73,7 @@ bool lwp_access_constructs(const struct lwp_access_site *site)
 
 bool lwp_access_initialises(const struct lwp_access_site *site)
 {
-    return lwp_access_fills(site) || lwp_access_constructs(site) ||
-           (site->shaped && site->shape.repeats_value && !site->shape.stays);
+    return lwp_access_fills(site) || lwp_access_constructs(site) || (site->shaped && site->shape.repeats_value && !site->shape.stays);
 }
 
 bool lwp_access_same(const struct lwp_access_site *a, const struct lwp_access_site *b)
@@ -99,16 +98,19 @@ bool lwp_access_same_pass(struct lwp_profile *profile, const struct lwp_access_s
     return false;
 }
 
+bool lwp_access_by_stack(const struct lwp_access_site *site)
+{
+    return (site->operand.base == RSP || site->operand.base == RBP) && site->operand.index < 0;
+}
+
 static bool access_in_frame(const struct lwp_access_site *site, const struct lwp_object *object)
 {
-    return site->place && object && object->kind == LWP_OBJECT_STACK && object->module == site->place->module &&
-           (site->operand.base == RSP || site->operand.base == RBP) && site->operand.index < 0;
+    return site->place && object && object->kind == LWP_OBJECT_STACK && object->module == site->place->module && lwp_access_by_stack(site);
 }
 
 bool lwp_access_is_slot(const struct lwp_access_site *site, const struct lwp_object *object)
 {
-    return access_in_frame(site, object) && (!object->variable || object->spilled) &&
-           object->start == site->place->function_low;
+    return access_in_frame(site, object) && (!object->variable || object->spilled) && object->start == site->place->function_low;
 }
 
 bool lwp_access_is_argument(const struct lwp_access_site *site, const struct lwp_object *object)
@@ -123,6 +125,5 @@ bool lwp_access_called_in_loop(struct lwp_profile *profile, uint32_t context)
         at = profile->contexts[at].parent;
     while (at && lwp_objects_library_code(profile, profile->contexts[at].module));
     const struct lwp_context_node *call = &profile->contexts[at];
-    return at && call->module != LWP_NONE &&
-           lwp_code_symbolize(profile->code, call->module, call->address)->loop != LWP_NONE;
+    return at && call->module != LWP_NONE && lwp_code_symbolize(profile->code, call->module, call->address)->loop != LWP_NONE;
 }

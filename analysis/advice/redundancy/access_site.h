@@ -1,4 +1,4 @@
-/* What the code around a memory access tells about it. */
+/* What the code around a memory access shows about it. */
 #ifndef LWP_ANALYSIS_ADVICE_REDUNDANCY_ACCESS_SITE_H
 #define LWP_ANALYSIS_ADVICE_REDUNDANCY_ACCESS_SITE_H
 
@@ -7,8 +7,8 @@
 
 struct lwp_access_site {
     const struct lwp_symbolized *place; /* NULL: unknown code */
-    const char *function;          /* innermost, inlined or not; "" unknown */
-    uint32_t loop;                 /* innermost source loop; LWP_NONE: none */
+    const char *function;               /* innermost, inlined or not; "" unknown */
+    uint32_t loop;                      /* innermost source loop; LWP_NONE: none */
     struct lwp_memory_operand operand;
     bool shaped; /* `shape` is known */
     struct lwp_loop_shape shape;
@@ -31,11 +31,13 @@ bool lwp_access_same(const struct lwp_access_site *a, const struct lwp_access_si
 bool lwp_access_same_loop(const struct lwp_access_site *a, const struct lwp_access_site *b);
 
 /* Whether each pass of their loop makes both accesses to the same bytes. */
-bool lwp_access_same_pass(struct lwp_profile *profile, const struct lwp_access_site *a,
-                          const struct lwp_access_site *b);
+bool lwp_access_same_pass(struct lwp_profile *profile, const struct lwp_access_site *a, const struct lwp_access_site *b);
 
-/* Whether the access, by the stack pointer or the frame pointer, is to a place of its own function's frame where the
- * compiler puts what it has no register for, or to another function's frame. */
+/* Whether its address is the stack pointer or the frame pointer and a constant. */
+bool lwp_access_by_stack(const struct lwp_access_site *site);
+
+/* Whether such an access is to a place of its own function's frame where the compiler spills registers, or to another function's
+ * frame. */
 bool lwp_access_is_slot(const struct lwp_access_site *site, const struct lwp_object *object);
 bool lwp_access_is_argument(const struct lwp_access_site *site, const struct lwp_object *object);
 

@@ -58,8 +58,7 @@ static struct stratum redundancy_stratum(const struct lwp_watchpoints *watched, 
     while (at < watched->pair_count && watched->pairs[at].kind == from->kind && watched->pairs[at].first < from->first)
         at++;
     stratum.pairs = watched->pairs + at;
-    for (; at < watched->pair_count && watched->pairs[at].kind == from->kind && watched->pairs[at].first == from->first;
-         at++) {
+    for (; at < watched->pair_count && watched->pairs[at].kind == from->kind && watched->pairs[at].first == from->first; at++) {
         stratum.pair_count++;
         if (redundancy_is_unknown(watched, &watched->pairs[at])) {
             unknown += (double)watched->pairs[at].use.weight + (double)watched->pairs[at].waste.weight;
@@ -68,8 +67,8 @@ static struct stratum redundancy_stratum(const struct lwp_watchpoints *watched, 
         stratum.use += (double)watched->pairs[at].use.weight;
         stratum.waste += (double)watched->pairs[at].waste.weight;
         stratum.close += (double)watched->pairs[at].close.weight;
-        squares += (double)watched->pairs[at].use.squares + (double)watched->pairs[at].waste.squares +
-                   (double)watched->pairs[at].close.squares;
+        squares +=
+            (double)watched->pairs[at].use.squares + (double)watched->pairs[at].waste.squares + (double)watched->pairs[at].close.squares;
     }
     double decided = stratum.use + stratum.waste + stratum.close;
     if (squares > 0)
@@ -77,8 +76,7 @@ static struct stratum redundancy_stratum(const struct lwp_watchpoints *watched, 
     *pair = at;
     uint64_t told = from->decided_weight + from->dropped_weight;
     if (told && decided > 0)
-        stratum.weight = (double)from->sampled.weight * (double)from->decided_weight / (double)told *
-                         (decided / (decided + unknown));
+        stratum.weight = (double)from->sampled.weight * (double)from->decided_weight / (double)told * (decided / (decided + unknown));
     return stratum;
 }
 
@@ -124,8 +122,7 @@ struct part {
 /* What makes contexts alike. */
 struct places {
     struct lwp_thread_roots roots;
-    struct lwp_table
-        lines; /* source line in a function -> the first of its instructions met, from the function's start */
+    struct lwp_table lines; /* source line in a function -> the first of its instructions met, from the function's start */
 };
 
 /* One address for all instructions of a function that come from one line, inlined by the same callers. */
@@ -154,10 +151,9 @@ static uint32_t part_context(struct lwp_profile *profile, struct places *places,
     const struct lwp_context_node node = profile->contexts[context];
     bool library = node.parent && lwp_objects_library_code(profile, node.module);
     if (context && node.module != LWP_NONE)
-        context = lwp_contexts_child(profile, node.parent, node.module,
-                                     library ? lwp_contexts_function(profile, node.module, node.address)
-                                             : part_line(profile, places, &node),
-                                     library);
+        context = lwp_contexts_child(
+            profile, node.parent, node.module,
+            library ? lwp_contexts_function(profile, node.module, node.address) : part_line(profile, places, &node), library);
     return lwp_thread_roots_cut(profile, &places->roots, context);
 }
 
@@ -187,8 +183,7 @@ static int part_compare(const void *a, const void *b)
 }
 
 /* One item of parts that are alike, the largest first; `weight`: of all strata, `n`: candidates in them. */
-static struct lwp_redundancy redundancy_item(struct lwp_profile *profile, const struct part *parts, size_t count,
-                                             double weight, double n)
+static struct lwp_redundancy redundancy_item(struct lwp_profile *profile, const struct part *parts, size_t count, double weight, double n)
 {
     struct lwp_redundancy_path *paths = lwp_arena_alloc(profile->arena, count, sizeof *paths);
     struct lwp_redundancy item = {.kind = parts->pair->kind,
@@ -202,8 +197,8 @@ static struct lwp_redundancy redundancy_item(struct lwp_profile *profile, const 
     for (size_t i = 0; i < count; i++) {
         const struct lwp_watchpoint_pair *pair = parts[i].pair;
         double all = parts[i].stratum->weight / weight, amount = part_amount(&parts[i]), r = amount / weight / all;
-        paths[i] = (struct lwp_redundancy_path){
-            pair, amount / weight, pair->times ? pair->times : pair->waste.samples + pair->close.samples};
+        paths[i] =
+            (struct lwp_redundancy_path){pair, amount / weight, pair->times ? pair->times : pair->waste.samples + pair->close.samples};
         item.amount += amount;
         item.samples += paths[i].samples;
         item.again += pair->again;
@@ -219,8 +214,7 @@ static struct lwp_redundancy redundancy_item(struct lwp_profile *profile, const 
     return item;
 }
 
-static size_t redundancy_parts(struct lwp_profile *profile, struct places *places, const struct stratum *stratum,
-                               struct part *parts)
+static size_t redundancy_parts(struct lwp_profile *profile, struct places *places, const struct stratum *stratum, struct part *parts)
 {
     size_t count = 0;
     for (size_t k = 0; k < stratum->pair_count; k++) {
@@ -282,8 +276,7 @@ static void redundancy_kind(struct lwp_profile *profile, struct places *places, 
         return;
     total->measured = true;
     /* a sample's weight may be dealt out to several contexts, and only the one chosen counts */
-    double n = watched->exact ? INFINITY
-                              : fmin(all.weight * all.weight / all.squares, (double)total->candidates);
+    double n = watched->exact ? INFINITY : fmin(all.weight * all.weight / all.squares, (double)total->candidates);
     struct estimate share = {0};
     for (size_t i = 0; i < count; i++) {
         const struct stratum *stratum = &strata[i];

@@ -1,4 +1,5 @@
-/* Dead stores, silent stores, silent loads, and what only an engine that sees everything tells: how much of what was sampled, and which pairs of accesses. */
+/* Dead stores, silent stores, silent loads, and what only the exact engine sees: how much of what was sampled, and which pairs of
+ * accesses. */
 #ifndef LWP_ANALYSIS_ADVICE_REDUNDANCY_REDUNDANCY_H
 #define LWP_ANALYSIS_ADVICE_REDUNDANCY_REDUNDANCY_H
 
@@ -22,7 +23,7 @@ struct lwp_redundancy_path {
 
 struct lwp_redundancy {
     enum lwp_watchpoint_kind kind;
-    const struct lwp_watchpoint_pair *pair;      /* the largest of them */
+    const struct lwp_watchpoint_pair *pair;   /* the largest of them */
     const struct lwp_redundancy_path *others; /* those alike but for how their threads began, or for the instruction
                                                  of a line or of the C library; the largest first */
     size_t other_count;
@@ -45,7 +46,7 @@ struct lwp_redundancies {
 /* In profile->arena. */
 void lwp_redundancy_find(struct lwp_profile *profile, struct lwp_redundancies *found);
 
-/* Why it happens, as far as it can be told, and what to do about it (redundancy_meaning.c). */
+/* redundancy_texts.c: why it happens, as far as is known, and what to do about it. */
 void lwp_redundancy_explain(struct lwp_profile *profile, struct lwp_redundancy *item);
 
 #endif

@@ -1,53 +1,31 @@
-/* Causes of redundancies, and what is known of a pair when one is chosen. */
+/* Causes of redundancies. */
 #ifndef LWP_ANALYSIS_ADVICE_REDUNDANCY_REDUNDANCY_CAUSE_H
 #define LWP_ANALYSIS_ADVICE_REDUNDANCY_REDUNDANCY_CAUSE_H
 
-#include "analysis/advice/redundancy/access_site.h"
 #include "analysis/advice/redundancy/redundancy.h"
 
 enum lwp_cause {
-    UNKNOWN,
-    USELESS_INITIALISATION,
-    REPEATED_FILL,
-    UNREAD_COPY,
-    OVERWRITTEN_WHOLE,
-    KEPT_IN_MEMORY,
-    STORED_TWICE,
-    SPILL,
-    MISSED_INLINING,
-    REDUNDANT_COMPUTATION,
-    CONVERGED,
-    LINEAR_SEARCH,
-    REPEATED_WALK,
-    SAME_ARGUMENTS,
-    LOOP_INVARIANT,
-    COMMON_EXPRESSION,
-    COMPUTED_ELSEWHERE,
-    UNIFORM_FILL,
-    LWP_CAUSES
+    LWP_CAUSE_UNKNOWN,
+    LWP_CAUSE_USELESS_INITIALISATION,
+    LWP_CAUSE_REPEATED_FILL,
+    LWP_CAUSE_UNREAD_COPY,
+    LWP_CAUSE_OVERWRITTEN_WHOLE,
+    LWP_CAUSE_KEPT_IN_MEMORY,
+    LWP_CAUSE_STORED_TWICE,
+    LWP_CAUSE_SPILL,
+    LWP_CAUSE_MISSED_INLINING,
+    LWP_CAUSE_REDUNDANT_COMPUTATION,
+    LWP_CAUSE_CONVERGED,
+    LWP_CAUSE_LINEAR_SEARCH,
+    LWP_CAUSE_REPEATED_TRAVERSAL,
+    LWP_CAUSE_SAME_ARGUMENTS,
+    LWP_CAUSE_LOOP_INVARIANT,
+    LWP_CAUSE_COMMON_EXPRESSION,
+    LWP_CAUSE_COMPUTED_ELSEWHERE,
+    LWP_CAUSE_UNIFORM_FILL,
 };
 
-struct lwp_cause_text {
-    enum lwp_watchpoint_kind kind;
-    enum lwp_cause cause;
-    const char *meaning, *remedy;
-};
-
-struct lwp_evidence {
-    struct lwp_access_site first, second;
-    const struct lwp_object *object; /* NULL: unknown */
-    bool same_call;                  /* both in the same calling context */
-    bool same, same_loop;            /* instruction; loop */
-    bool stays, walks;               /* time and again at one address; at many */
-};
-
-/* One of the causes, and the texts for them, one of which is for UNKNOWN in each kind: of accesses to memory, and of the
- * kinds computation, register and spatial. */
-enum lwp_cause lwp_cause_of_memory(struct lwp_profile *profile, const struct lwp_redundancy *item, const struct lwp_evidence *e);
-extern const struct lwp_cause_text lwp_cause_memory_texts[];
-extern const size_t lwp_cause_memory_text_count;
-enum lwp_cause lwp_cause_of_value(struct lwp_profile *profile, const struct lwp_redundancy *item, const struct lwp_evidence *e);
-extern const struct lwp_cause_text lwp_cause_value_texts[];
-extern const size_t lwp_cause_value_text_count;
+/* What the two instructions, their functions and loops, and the object show; LWP_CAUSE_UNKNOWN: not enough. */
+enum lwp_cause lwp_redundancy_cause(struct lwp_profile *profile, const struct lwp_redundancy *item);
 
 #endif

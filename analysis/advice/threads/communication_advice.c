@@ -111,16 +111,14 @@ static bool tip_distance(struct lwp_profile *profile, const struct lwp_counted_c
     const struct lwp_communication_region *before = reads_before(profile, found, region);
     bool all = pattern && strcmp(pattern, "all to all") == 0 && again >= reuse_of_all;
     tip->kind = "distance";
-    tip->title =
-        lwp_arena_printf(profile->arena,
-                         "High communication reuse distance at %s: threads read each other's data again after %llu other elements, "
-                         "too late for a cache",
-                         where, (unsigned long long)lwp_distances_quantile(region->returns.buckets, region->returns.count, 1 - far / 2));
+    tip->title = lwp_arena_printf(
+        profile->arena,
+        "High communication reuse distance at %s: threads read each other's data again after %llu other elements, too late for a cache",
+        where, (unsigned long long)lwp_distances_quantile(region->returns.buckets, region->returns.count, 1 - far / 2));
     tip->next_step = lwp_arena_printf(
         profile->arena,
         "%.0f %% of what is read again of another thread's data at %s comes after more other elements than %s (%.0f). Use it again sooner: "
-        "block "
-        "the arrays so that a block of at most %.0f elements is used up before the next (array blocking, loop interchange)%s%s%s.",
+        "block the arrays so that a block of at most %.0f elements is used up before the next (array blocking, loop interchange)%s%s%s.",
         100 * far, where, levels[level].name, levels[level].elements, levels[level].elements / 2,
         before ? lwp_arena_printf(profile->arena, "; fuse it with the loop at %s, which goes over the same data before it",
                                   region_where(profile, before))
@@ -148,13 +146,12 @@ static bool tip_pieces(struct lwp_profile *profile, const struct lwp_communicati
     tip->kind = "pieces";
     tip->title = lwp_arena_printf(profile->arena, "What threads read of each other at %s lies in pieces of %.0f bytes, %.0f bytes apart",
                                   where, bytes, apart);
-    tip->next_step = lwp_arena_printf(profile->arena,
-                                      "Make what one thread hands to another contiguous: allocate each thread's blocks in one piece (an "
-                                      "array of contiguous blocks in place of rows that "
-                                      "run through all of them), or copy the part that is read into a buffer. Of the lines read at %s %.0f "
-                                      "%% are the other thread's data; the rest of "
-                                      "each line is fetched for nothing and, where its owner writes it, taken back.",
-                                      where, fmin(100, 100 * bytes / (lines * LINE)));
+    tip->next_step = lwp_arena_printf(
+        profile->arena,
+        "Make what one thread hands to another contiguous: allocate each thread's blocks in one piece (an array of contiguous blocks in "
+        "place of rows that run through all of them), or copy the part that is read into a buffer. Of the lines read at %s %.0f %% are the "
+        "other thread's data; the rest of each line is fetched for nothing and, where its owner writes it, taken back.",
+        where, fmin(100, 100 * bytes / (lines * LINE)));
     return true;
 }
 
@@ -235,11 +232,10 @@ static bool tip_mapping(struct lwp_profile *profile, const struct lwp_counted_co
     tip->group = memcpy(lwp_arena_alloc(profile->arena, found->count, sizeof *group), group, found->count * sizeof *group);
     tip->within = within;
     tip->before = before;
-    tip->title = lwp_arena_printf(
-        profile->arena,
-        "Threads that communicate most are not the ones that start one after the other: side by side %.0f %% of the communication "
-        "would stay between neighbours, not %.0f %%",
-        100 * within, 100 * before);
+    tip->title = lwp_arena_printf(profile->arena,
+                                  "Threads that communicate most are not the ones that start one after the other: side by side %.0f %% of "
+                                  "the communication would stay between neighbours, not %.0f %%",
+                                  100 * within, 100 * before);
     tip->next_step = lwp_arena_printf(
         profile->arena,
         "Thread mapping: let these threads, numbered in the order they start, run where they share a cache: %s (homogeneity %.3g, balance "

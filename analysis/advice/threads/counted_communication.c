@@ -287,9 +287,8 @@ static void counted_notes(struct lwp_profile *profile, const struct lwp_counted_
             1ull << (how->distances_thinned & 63));
     if (found->others)
         lwp_profile_note(profile, "The %zu threads that communicate least are told together as \"others\".", found->others);
-    lwp_profile_note(profile,
-                     "Communication was counted while one thread ran at a time: which thread comes first, and how often one looks in "
-                     "vain, is that of this run.");
+    lwp_profile_note(profile, "Communication was counted while one thread ran at a time: which thread comes first, and how often one looks "
+                              "in vain, is that of this run.");
 }
 
 void lwp_counted_communication_find(struct lwp_profile *profile, struct lwp_counted_communication *found)

@@ -182,8 +182,8 @@ static void communication_note_unwatched(struct lwp_profile *profile, struct lwp
     found->unwatched = unwatched + unsampled;
     if (unwatched)
         lwp_profile_note(profile,
-                         "%zu of %zu threads were never watched for what they read of others: they ended or waited, no "
-                         "other thread stored anything that could be watched, or no debug register was free.",
+                         "%zu of %zu threads were never watched for what they read of others: they ended or waited, no other thread stored "
+                         "anything that could be watched, or no debug register was free.",
                          unwatched, accompanied);
     if (unsampled)
         lwp_profile_note(profile, "%zu of %zu threads used too little CPU time to be sampled at all.", unsampled, accompanied);
@@ -195,16 +195,15 @@ void lwp_sampled_communication_find(struct lwp_profile *profile, struct lwp_samp
     *found = (struct lwp_sampled_communication){.measured = lwp_communication_measured(profile)};
     if (shared->foreign_samples)
         lwp_profile_note(profile,
-                         "%llu sampled accesses were to memory that other processes see, too (mmap MAP_SHARED, shmat): "
-                         "communication and false sharing between processes are not measured.",
+                         "%llu sampled accesses were to memory that other processes see, too (mmap MAP_SHARED, shmat): communication and "
+                         "false sharing between processes are not measured.",
                          (unsigned long long)shared->foreign_samples);
     if (profile->flows.measured)
         return;
     if (!found->measured) {
         lwp_profile_note(profile, "Communication and false sharing between threads were not looked for: %s.",
                          communication_asked(profile) ? "no access could be chosen to be watched"
-                                                      : "not asked for (lwp collect --detect), or not possible with "
-                                                        "this engine");
+                                                      : "not asked for (lwp collect --detect), or not possible with this engine");
         return;
     }
     communication_note_unwatched(profile, found);
@@ -227,7 +226,7 @@ void lwp_sampled_communication_find(struct lwp_profile *profile, struct lwp_samp
     found->read = stored > 0 ? fmin(1, all.estimate.amount[LWP_COMMUNICATION_SAMPLE_ALL] / stored) : 0;
     if (found->trials)
         lwp_profile_note(profile,
-                         "Communication is scaled up from %llu stores that were watched in other threads, a few at a "
-                         "time; of %llu it is known what became of them.",
+                         "Communication is scaled up from %llu stores that were watched in other threads, a few at a time; of %llu it is "
+                         "known what became of them.",
                          (unsigned long long)found->trials, (unsigned long long)found->decided);
 }

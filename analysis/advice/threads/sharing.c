@@ -199,25 +199,23 @@ static const char *sharing_advice(struct lwp_profile *profile, const struct lwp_
                     return lwp_arena_printf(profile->arena,
                                             "Give '%s' a cache line of its own in %s: declare it as \"alignas(%u) %s;\" (C: #include "
                                             "<stdalign.h>; before C11: __attribute__((aligned(%u)))) and the member behind it with "
-                                            "alignas(%u), "
-                                            "too. Blocks from malloc then need aligned_alloc(%u, ...).",
+                                            "alignas(%u), too. Blocks from malloc then need aligned_alloc(%u, ...).",
                                             field, type->name, line, type->fields[i].declaration, line, line, line);
         return lwp_arena_printf(profile->arena,
-                                "Give each thread's %s whole cache lines: begin the type with \"alignas(%u)\" on its first "
-                                "member, so that its size becomes a multiple of %u bytes, and allocate arrays of it with "
-                                "aligned_alloc(%u, ...).",
+                                "Give each thread's %s whole cache lines: begin the type with \"alignas(%u)\" on its first member, so that "
+                                "its size becomes a multiple of %u bytes, and allocate arrays of it with aligned_alloc(%u, ...).",
                                 type->name, line, line, line);
     }
     if (first->object != last->object && object && object->kind == LWP_OBJECT_STATIC)
-        return lwp_arena_printf(profile->arena,
-                                "The variables '%s' and '%s' lie in one cache line: declare each with alignas(%u) "
-                                "(__attribute__((aligned(%u))) before C11).",
-                                item->name, sharing_object(profile, last->object), line, line);
-    return lwp_arena_printf(profile->arena,
-                            "Let what each thread writes begin on a cache line of its own: pad each thread's part to a "
-                            "multiple of %u bytes and align the whole to %u (alignas, aligned_alloc), or collect in local "
-                            "variables and store once at the end.",
-                            line, line);
+        return lwp_arena_printf(
+            profile->arena,
+            "The variables '%s' and '%s' lie in one cache line: declare each with alignas(%u) (__attribute__((aligned(%u))) before C11).",
+            item->name, sharing_object(profile, last->object), line, line);
+    return lwp_arena_printf(
+        profile->arena,
+        "Let what each thread writes begin on a cache line of its own: pad each thread's part to a multiple of %u bytes and align the "
+        "whole to %u (alignas, aligned_alloc), or collect in local variables and store once at the end.",
+        line, line);
 }
 
 void lwp_sharing_find(struct lwp_profile *profile, struct lwp_sharings *found)
@@ -252,10 +250,9 @@ void lwp_sharing_find(struct lwp_profile *profile, struct lwp_sharings *found)
         item->advice = sharing_advice(profile, item);
         item->declaration = lwp_padding_declare(profile, item);
         if (item->is_false)
-            item->advice = lwp_arena_printf(profile->arena,
-                                            "%s What that gains is not known: at most the %.0f %% of all time that was "
-                                            "seen there.",
-                                            item->advice, 100 * item->share.high);
+            item->advice =
+                lwp_arena_printf(profile->arena, "%s What that gains is not known: at most the %.0f %% of all time that was seen there.",
+                                 item->advice, 100 * item->share.high);
         found->items[found->count++] = *item;
     }
     free(items);
