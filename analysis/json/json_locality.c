@@ -1,7 +1,7 @@
 /* "locality" of analysis.json. */
 #include "analysis/json/json_parts.h"
 
-#include "analysis/advice/locality/locality_sampled.h"
+#include "analysis/advice/locality/locality.h"
 
 enum { ROWS_LISTED = 200 };
 

@@ -66,7 +66,7 @@ struct lwp_member_packing {
     uint64_t alignment; /* the largest so far; 0: nothing was laid down */
 };
 
-static inline uint64_t lwp_member_packing_round(uint64_t at, uint64_t alignment)
+static inline uint64_t lwp_round_up(uint64_t at, uint64_t alignment)
 {
     return alignment ? (at + alignment - 1) / alignment * alignment : at;
 }
@@ -74,7 +74,7 @@ static inline uint64_t lwp_member_packing_round(uint64_t at, uint64_t alignment)
 /* Where the member comes to lie. `alignment`: 0 is as good as 1. */
 static inline uint64_t lwp_member_packing_add(struct lwp_member_packing *packing, uint64_t bytes, uint64_t alignment)
 {
-    uint64_t at = lwp_member_packing_round(packing->bytes, alignment);
+    uint64_t at = lwp_round_up(packing->bytes, alignment);
     packing->bytes = at + bytes;
     packing->alignment = alignment > packing->alignment ? alignment : packing->alignment;
     return at;
@@ -83,7 +83,7 @@ static inline uint64_t lwp_member_packing_add(struct lwp_member_packing *packing
 /* From one element to the next in an array. */
 static inline uint64_t lwp_member_packing_size(const struct lwp_member_packing *packing)
 {
-    return lwp_member_packing_round(packing->bytes, packing->alignment);
+    return lwp_round_up(packing->bytes, packing->alignment);
 }
 
 #endif

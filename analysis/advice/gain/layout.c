@@ -87,7 +87,8 @@ static int layout_range_compare(const void *a, const void *b)
     return x->start != y->start ? (x->start > y->start) - (x->start < y->start) : (x->end > y->end) - (x->end < y->end);
 }
 
-static void layout_field_by_offset(struct lwp_profile *profile, struct lwp_layout *layout, struct layout_range range, bool invented)
+/* A field without debug info. `unseen`: of bytes that no access was seen to use. */
+static void layout_field_by_offset(struct lwp_profile *profile, struct lwp_layout *layout, struct layout_range range, bool unseen)
 {
     struct lwp_layout_field *field = layout_add(layout);
     if (!field)
@@ -95,13 +96,12 @@ static void layout_field_by_offset(struct lwp_profile *profile, struct lwp_layou
     uint64_t bytes = range.end - range.start;
     field->offset = range.start;
     field->bytes = bytes;
-    field->invented = invented;
     field->alignment = bytes <= 8 && (bytes & (bytes - 1)) == 0 && range.start % bytes == 0 ? bytes
                        : range.start % 8 == 0                                               ? 8
                        : range.start % 4 == 0                                               ? 4
                                                                                             : 1;
-    field->name = lwp_arena_printf(profile->arena, "%s_%llu", invented ? "unseen" : "field", (unsigned long long)range.start);
-    if (!invented && bytes <= 8 && (bytes & (bytes - 1)) == 0)
+    field->name = lwp_arena_printf(profile->arena, "%s_%llu", unseen ? "unseen" : "field", (unsigned long long)range.start);
+    if (!unseen && bytes <= 8 && (bytes & (bytes - 1)) == 0)
         field->declaration = lwp_arena_printf(profile->arena, "uint%llu_t %s", (unsigned long long)bytes * 8, field->name);
     else
         field->declaration = lwp_arena_printf(profile->arena, "uint8_t %s[%llu]", field->name, (unsigned long long)bytes);

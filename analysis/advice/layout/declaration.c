@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME_BYTES = 256, COMMENT_COLUMN = 40, ONE_LINE = 80 };
+enum { COMMENT_COLUMN = 40, ONE_LINE = 80, NAME_LONGEST = 32 };
 
 /* How each language writes it. */
 static const struct {
@@ -23,22 +23,20 @@ static const struct {
 
 struct declaration {
     FILE *out;
-    const struct lwp_profile *profile;
+    struct lwp_profile *profile;
     const struct lwp_split *split;
     enum lwp_language language;
 };
 
 /* What can be part of a new name: "Body" of "ns::Body<double>". */
-static void declaration_tag(const struct lwp_split *split, char *tag, size_t size)
+static const char *declaration_tag(const struct declaration *to)
 {
-    const struct lwp_type *type = split->layout->type;
-    const char *text = type && type->tag ? type->tag : "", *start = text;
-    size_t plain = strcspn(text, "<({");
-    for (size_t i = 0; i < plain; i++)
-        if (text[i] == ':' || text[i] == ' ')
-            start = text + i + 1;
-    int length = (int)(text + plain - start);
-    snprintf(tag, size, "%.*s", length ? length : (int)strlen("element"), length ? start : "element");
+    const struct lwp_type *type = to->split->layout->type;
+    const char *text = type && type->tag ? type->tag : "", *start = text, *end = text + strcspn(text, "<({");
+    for (const char *at = text; at < end; at++)
+        if (*at == ':' || *at == ' ')
+            start = at + 1;
+    return start < end ? lwp_arena_strndup(to->profile->arena, start, (size_t)(end - start)) : "element";
 }
 
 /* Part 0 keeps the type's name where pointers to elements are to lead to it. */
@@ -54,33 +52,30 @@ static bool declaration_plain(const char *name)
 }
 
 /* neuron_P, neuron_XQ, node_key_left: short names run together, long lists become a number. */
-static void declaration_name(const struct lwp_split *split, int which, char *name, size_t size)
+static const char *declaration_name(const struct declaration *to, int which)
 {
-    char tag[NAME_BYTES / 2];
+    const char *tag = declaration_tag(to), *name = tag;
     struct lwp_split_part part;
     size_t longest = 0, length = 0;
     bool plain = true;
-    declaration_tag(split, tag, sizeof tag);
-    lwp_split_part(split, which, &part);
+    lwp_split_part(to->split, which, &part);
     for (size_t i = 0; i < part.count; i++) {
-        const char *field = split->layout->fields[part.fields[i]].name;
+        const char *field = to->split->layout->fields[part.fields[i]].name;
         size_t letters = strlen(field);
         longest = letters > longest ? letters : longest;
         length += letters + 1;
         plain = plain && declaration_plain(field);
     }
-    if (which == 0 && declaration_keeps_name(split)) {
-        snprintf(name, size, "%s", tag);
-    } else if (which < 0) {
-        snprintf(name, size, "%s_cold", tag);
-    } else if (!plain || length > 32) {
-        snprintf(name, size, "%s_hot%d", tag, which + 1);
-    } else {
-        size_t used = (size_t)snprintf(name, size, "%s", tag);
-        for (size_t i = 0; i < part.count && used < size; i++)
-            used += (size_t)snprintf(name + used, size - used, "%s%s", i == 0 || longest > 1 ? "_" : "",
-                                     split->layout->fields[part.fields[i]].name);
-    }
+    if (which == 0 && declaration_keeps_name(to->split))
+        return tag;
+    if (which < 0)
+        return lwp_arena_printf(to->profile->arena, "%s_cold", tag);
+    if (!plain || length > NAME_LONGEST)
+        return lwp_arena_printf(to->profile->arena, "%s_hot%d", tag, which + 1);
+    for (size_t i = 0; i < part.count; i++)
+        name = lwp_arena_printf(to->profile->arena, "%s%s%s", name, i == 0 || longest > 1 ? "_" : "",
+                                to->split->layout->fields[part.fields[i]].name);
+    return name;
 }
 
 /* The length of the first of "unsigned a : 3; unsigned b : 5"; braces hold together. */
@@ -112,19 +107,13 @@ static void declaration_member(const struct declaration *to, const char *text, c
 
 static void declaration_link(const struct declaration *to, int target)
 {
-    char other[NAME_BYTES], text[NAME_BYTES + 64], name[32];
-    declaration_name(to->split, target, other, sizeof other);
-    if (target < 0)
-        snprintf(name, sizeof name, "cold");
-    else
-        snprintf(name, sizeof name, "part%d", target + 1);
-    if (to->language == LWP_LANGUAGE_FORTRAN)
-        snprintf(text, sizeof text, "type(%s), pointer :: %s", other, name);
-    else if (to->language == LWP_LANGUAGE_RUST)
-        snprintf(text, sizeof text, "%s: Box<%s>", name, other);
-    else
-        snprintf(text, sizeof text, "struct %s *%s", other, name);
-    declaration_member(to, text, NULL);
+    struct lwp_arena *arena = to->profile->arena;
+    const char *other = declaration_name(to, target), *name = target < 0 ? "cold" : lwp_arena_printf(arena, "part%d", target + 1);
+    declaration_member(to,
+                       to->language == LWP_LANGUAGE_FORTRAN ? lwp_arena_printf(arena, "type(%s), pointer :: %s", other, name)
+                       : to->language == LWP_LANGUAGE_RUST  ? lwp_arena_printf(arena, "%s: Box<%s>", name, other)
+                                                            : lwp_arena_printf(arena, "struct %s *%s", other, name),
+                       NULL);
 }
 
 /* The compiler's own member: the pointer to the virtual functions. */
@@ -159,27 +148,26 @@ static void declaration_links(const struct declaration *to, const struct lwp_spl
         declaration_link(to, link < to->split->groups ? (int)link : -1);
 }
 
-static void declaration_part(const struct declaration *to, int which, const char *name)
+static void declaration_part(const struct declaration *to, int which)
 {
     const struct lwp_layout *layout = to->split->layout;
+    const char *name = declaration_name(to, which), *aligned = "";
     struct lwp_split_part part;
     lwp_split_part(to->split, which, &part);
     if (declaration_one_line(to, which, &part, name))
         return;
     bool defined =
         which == 0 && declaration_keeps_name(to->split) && layout->type && layout->type->is_typedef && to->language == LWP_LANGUAGE_C;
+    if (to->split->align)
+        aligned =
+            lwp_arena_printf(to->profile->arena, to->language == LWP_LANGUAGE_CXX ? "alignas(%llu) " : "__attribute__((aligned(%llu))) ",
+                             (unsigned long long)to->split->align);
     if (to->language == LWP_LANGUAGE_FORTRAN)
         fprintf(to->out, "type :: %s\n", name);
-    else if (to->split->align && to->language == LWP_LANGUAGE_CXX)
-        fprintf(to->out, "struct alignas(%llu) %s {\n", (unsigned long long)to->split->align, name);
-    else if (to->split->align)
-        fprintf(to->out, "%sstruct __attribute__((aligned(%llu))) %s {\n", defined ? "typedef " : "", (unsigned long long)to->split->align,
-                name);
     else
-        fprintf(to->out, "%sstruct %s {\n", defined ? "typedef " : "", name);
+        fprintf(to->out, "%sstruct %s%s {\n", defined ? "typedef " : "", aligned, name);
     for (size_t i = 0; i < part.count; i++) {
         const struct lwp_layout_field *field = &layout->fields[part.fields[i]];
-        char comment[64];
         if (field->flexible)
             declaration_links(to, &part);
         if (declaration_is_table(field)) {
@@ -187,10 +175,9 @@ static void declaration_part(const struct declaration *to, int which, const char
             continue;
         }
         double share = to->profile->total.weight > 0 ? field->weight / to->profile->total.weight : 0;
+        const char *comment = lwp_arena_printf(to->profile->arena, "+%llu", (unsigned long long)part.offsets[i]);
         if (share >= 0.001)
-            snprintf(comment, sizeof comment, "+%llu, %.1f %% of the time", (unsigned long long)part.offsets[i], 100 * share);
-        else
-            snprintf(comment, sizeof comment, "+%llu", (unsigned long long)part.offsets[i]);
+            comment = lwp_arena_printf(to->profile->arena, "%s, %.1f %% of the time", comment, 100 * share);
         declaration_member(to, field->declaration, comment);
     }
     if (!part.count || !layout->fields[part.fields[part.count - 1]].flexible)
@@ -229,7 +216,7 @@ static void declaration_head(const struct declaration *to)
 
 const char *lwp_declaration_write(struct lwp_profile *profile, const struct lwp_split *split)
 {
-    char *text = NULL, name[NAME_BYTES];
+    char *text = NULL;
     size_t size = 0;
     struct declaration to = {.out = open_memstream(&text, &size),
                              .profile = profile,
@@ -239,15 +226,11 @@ const char *lwp_declaration_write(struct lwp_profile *profile, const struct lwp_
         return "";
     declaration_head(&to);
     bool nodes = (split->layout->single || split->layout->linked) && !split->pooled && split->kind == LWP_SPLIT_PARTS;
-    bool rest = split->cold && !split->caution;                       /* the unused part of somebody else's type stays where it is */
-    for (int g = nodes ? 1 : 0; g < (int)split->groups + rest; g++) { /* what is pointed to comes first */
-        int which = g < (int)split->groups ? g : -1;
-        declaration_name(split, which, name, sizeof name);
-        declaration_part(&to, which, name);
-    }
-    declaration_name(split, 0, name, sizeof name);
+    bool rest = split->cold && !split->caution;                     /* the unused part of somebody else's type stays where it is */
+    for (int g = nodes ? 1 : 0; g < (int)split->groups + rest; g++) /* what is pointed to comes first */
+        declaration_part(&to, g < (int)split->groups ? g : -1);
     if (nodes)
-        declaration_part(&to, 0, name);
+        declaration_part(&to, 0);
     fclose(to.out);
     const char *kept = lwp_arena_strdup(profile->arena, text ? text : "");
     free(text);

@@ -16,7 +16,6 @@ enum lwp_regroup_reason {
     LWP_REGROUP_TIME,
     LWP_REGROUP_ORDER,
     LWP_REGROUP_AFFINITY,
-    LWP_REGROUP_GAIN,   /* they could be, but nothing is gained */
     LWP_REGROUP_NONE,   /* none */
     LWP_REGROUP_UNKNOWN /* the samples do not show it */
 };

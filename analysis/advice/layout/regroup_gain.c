@@ -21,7 +21,8 @@ static const double set_up_most = 0.05;
 
 enum regroup_pattern { PATTERN_UNKNOWN, PATTERN_SEQUENTIAL, PATTERN_STRIDED, PATTERN_RANDOM };
 
-uint64_t lwp_regroup_pack(const struct lwp_regroup_candidates *candidates, const size_t *members, size_t count, uint64_t *offsets)
+/* Where each member goes in the new structure, and its size. */
+static uint64_t gain_pack(const struct lwp_regroup_candidates *candidates, const size_t *members, size_t count, uint64_t *offsets)
 {
     struct lwp_member_packing packing = {0};
     for (size_t i = 0; i < count; i++) {
@@ -176,7 +177,7 @@ static void gain_lines(const struct lwp_regroup_candidates *candidates, const st
     together = separate;
     together.groups = 1;
     memset(together.group, 0, sizeof together.group);
-    uint64_t bytes = lwp_regroup_pack(candidates, regroup->members, regroup->count, together.offsets) * stride;
+    uint64_t bytes = gain_pack(candidates, regroup->members, regroup->count, together.offsets) * stride;
     together.of[0].spacing = bytes;
     *before = lwp_gain_lines(&separate, uses, line, random);
     *after = lwp_gain_lines(&together, uses, line, random);
@@ -287,7 +288,7 @@ void lwp_regroup_gain(struct lwp_profile *profile, const struct lwp_regroup_cand
     double weights = 0;
     *gain = (struct lwp_gain){.low = 1, .high = 1};
     gain->loops = lwp_arena_alloc(profile->arena, candidates->loop_count + 1, sizeof *gain->loops);
-    regroup->bytes = lwp_regroup_pack(candidates, regroup->members, regroup->count, offsets);
+    regroup->bytes = gain_pack(candidates, regroup->members, regroup->count, offsets);
     if (share.value <= 0)
         return;
     uint64_t begun = gain_begun(candidates, regroup);

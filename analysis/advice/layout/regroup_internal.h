@@ -62,8 +62,7 @@ void lwp_regroup_look(const struct lwp_profile *profile, const struct lwp_regrou
 static const double lwp_regroup_affinity_least = 0.5;
 void lwp_regroup_judge(struct lwp_profile *profile, struct lwp_regroup_candidates *candidates);
 
-/* regroup_gain.c: where each member goes in the new structure, its size; and the gain. */
-uint64_t lwp_regroup_pack(const struct lwp_regroup_candidates *candidates, const size_t *members, size_t count, uint64_t *offsets);
+/* regroup_gain.c: fills in the size of the new structure and the gain. */
 void lwp_regroup_gain(struct lwp_profile *profile, const struct lwp_regroup_candidates *candidates, struct lwp_regroup *regroup);
 
 /* regroup_rejected.c: arrays that share loops with group `which` (group[array]) and are left out, with the reason against the

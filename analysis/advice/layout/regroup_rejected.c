@@ -5,7 +5,7 @@ static const double shown_share = 0.02; /* of loops that use both: below it is n
 
 const char *lwp_regroup_reason_name(enum lwp_regroup_reason reason)
 {
-    static const char *const names[] = {"location", "lifetime", "scheme", "range", "time", "order", "affinity", "gain", "joined", "order"};
+    static const char *const names[] = {"location", "lifetime", "scheme", "range", "time", "order", "affinity", "joined", "order"};
     return names[reason];
 }
 

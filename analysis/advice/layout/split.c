@@ -15,10 +15,15 @@ enum { SAMPLES_NEEDED = 40, SAMPLES_GOOD = 150, SAMPLES_MANY = 500 };
 
 static const double affinity_least = 0.5, cold_share = 0.01, gain_needed = 1.02, share_worth = 0.02;
 
-static bool split_same_type(const struct lwp_object *a, const struct lwp_object *b)
+static bool split_same_type(const struct lwp_type *a, const struct lwp_type *b)
 {
-    return a->type && b->type && a->element_bytes == b->element_bytes && a->type->bytes == b->type->bytes &&
-           strcmp(a->type->name, b->type->name) == 0 && a->type->line == b->type->line;
+    return a && b && strcmp(a->name, b->name) == 0 && a->line == b->line;
+}
+
+/* Objects of one family are judged together. */
+static bool split_same_family(const struct lwp_object *a, const struct lwp_object *b)
+{
+    return split_same_type(a->type, b->type) && a->element_bytes == b->element_bytes && a->type->bytes == b->type->bytes;
 }
 
 static uint64_t split_footprint(const struct lwp_profile *profile, const struct lwp_layout *layout)
@@ -252,35 +257,21 @@ static int split_object_compare(const void *a, const void *b, void *objects)
     return (x->key > y->key) - (x->key < y->key);
 }
 
-/* Objects of one type, the heaviest first. */
-struct split_kin {
-    uint32_t *objects;
-    size_t count, room;
-};
-
-static size_t split_kin_of(const struct lwp_profile *profile, struct split_kin *kin, size_t count, uint32_t index)
-{
-    for (size_t i = 0; i < count; i++)
-        if (split_same_type(&profile->objects[kin[i].objects[0]], &profile->objects[index]))
-            return i;
-    return count;
-}
-
 /* Whether there is advice for the type already, for objects of another element size. */
-static bool split_said(const struct lwp_splits *splits, const struct lwp_layout *layout)
+static bool split_is_advised(const struct lwp_splits *splits, const struct lwp_layout *layout)
 {
-    for (size_t i = 0; i < splits->count; i++) {
-        const struct lwp_type *type = splits->splits[i].layout->type;
-        if (type && layout->type && strcmp(type->name, layout->type->name) == 0 && type->line == layout->type->line)
+    for (size_t i = 0; i < splits->count; i++)
+        if (split_same_type(splits->splits[i].layout->type, layout->type))
             return true;
-    }
     return false;
 }
 
 void lwp_split_advise(struct lwp_profile *profile, struct lwp_splits *splits)
 {
     uint32_t *order = lwp_arena_alloc(profile->arena, profile->object_count + 1, sizeof *order);
-    size_t count = 0, families = 0;
+    uint32_t *family = lwp_arena_alloc(profile->arena, profile->object_count + 1, sizeof *family);
+    bool *judged = lwp_arena_alloc(profile->arena, profile->object_count + 1, sizeof *judged);
+    size_t count = 0;
     splits->of_object = lwp_arena_alloc(profile->arena, profile->object_count + 1, sizeof(struct lwp_layout *));
     splits->count = 0;
     for (size_t i = 0; i < profile->object_count; i++) {
@@ -289,29 +280,29 @@ void lwp_split_advise(struct lwp_profile *profile, struct lwp_splits *splits)
             order[count++] = (uint32_t)i;
     }
     qsort_r(order, count, sizeof *order, split_object_compare, profile->objects);
-    struct split_kin *kin = lwp_zeroed(count, sizeof *kin);
     for (size_t i = 0; i < count; i++) {
-        uint32_t *kept = lwp_arena_alloc(profile->arena, 1, sizeof *kept);
-        *kept = order[i];
-        splits->of_object[order[i]] = lwp_layout_make(profile, kept, 1);
-        if (!splits->of_object[order[i]] || profile->objects[order[i]].kind == LWP_OBJECT_STACK)
-            continue;
-        size_t family = split_kin_of(profile, kin, families, order[i]);
-        families += family == families;
-        LWP_GROW(&kin[family].objects, kin[family].count, &kin[family].room);
-        kin[family].objects[kin[family].count++] = order[i];
+        splits->of_object[order[i]] = lwp_layout_make(profile, &order[i], 1);
+        judged[i] = !splits->of_object[order[i]] || profile->objects[order[i]].kind == LWP_OBJECT_STACK;
     }
-    splits->splits = lwp_arena_alloc(profile->arena, families + 1, sizeof *splits->splits);
-    for (size_t i = 0; i < families; i++) {
-        uint32_t *objects = lwp_arena_alloc(profile->arena, kin[i].count, sizeof *objects);
-        memcpy(objects, kin[i].objects, kin[i].count * sizeof *objects);
-        struct lwp_layout *layout = kin[i].count > 1 ? lwp_layout_make(profile, objects, kin[i].count) : splits->of_object[objects[0]];
-        if (layout && !split_said(splits, layout) && split_try(profile, layout, &splits->splits[splits->count]))
+    splits->splits = lwp_arena_alloc(profile->arena, count + 1, sizeof *splits->splits);
+    for (size_t i = 0; i < count; i++) {
+        if (judged[i])
+            continue;
+        size_t members = 0;
+        for (size_t k = i; k < count; k++)
+            if (k == i || (!judged[k] && split_same_family(&profile->objects[order[i]], &profile->objects[order[k]]))) {
+                family[members++] = order[k];
+                judged[k] = true;
+            }
+        struct lwp_layout *layout = splits->of_object[order[i]];
+        if (members > 1) {
+            uint32_t *kept = lwp_arena_alloc(profile->arena, members, sizeof *kept);
+            layout = lwp_layout_make(profile, memcpy(kept, family, members * sizeof *kept), members);
+        }
+        if (layout && !split_is_advised(splits, layout) && split_try(profile, layout, &splits->splits[splits->count]))
             splits->count++;
         else if (layout)
             split_vague(profile, layout);
-        free(kin[i].objects);
     }
-    free(kin);
     qsort(splits->splits, splits->count, sizeof *splits->splits, split_compare);
 }

@@ -38,7 +38,7 @@ void lwp_split_advise(struct lwp_profile *profile, struct lwp_splits *splits);
 struct lwp_split_part {
     size_t count, fields[LWP_FIELDS_MAX];
     uint64_t offsets[LWP_FIELDS_MAX];
-    uint64_t bytes, alignment;
+    uint64_t bytes;
     size_t links; /* pointers to the other parts, at the end but for a flexible array */
 };
 

@@ -32,5 +32,4 @@ void lwp_split_part(const struct lwp_split *split, int which, struct lwp_split_p
             lwp_member_packing_add(&packing, part->links * pointer_bytes, pointer_bytes);
     }
     part->bytes = lwp_member_packing_size(&packing);
-    part->alignment = packing.alignment ? packing.alignment : 1;
 }

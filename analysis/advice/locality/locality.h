@@ -14,10 +14,10 @@ struct lwp_locality_row {
     double share;                  /* of all weight, by the samples */
     int64_t stride;                /* bytes from one access of an instruction to the next, most often; */
     double stride_share;           /* ... in so large a part, 0: there was no next */
-    int64_t outer;                 /* bytes from the begin of one walk to that of the next, most often; */
+    int64_t outer;                 /* bytes from the begin of one traversal to that of the next, most often; */
     double numa;                   /* accesses to memory of the own node, of all; negative: not known */
     double streams;                /* of the loop, mean; 0: none was seen */
-    double outer_share;            /* ... for so large a part of the accesses, 0: there are no walks */
+    double outer_share;            /* ... for so large a part of the accesses, 0: there are no traversals */
 };
 
 struct lwp_locality {
@@ -41,5 +41,27 @@ double lwp_locality_median(const struct lwp_locality_count *count);
 /* How often a line is used there after it was brought and before it is gone; negative: none was brought. `level`: enum
  * lwp_cache_where below memory. */
 double lwp_locality_reuse(const struct lwp_locality_found *found, unsigned level);
+
+/* ---- without a trace (locality_sampled.c) ---- */
+
+/* What samples show of each data object in each loop. How far apart the uses of a line are, what caches keep and how many accesses
+ * there were at all takes a trace. */
+struct lwp_sampled_row {
+    uint32_t object, region;
+    double share;        /* of all weight */
+    uint64_t seen;       /* accesses */
+    int64_t stride;      /* bytes that most instructions go on by each time round, by accesses seen; */
+    double stride_share; /* ... those of so large a part of them; 0: not known */
+    unsigned streams;    /* concurrent streams in the loop, at least; 0: none is known */
+    uint64_t pages;      /* that its traversals go over, and other accesses were seen on; 0: not known */
+};
+
+struct lwp_sampled_locality {
+    struct lwp_sampled_row *rows; /* largest share first */
+    size_t count;
+};
+
+/* In profile->arena. After lwp_elements_find. */
+void lwp_locality_sampled_find(struct lwp_profile *profile, struct lwp_sampled_locality *found);
 
 #endif

@@ -3,7 +3,7 @@
  * highest place seen of such an instruction; walks over one object whose ranges overlap may be one and count as one, so there are at least
  * so many streams. Pages are counted in objects of one block, in which offsets are places: of walks all from end to end, of other accesses
  * those that a bounded number of samples fell on. */
-#include "analysis/advice/locality/locality_sampled.h"
+#include "analysis/advice/locality/locality.h"
 
 #include "analysis/program/flow/loop_shape.h"
 #include "base/arena.h"

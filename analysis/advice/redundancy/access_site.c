@@ -34,8 +34,9 @@ static bool access_named(const struct lwp_access_site *site, const char *const *
     return false;
 }
 
-/* Not any name with "fill" in it: the program's own may do more than fill. */
-bool lwp_access_fills(const struct lwp_access_site *site)
+/* memset, calloc, std::fill and the like, under whatever name the processor's version has. Not any name with "fill" in it: the
+ * program's own may do more than fill. */
+static bool access_fills(const struct lwp_access_site *site)
 {
     static const char *const names[] = {"memset", "bzero", "calloc", "std::fill", "std::__fill"};
     return access_named(site, names, sizeof names / sizeof *names);
@@ -73,7 +74,7 @@ bool lwp_access_constructs(const struct lwp_access_site *site)
 
 bool lwp_access_initialises(const struct lwp_access_site *site)
 {
-    return lwp_access_fills(site) || lwp_access_constructs(site) || (site->shaped && site->shape.repeats_value && !site->shape.stays);
+    return access_fills(site) || lwp_access_constructs(site) || (site->shaped && site->shape.repeats_value && !site->shape.stays);
 }
 
 bool lwp_access_same(const struct lwp_access_site *a, const struct lwp_access_site *b)

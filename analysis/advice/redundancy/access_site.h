@@ -17,8 +17,6 @@ struct lwp_access_site {
 /* Of a context whose innermost node is the access itself. */
 struct lwp_access_site lwp_access_site(struct lwp_profile *profile, uint32_t context);
 
-/* memset, calloc, std::fill and the like, under whatever name the processor's version has. */
-bool lwp_access_fills(const struct lwp_access_site *site);
 bool lwp_access_copies(const struct lwp_access_site *site);     /* memcpy and the like */
 bool lwp_access_compares(const struct lwp_access_site *site);   /* strcmp and the like */
 bool lwp_access_constructs(const struct lwp_access_site *site); /* a C++ constructor */

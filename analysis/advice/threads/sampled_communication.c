@@ -24,7 +24,8 @@ static bool communication_asked(const struct lwp_profile *profile)
     return detect && (strstr(detect, "sharing") || strstr(detect, "communication")) && profile->engine == 1;
 }
 
-bool lwp_communication_measured(const struct lwp_profile *profile)
+/* Whether threads were watched, or there was nothing to watch: one thread, and it was asked for. */
+static bool communication_measured(const struct lwp_profile *profile)
 {
     const struct lwp_thread_interaction *shared = &profile->shared;
     bool alone = shared->thread_count == profile->process_count && profile->process_count > 0;
@@ -192,7 +193,7 @@ static void communication_note_unwatched(struct lwp_profile *profile, struct lwp
 void lwp_sampled_communication_find(struct lwp_profile *profile, struct lwp_sampled_communication *found)
 {
     const struct lwp_thread_interaction *shared = &profile->shared;
-    *found = (struct lwp_sampled_communication){.measured = lwp_communication_measured(profile)};
+    *found = (struct lwp_sampled_communication){.measured = communication_measured(profile)};
     if (shared->foreign_samples)
         lwp_profile_note(profile,
                          "%llu sampled accesses were to memory that other processes see, too (mmap MAP_SHARED, shmat): communication and "

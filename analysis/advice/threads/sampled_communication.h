@@ -24,7 +24,4 @@ struct lwp_sampled_communication {
 /* In profile->arena. */
 void lwp_sampled_communication_find(struct lwp_profile *profile, struct lwp_sampled_communication *found);
 
-/* Whether threads were watched, or there was nothing to watch: one thread, and it was asked for. */
-bool lwp_communication_measured(const struct lwp_profile *profile);
-
 #endif
