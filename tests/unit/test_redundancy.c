@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "analysis/advice/redundancy/access_site.h"
+#include "analysis/advice/redundancy/redundancy_cause.h"
 #include "analysis/advice/redundancy/redundancy.h"
 #include "analysis/profile/contexts.h"
 #include "analysis/profile/thread_roots.h"
@@ -355,7 +355,7 @@ static void test_constructors(void **state)
                  {"::(", false},
                  {"(anonymous namespace)::X::run()", false}};
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-        assert_int_equal(lwp_access_constructs(&(struct lwp_access_site){.function = table[i].function}),
+        assert_int_equal(lwp_redundancy_constructs(table[i].function),
                          table[i].constructs);
 }
 

@@ -1,99 +1,235 @@
-/* Why a pair is redundant: a cause that the two instructions, their functions and loops, the object, and whether the pair came back to one
- * address or went on to others, all point to. Each rule claims no more than it has seen; where none fits the cause is unknown and
- * the pair is only described. Causes are those of Wen's thesis (redundancy_texts.c). */
-#include "analysis/advice/redundancy/access_site.h"
+/* Why a pair is redundant: a cause that the two instructions, their functions and loops, the object, and whether the pair came back to
+ * one address or went on to others, all point to. Each rule claims no more than it has seen; where none fits the cause is unknown
+ * and the pair is only described. Causes are those of Wen's thesis (redundancy_texts.c).
+ *
+ * Limits: names are those of the C and C++ libraries; of the program's own functions nothing is guessed by name but constructors,
+ * which C++ names after their class. Registers saved around a call are not seen: their place is gone with the function's frame
+ * before it can be watched again. */
 #include "analysis/advice/redundancy/redundancy_cause.h"
+#include "analysis/profile/objects.h"
+#include "analysis/program/flow/loop_shape.h"
 
 #include <string.h>
 
-enum { PLACES_LEAST = 3 };
+enum { PLACES_LEAST = 3, RSP = 4, RBP = 5, SIBLINGS_MAX = 256 };
 
-struct evidence {
-    struct lwp_access_site first, second;
-    const struct lwp_object *object; /* NULL: unknown */
-    bool same_call;                  /* both in the same calling context */
-    bool same, same_loop;            /* instruction; loop */
-    bool stays, moves;               /* time and again at one address; at many */
+static const double close_most = 0.5; /* of the values are only about the same */
+
+/* ---- what is known of an access ---- */
+
+struct access_site {
+    const struct lwp_symbolized *place; /* NULL: unknown code */
+    const char *function;               /* innermost, inlined or not; "" unknown */
+    uint32_t loop;                      /* innermost source loop; LWP_NONE: none */
+    struct lwp_memory_operand operand;
+    bool shaped; /* `shape` is known */
+    struct lwp_loop_shape shape;
 };
 
-static struct evidence cause_evidence(struct lwp_profile *profile, const struct lwp_redundancy *item)
+static struct access_site site_of(struct lwp_profile *profile, uint32_t context)
+{
+    struct access_site site = {.loop = LWP_NONE, .function = ""};
+    const struct lwp_context_node *node = &profile->contexts[context];
+    if (context == 0 || node->module == LWP_NONE)
+        return site;
+    site.place = lwp_code_symbolize(profile->code, node->module, node->address);
+    site.operand = lwp_code_operand(profile->code, node->module, node->address);
+    site.shaped = lwp_loop_shape(profile->code, node->module, node->address, &site.shape);
+    if (site.place->loop != LWP_NONE)
+        site.loop = lwp_code_source_loop(profile->code, site.place->loop);
+    if (site.place->frame_count && site.place->frames[0].function)
+        site.function = site.place->frames[0].function;
+    return site;
+}
+
+/* `names`: NULL after the last. */
+static bool site_named(const struct access_site *site, const char *const *names)
+{
+    while (*names && !strstr(site->function, *names))
+        names++;
+    return *names != NULL;
+}
+
+static bool site_copies(const struct access_site *site)
+{
+    return site_named(site, (const char *const[]){"memcpy", "memmove", "mempcpy", NULL});
+}
+
+static bool site_compares(const struct access_site *site)
+{
+    return site_named(site, (const char *const[]){"strcmp", "strncmp", "strcasecmp", "memcmp", NULL});
+}
+
+/* "ns::Grid<int>::Grid(int)": the last name is that of the class it is in. */
+bool lwp_redundancy_constructs(const char *function)
+{
+    const char *open = strchr(function, '('), *last = NULL, *class = function;
+    int depth = 0;
+    if (!open)
+        return false;
+    for (const char *at = function; at + 1 < open; at++) {
+        depth += (*at == '<') - (*at == '>');
+        if (depth == 0 && at[0] == ':' && at[1] == ':') {
+            class = last ? last : function;
+            last = at + 2;
+        }
+    }
+    size_t length = last ? (size_t)(open - last) : 0;
+    return length && strncmp(class, last, length) == 0 && (class[length] == ':' || class[length] == '<');
+}
+
+/* A fill of the library's, under whatever name the processor's version has, a constructor, or a loop that stores what it has not
+ * computed from anything. Not any name with "fill" in it: the program's own may do more than fill. */
+static bool site_initialises(const struct access_site *site)
+{
+    return site_named(site, (const char *const[]){"memset", "bzero", "calloc", "std::fill", "std::__fill", NULL}) ||
+           lwp_redundancy_constructs(site->function) || (site->shaped && site->shape.repeats_value && !site->shape.stays);
+}
+
+/* Whether its address is the stack pointer or the frame pointer and a constant. */
+static bool site_by_stack(const struct access_site *site)
+{
+    return (site->operand.base == RSP || site->operand.base == RBP) && site->operand.index < 0;
+}
+
+static bool site_in_frame(const struct access_site *site, const struct lwp_object *object)
+{
+    return site->place && object && object->kind == LWP_OBJECT_STACK && object->module == site->place->module && site_by_stack(site);
+}
+
+/* To a place of its own function's frame where the compiler spills registers. */
+static bool site_is_slot(const struct access_site *site, const struct lwp_object *object)
+{
+    return site_in_frame(site, object) && (!object->variable || object->spilled) && object->start == site->place->function_low;
+}
+
+/* To another function's frame. */
+static bool site_is_argument(const struct access_site *site, const struct lwp_object *object)
+{
+    return site_in_frame(site, object) && site->place->function_low && object->start != site->place->function_low;
+}
+
+static bool site_in_libm(const struct lwp_profile *profile, const struct access_site *site)
+{
+    const struct lwp_module *module = site->place ? lwp_code_module_info(profile->code, site->place->module) : NULL;
+    return module && module->path &&
+           (strstr(module->path, "/libm.so") || strstr(module->path, "/libm-") || strstr(module->path, "/libmvec.so"));
+}
+
+/* ---- what is known of a pair ---- */
+
+struct evidence {
+    struct lwp_profile *profile;
+    struct access_site first, second;
+    uint32_t context;     /* of the first */
+    bool same_call;       /* both in the same calling context */
+    bool same, same_loop; /* instruction; loop, in one call */
+    bool stays, moves;    /* time and again at one address; at many */
+    bool argument, slot;  /* of a function on the stack; where registers are spilled */
+    bool close;           /* most values are only about the same */
+};
+
+static bool loops_same(const struct evidence *e)
+{
+    return e->first.loop != LWP_NONE && e->first.loop == e->second.loop;
+}
+
+/* Whether each pass of their loop makes both accesses to the same bytes. */
+static bool same_pass(const struct evidence *e)
+{
+    struct lwp_sibling siblings[SIBLINGS_MAX];
+    const struct lwp_symbolized *first = e->first.place, *second = e->second.place;
+    if (!first || !second || first->module != second->module)
+        return false;
+    size_t count = lwp_code_siblings(e->profile->code, first->module, first->address, siblings, SIBLINGS_MAX);
+    for (size_t i = 0; i < count && i < SIBLINGS_MAX; i++)
+        if (siblings[i].address == second->address)
+            return siblings[i].delta < e->first.operand.bytes && siblings[i].delta + siblings[i].bytes > 0;
+    return false;
+}
+
+/* Whether the first access's function, or the first one outside of the C library, is called from within a loop. */
+static bool called_in_loop(const struct evidence *e)
+{
+    const struct lwp_profile *profile = e->profile;
+    uint32_t at = e->context;
+    do
+        at = profile->contexts[at].parent;
+    while (at && lwp_objects_library_code(profile, profile->contexts[at].module));
+    const struct lwp_context_node *call = &profile->contexts[at];
+    return at && call->module != LWP_NONE && lwp_code_symbolize(profile->code, call->module, call->address)->loop != LWP_NONE;
+}
+
+static struct evidence evidence_of(struct lwp_profile *profile, const struct lwp_redundancy *item)
 {
     const struct lwp_watchpoint_pair *pair = item->pair;
-    struct evidence e = {.first = lwp_access_site(profile, pair->first),
-                         .second = lwp_access_site(profile, pair->second),
-                         .object = pair->object == LWP_NONE ? NULL : &profile->objects[pair->object],
-                         .same_call = profile->contexts[pair->first].parent == profile->contexts[pair->second].parent};
-    e.same = lwp_access_same(&e.first, &e.second);
-    e.same_loop = e.same_call && lwp_access_same_loop(&e.first, &e.second);
+    const struct lwp_object *object = pair->object == LWP_NONE ? NULL : &profile->objects[pair->object];
+    struct evidence e = {.profile = profile, .context = pair->first, .close = item->close > close_most};
+    e.first = site_of(profile, pair->first);
+    e.second = site_of(profile, pair->second);
+    e.same_call = profile->contexts[pair->first].parent == profile->contexts[pair->second].parent;
+    e.same = e.first.place && e.first.place == e.second.place;
+    e.same_loop = e.same_call && loops_same(&e);
     e.stays = item->again >= PLACES_LEAST && item->again > 10 * item->moved;
     e.moves = item->moved >= PLACES_LEAST && item->moved > item->again;
+    e.argument = site_is_argument(&e.first, object) || site_is_argument(&e.second, object);
+    e.slot = site_is_slot(&e.first, object) && site_is_slot(&e.second, object);
     return e;
 }
 
 /* ---- accesses to memory ---- */
 
-static bool memory_is_argument(const struct evidence *e)
-{
-    return lwp_access_is_argument(&e->first, e->object) || lwp_access_is_argument(&e->second, e->object);
-}
-
-static bool memory_is_slot(const struct evidence *e)
-{
-    return lwp_access_is_slot(&e->first, e->object) && lwp_access_is_slot(&e->second, e->object);
-}
-
-static enum lwp_cause memory_dead(struct lwp_profile *profile, const struct evidence *e)
+static enum lwp_cause memory_dead(const struct evidence *e)
 {
     const struct lwp_loop_shape *shape = &e->first.shape;
-    if (lwp_access_copies(&e->first))
+    if (site_copies(&e->first))
         return LWP_CAUSE_UNREAD_COPY;
-    if (memory_is_argument(e))
+    if (e->argument)
         return LWP_CAUSE_MISSED_INLINING;
-    if (memory_is_slot(e))
+    if (e->slot)
         return LWP_CAUSE_SPILL;
     if (e->same_loop && e->first.shaped && shape->stays && e->second.shape.stays)
-        return e->same || !lwp_access_same_pass(profile, &e->first, &e->second) ? LWP_CAUSE_KEPT_IN_MEMORY : LWP_CAUSE_STORED_TWICE;
-    if (e->same_loop && !e->same && e->first.place->address < e->second.place->address &&
-        lwp_access_same_pass(profile, &e->first, &e->second))
+        return e->same || !same_pass(e) ? LWP_CAUSE_KEPT_IN_MEMORY : LWP_CAUSE_STORED_TWICE;
+    if (e->same_loop && !e->same && e->first.place->address < e->second.place->address && same_pass(e))
         return LWP_CAUSE_STORED_TWICE;
-    if (lwp_access_initialises(&e->first))
-        return lwp_access_initialises(&e->second) ? LWP_CAUSE_REPEATED_FILL : LWP_CAUSE_USELESS_INITIALISATION;
-    if (lwp_access_same_loop(&e->first, &e->second) && ((e->first.shaped && shape->steps) || e->moves))
+    if (site_initialises(&e->first))
+        return site_initialises(&e->second) ? LWP_CAUSE_REPEATED_FILL : LWP_CAUSE_USELESS_INITIALISATION;
+    if (loops_same(e) && ((e->first.shaped && shape->steps) || e->moves))
         return LWP_CAUSE_OVERWRITTEN_WHOLE;
     return e->same_loop && e->same && e->stays ? LWP_CAUSE_KEPT_IN_MEMORY : LWP_CAUSE_UNKNOWN;
 }
 
-static enum lwp_cause memory_silent_store(const struct evidence *e, double close)
+static enum lwp_cause memory_silent_store(const struct evidence *e)
 {
-    const struct lwp_access_site *second = &e->second;
-    if (close > 0.5)
+    const struct access_site *second = &e->second;
+    if (e->close)
         return LWP_CAUSE_CONVERGED;
-    if (memory_is_argument(e))
+    if (e->argument)
         return LWP_CAUSE_MISSED_INLINING;
-    if (memory_is_slot(e))
+    if (e->slot)
         return LWP_CAUSE_SPILL;
     if (e->same_loop && e->same && second->shaped && second->shape.stays && second->shape.repeats_value)
         return LWP_CAUSE_KEPT_IN_MEMORY;
-    if (lwp_access_initialises(second))
+    if (site_initialises(second))
         return LWP_CAUSE_REPEATED_FILL;
     return second->operand.load || (second->shaped && !second->shape.repeats_value) ? LWP_CAUSE_REDUNDANT_COMPUTATION : LWP_CAUSE_UNKNOWN;
 }
 
-static enum lwp_cause memory_silent_load(struct lwp_profile *profile, const struct lwp_redundancy *item, const struct evidence *e)
+static enum lwp_cause memory_silent_load(const struct evidence *e)
 {
     const struct lwp_loop_shape *shape = &e->first.shape;
-    if (memory_is_argument(e))
+    if (e->argument)
         return LWP_CAUSE_MISSED_INLINING;
-    if (memory_is_slot(e))
+    if (e->slot)
         return LWP_CAUSE_SPILL;
     if (e->same_loop && e->first.shaped && shape->stays && e->second.shape.stays)
         return LWP_CAUSE_KEPT_IN_MEMORY;
     if (e->same && e->first.shaped && e->moves)
         return shape->stores == 0 && shape->exits > 1 ? LWP_CAUSE_LINEAR_SEARCH : LWP_CAUSE_REPEATED_TRAVERSAL;
-    if (e->same_loop && !e->same && lwp_access_same_pass(profile, &e->first, &e->second))
+    if (e->same_loop && !e->same && same_pass(e))
         return LWP_CAUSE_KEPT_IN_MEMORY;
-    if (e->same && e->first.loop == LWP_NONE && lwp_access_called_in_loop(profile, item->pair->first)) {
-        if (lwp_access_compares(&e->first) && e->moves)
+    if (e->same && e->first.loop == LWP_NONE && called_in_loop(e)) {
+        if (site_compares(&e->first) && e->moves)
             return LWP_CAUSE_LINEAR_SEARCH;
         if (e->stays)
             return LWP_CAUSE_MISSED_INLINING;
@@ -103,13 +239,6 @@ static enum lwp_cause memory_silent_load(struct lwp_profile *profile, const stru
 
 /* ---- values computed, in registers, and beside each other ---- */
 
-static bool value_in_libm(const struct lwp_profile *profile, const struct lwp_access_site *site)
-{
-    const struct lwp_module *module = site->place ? lwp_code_module_info(profile->code, site->place->module) : NULL;
-    return module && module->path &&
-           (strstr(module->path, "/libm.so") || strstr(module->path, "/libm-") || strstr(module->path, "/libmvec.so"));
-}
-
 static bool value_same_function(const struct evidence *e)
 {
     return e->first.place && e->second.place && e->first.place->module == e->second.place->module &&
@@ -117,71 +246,61 @@ static bool value_same_function(const struct evidence *e)
 }
 
 /* One instruction on one call path, of a function with no loop around it but that of a caller. */
-static bool value_of_calls(struct lwp_profile *profile, const struct lwp_redundancy *item, const struct evidence *e)
+static bool value_of_calls(const struct evidence *e)
 {
-    return e->same && e->same_call && e->first.loop == LWP_NONE && lwp_access_called_in_loop(profile, item->pair->first);
+    return e->same && e->same_call && e->first.loop == LWP_NONE && called_in_loop(e);
 }
 
-static enum lwp_cause value_computation(struct lwp_profile *profile, const struct lwp_redundancy *item, const struct evidence *e)
+static enum lwp_cause value_computation(const struct evidence *e)
 {
     if (!e->first.place || !e->second.place)
         return LWP_CAUSE_UNKNOWN;
-    if (value_same_function(e) && value_in_libm(profile, &e->first))
+    if (value_same_function(e) && site_in_libm(e->profile, &e->first))
         return LWP_CAUSE_SAME_ARGUMENTS;
     if (e->same && e->same_loop)
         return LWP_CAUSE_LOOP_INVARIANT;
-    if (value_of_calls(profile, item, e))
+    if (value_of_calls(e))
         return LWP_CAUSE_MISSED_INLINING;
     if (!e->same && (e->same_loop || (e->same_call && value_same_function(e))))
         return LWP_CAUSE_COMMON_EXPRESSION;
     return value_same_function(e) ? LWP_CAUSE_UNKNOWN : LWP_CAUSE_COMPUTED_ELSEWHERE;
 }
 
-static enum lwp_cause value_register(struct lwp_profile *profile, const struct lwp_redundancy *item, const struct evidence *e)
+static enum lwp_cause value_register(const struct evidence *e)
 {
     const struct lwp_memory_operand *operand = &e->second.operand;
     if (!e->first.place || !e->second.place)
         return LWP_CAUSE_UNKNOWN;
-    if (value_same_function(e) && value_in_libm(profile, &e->second))
+    if (value_same_function(e) && site_in_libm(e->profile, &e->second))
         return LWP_CAUSE_SAME_ARGUMENTS;
-    if (operand->load && lwp_access_by_stack(&e->second))
+    if (operand->load && site_by_stack(&e->second))
         return LWP_CAUSE_SPILL;
     if (e->same && e->same_loop && operand->load && e->second.shaped && e->second.shape.stays)
         return LWP_CAUSE_KEPT_IN_MEMORY;
-    if (value_of_calls(profile, item, e))
+    if (value_of_calls(e))
         return LWP_CAUSE_MISSED_INLINING;
-    if (item->close > 0.5)
+    if (e->close)
         return LWP_CAUSE_CONVERGED;
     return e->same && e->same_loop && !operand->load ? LWP_CAUSE_REDUNDANT_COMPUTATION : LWP_CAUSE_UNKNOWN;
 }
 
-static enum lwp_cause value_spatial(const struct lwp_redundancy *item, const struct evidence *e)
+static enum lwp_cause value_spatial(const struct evidence *e)
 {
     if (!e->second.place)
         return LWP_CAUSE_UNKNOWN;
-    if (lwp_access_initialises(&e->second))
+    if (site_initialises(&e->second))
         return LWP_CAUSE_UNIFORM_FILL;
-    if (item->close > 0.5)
+    if (e->close)
         return LWP_CAUSE_CONVERGED;
-    return e->second.shaped && e->second.operand.store && !lwp_access_copies(&e->second) ? LWP_CAUSE_REDUNDANT_COMPUTATION
-                                                                                         : LWP_CAUSE_UNKNOWN;
+    return e->second.shaped && e->second.operand.store && !site_copies(&e->second) ? LWP_CAUSE_REDUNDANT_COMPUTATION : LWP_CAUSE_UNKNOWN;
 }
 
 enum lwp_cause lwp_redundancy_cause(struct lwp_profile *profile, const struct lwp_redundancy *item)
 {
-    const struct evidence e = cause_evidence(profile, item);
-    switch (item->kind) {
-    case LWP_WATCHPOINT_DEAD_STORE:
-        return memory_dead(profile, &e);
-    case LWP_WATCHPOINT_SILENT_STORE:
-        return memory_silent_store(&e, item->close);
-    case LWP_WATCHPOINT_SILENT_LOAD:
-        return memory_silent_load(profile, item, &e);
-    case LWP_WATCHPOINT_COMPUTATION:
-        return value_computation(profile, item, &e);
-    case LWP_WATCHPOINT_REGISTER:
-        return value_register(profile, item, &e);
-    default:
-        return value_spatial(item, &e);
-    }
+    static enum lwp_cause (*const rules[LWP_WATCHPOINT_KINDS])(const struct evidence *) = {
+        [LWP_WATCHPOINT_DEAD_STORE] = memory_dead,         [LWP_WATCHPOINT_SILENT_STORE] = memory_silent_store,
+        [LWP_WATCHPOINT_SILENT_LOAD] = memory_silent_load, [LWP_WATCHPOINT_COMPUTATION] = value_computation,
+        [LWP_WATCHPOINT_REGISTER] = value_register,        [LWP_WATCHPOINT_SPATIAL] = value_spatial};
+    const struct evidence e = evidence_of(profile, item);
+    return rules[item->kind](&e);
 }

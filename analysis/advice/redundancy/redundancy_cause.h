@@ -28,4 +28,7 @@ enum lwp_cause {
 /* What the two instructions, their functions and loops, and the object show; LWP_CAUSE_UNKNOWN: not enough. */
 enum lwp_cause lwp_redundancy_cause(struct lwp_profile *profile, const struct lwp_redundancy *item);
 
+/* Whether it is the name of a C++ constructor. */
+bool lwp_redundancy_constructs(const char *function);
+
 #endif
