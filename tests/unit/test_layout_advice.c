@@ -195,7 +195,7 @@ static void test_nothing_to_say(void **state)
     expect_none(one, 1, 64, 64 << 10, 3000);    /* fits the caches */
     expect_none(one, 1, 64, 64 << 20, 20);      /* too few samples */
     expect_none(one, 1, 8, 64 << 20, 3000);     /* an array of scalars */
-    expect_none(vector, 1, 32, 64 << 20, 3000); /* ... walked by vectors */
+    expect_none(vector, 1, 32, 64 << 20, 3000); /* ... by vectors */
 }
 
 static void test_small_share(void **state)

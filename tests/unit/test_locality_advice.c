@@ -135,7 +135,7 @@ static void test_interchange(void **state)
     assert_tip("interchange", 0.5 * (1 - 3.0 / 25), "in steps of 8000 bytes; the loop around it goes in steps of 8", "make the loop at work.c:2-4 the inner one");
     assert_true(lwp_locality_tips_change(&locality, &tips, object));
     assert_false(lwp_locality_tips_change(&locality, &tips, object + 1));
-    /* Beside it something that stands still would walk by 16 bytes: 1 + 16/4 cycles of 25. */
+    /* Beside it something that stands still would have a stride of 16 bytes: 1 + 16/4 cycles of 25. */
     locality.count = 2;
     rows[1].stride = 0;
     give(&rows[1], LWP_LOCALITY_STRIDE, still, 2);
@@ -152,13 +152,13 @@ static void test_fission(void **state)
     (void)state;
     size_t member = 0;
     struct lwp_regroup group = {.members = &member, .count = 1};
-    static struct lwp_regroups joined;
-    joined = (struct lwp_regroups){.regroups = &group, .count = 1};
-    joined.candidates.arrays[0].object = object;
-    joined.candidates.count = 1;
+    static struct lwp_regroups regrouped;
+    regrouped = (struct lwp_regroups){.regroups = &group, .count = 1};
+    regrouped.candidates.arrays[0].object = object;
+    regrouped.candidates.count = 1;
     rows[0].streams = 40;
     assert_tip("fission", 0.5 * (1 - 3.0 / 25), "over 40 places side by side: more than the 32", "make 3 loops");
-    advise(&joined); /* joining the arrays is the advice */
+    advise(&regrouped); /* regrouping the arrays is the advice */
     assert_int_equal(tips.count, 0);
     profile.machine.streams = 64;
     assert_none();
@@ -183,7 +183,7 @@ static void test_blocking(void **state)
 {
     (void)state;
     make_far(&rows[0], INNER);
-    rows[0].outer_share = 0.9; /* each walk begins where the one before began */
+    rows[0].outer_share = 0.9; /* each traversal begins where the one before began */
     assert_tip("blocking", far_saved, "again and again: 96 % of the lines", "24576 bytes of table");
     assert_non_null(strstr(tips.tips[0].next_step, "3072 steps of 8 bytes"));
     counts[0].stores = 1;

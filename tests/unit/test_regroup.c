@@ -1,4 +1,4 @@
-/* Which arrays are to be joined and why not others, on walks made by hand: each rule and each reason. */
+/* Which arrays are to be regrouped and why not others, on traversals made by hand: each rule and each reason. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -85,7 +85,7 @@ static void world_loop(struct world *world, uint32_t number)
 static void world_sample(struct world *world, uint32_t loop, int count, const int *arrays, const uint64_t *indices)
 {
     struct lwp_profile *profile = &world->profile;
-    struct lwp_traversal_access walk[8];
+    struct lwp_traversal_access accesses[8];
     world_loop(world, loop);
     world->time += 2000000;
     for (int i = 0; i < count; i++) {
@@ -103,11 +103,11 @@ static void world_sample(struct world *world, uint32_t loop, int count, const in
             lwp_tally_add(&profile->total, 1);
             lwp_tally_add(&profile->stalled, 1);
         }
-        walk[i] =
+        accesses[i] =
             (struct lwp_traversal_access){.object = object, .region = loop, .code = code, .offset = offset, .close = i > 1};
     }
     profile->samples_with_address++;
-    lwp_traversals_sample(&profile->walks, &world->walker, walk, count, world->time);
+    lwp_traversals_sample(&profile->walks, &world->walker, accesses, count, world->time);
 }
 
 static void world_advise(struct world *world)
@@ -116,7 +116,7 @@ static void world_advise(struct world *world)
     lwp_regroup_advise(&world->profile, &world->splits, &world->regroups);
 }
 
-static size_t joined(const struct world *world)
+static size_t regrouped(const struct world *world)
 {
     return world->regroups.count ? world->regroups.regroups[0].count : 0;
 }
@@ -157,7 +157,7 @@ static uint64_t other_index(enum other other, uint64_t index)
     }
 }
 
-static void walk_eight(struct world *world, enum other other, int samples)
+static void use_eight(struct world *world, enum other other, int samples)
 {
     for (int s = 0; s < samples; s++) {
         uint64_t before = random_below(other == HALF ? ELEMENTS / 2 : ELEMENTS);
@@ -179,7 +179,7 @@ static void eight(struct world *world, enum other other)
     world_open(world);
     for (int i = 0; i < ARRAYS; i++)
         world_array(world, i, LWP_OBJECT_HEAP, ELEMENTS);
-    walk_eight(world, other, 1600);
+    use_eight(world, other, 1600);
 }
 
 static void test_together(void **state)
@@ -189,7 +189,7 @@ static void test_together(void **state)
     eight(&world, SAME);
     world_advise(&world);
     assert_int_equal(world.regroups.count, 1);
-    assert_int_equal(joined(&world), ARRAYS);
+    assert_int_equal(regrouped(&world), ARRAYS);
     const struct lwp_regroup *regroup = &world.regroups.regroups[0];
     assert_int_equal(regroup->bytes, 64);
     assert_int_equal(regroup->rejected_count, 0);
@@ -210,7 +210,7 @@ static void expect_rejected(struct world *world, enum lwp_regroup_reason reason)
 {
     world_advise(world);
     assert_int_equal(world->regroups.count, 1);
-    assert_int_equal(joined(world), LAST);
+    assert_int_equal(regrouped(world), LAST);
     assert_false(has(world, "v7"));
     const struct lwp_regroup_verdict *verdict = rejected(world, "v7");
     assert_non_null(verdict);
@@ -274,7 +274,7 @@ static void test_classes(void **state)
     eight(&world, SAME); /* but filling one before another is made is no obstacle */
     world.profile.objects[world.array[LAST]].born_ns = world.time / 50;
     world_advise(&world);
-    assert_int_equal(joined(&world), ARRAYS);
+    assert_int_equal(regrouped(&world), ARRAYS);
     world_close(&world);
 }
 
@@ -403,7 +403,7 @@ static void test_threads(void **state)
     }
 }
 
-/* What is to be split is not to be joined. */
+/* What is to be split is not to be regrouped. */
 static void test_split_first(void **state)
 {
     (void)state;
@@ -413,7 +413,7 @@ static void test_split_first(void **state)
     struct lwp_split split = {.layout = &layout};
     world.splits = (struct lwp_splits){.splits = &split, .count = 1};
     world_advise(&world);
-    assert_int_equal(joined(&world), LAST);
+    assert_int_equal(regrouped(&world), LAST);
     assert_false(has(&world, "v2"));
     world_close(&world);
 }

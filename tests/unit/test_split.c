@@ -267,7 +267,7 @@ static unsigned turns_of(uint64_t (*owner)(uint64_t element), bool store)
     return turns;
 }
 
-static void turns_of_threads_are_told(void **state)
+static void turns_of_threads_are_found(void **state)
 {
     (void)state;
     assert_int_equal(turns_of(in_turns, true), 4);
@@ -403,7 +403,7 @@ int main(void)
         cmocka_unit_test(parts_lie_as_a_compiler_would_lay_them),
         cmocka_unit_test(holes_call_for_another_order),
         cmocka_unit_test(declarations_speak_the_language_of_the_type),
-        cmocka_unit_test(turns_of_threads_are_told),
+        cmocka_unit_test(turns_of_threads_are_found),
         cmocka_unit_test(pointers_to_elements_decide_what_links_the_parts),
         cmocka_unit_test(bits_stay_together_and_open_arrays_last),
     };

@@ -221,7 +221,7 @@ static void layout_siblings(struct lwp_profile *profile, struct lwp_layout *layo
     }
 }
 
-/* Of the fields under a vector, those that the loop needs, as far as its remainder tells; false: it does not. */
+/* Of the fields under a vector, those that the loop needs, as its remainder loop shows; false: it does not. */
 static bool layout_needed(struct lwp_profile *profile, struct lwp_layout *layout, const struct lwp_stream *stream, bool *uses)
 {
     enum { USES = 64 };

@@ -1,9 +1,9 @@
 /* Decides which structures are worth splitting.
  *
- * Objects of one type are judged together, so that two pieces of advice never contradict each other. A structure is
- * split when its fields fall into several groups, it is too large for the caches, it was sampled often enough, and even
- * the low end of the expected speed-up is a gain; not when threads would then write to one line. Where splitting does
- * not pay another order of the fields may (reorder.c). Otherwise nothing is said. */
+ * Objects of one type are judged together, so that two pieces of advice never contradict each other. A structure is split when its
+ * fields fall into several groups, it is too large for the caches, it was sampled often enough, and even the low end of the expected
+ * speed-up is a gain; not when threads would then write to one line. Where splitting does not pay another order of the fields may
+ * (reorder.c). Otherwise nothing is reported. */
 #include "analysis/advice/layout/affinity.h"
 #include "analysis/advice/layout/split_internal.h"
 #include "analysis/profile/objects.h"
@@ -206,8 +206,8 @@ static bool split_try(struct lwp_profile *profile, struct lwp_layout *layout, st
         return false;
     if (!layout->type && layout->probability < 0.95)
         return false;
-    /* Loops over whole elements tell nothing, and would tie the fields nobody else uses to the next best ones. Where
-     * they are most of the weight they count first; but even then it may pay to split for the others. */
+    /* Loops over whole elements do not distinguish fields, and would tie the fields nobody else uses to the next best ones. Where they
+     * are most of the cost they count first; but even then it may pay to split for the others. */
     double whole = split_whole(layout);
     bool leave_out = whole < 0.5 * layout->weight.weight;
     split_cluster(profile, layout, leave_out, &found);
@@ -228,7 +228,7 @@ static bool split_try(struct lwp_profile *profile, struct lwp_layout *layout, st
     return true;
 }
 
-/* Silence that has a reason people can do something about. */
+/* No advice, for a reason that the user can do something about. */
 static void split_vague(struct lwp_profile *profile, const struct lwp_layout *layout)
 {
     struct lwp_share share = lwp_share_of(&layout->weight, &profile->total);

@@ -1,3 +1,5 @@
+/* In: counts of the replayed trace by data object and part of the code, and the values that come often there (strides, strides
+ * between traversals, regions before). Out: a row for each object in each source loop. */
 #include "analysis/advice/locality/locality.h"
 
 #include "analysis/profile/regions.h"
@@ -6,24 +8,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The counts by object and region, versions of a loop together. */
-static struct lwp_locality_counts locality_join(const struct lwp_profile *profile)
+/* The counts by object and region, versions of a loop in one. */
+static struct lwp_locality_counts locality_merge(const struct lwp_profile *profile)
 {
-    struct lwp_locality_counts joined = {0};
+    struct lwp_locality_counts merged = {0};
     for (size_t i = 0; i < profile->locality.count; i++) {
         const struct lwp_locality_count *count = &profile->locality.items[i];
-        uint32_t at = lwp_locality_counts_at(&joined, count->object, lwp_regions_final(profile, count->part));
-        lwp_locality_count_add(&joined.items[at], count);
+        uint32_t at = lwp_locality_counts_at(&merged, count->object, lwp_regions_final(profile, count->part));
+        lwp_locality_count_add(&merged.items[at], count);
     }
     for (size_t i = 0; i < profile->locality.values.count; i++) {
         struct lwp_locality_value value = profile->locality.values.items[i];
         value.part = lwp_regions_final(profile, value.part);
         if (value.of == LWP_LOCALITY_BEFORE)
             value.value = lwp_regions_final(profile, (uint32_t)value.value);
-        lwp_locality_values_add(&joined.values, &value);
+        lwp_locality_values_add(&merged.values, &value);
     }
-    lwp_locality_values_join(&joined.values);
-    return joined;
+    lwp_locality_values_join(&merged.values);
+    return merged;
 }
 
 double lwp_locality_most(const struct lwp_locality_row *row, enum lwp_locality_value_of of, int64_t *value)
@@ -55,16 +57,16 @@ static int locality_compare(const void *a, const void *b)
 void lwp_locality_find(struct lwp_profile *profile, struct lwp_locality *found)
 {
     *found = (struct lwp_locality){.measured = profile->locality.traced};
-    struct lwp_locality_counts joined = locality_join(profile);
-    struct lwp_locality_count *counts = lwp_arena_alloc(profile->arena, joined.count + 1, sizeof *counts);
-    struct lwp_locality_values values = {.count = joined.values.count};
+    struct lwp_locality_counts merged = locality_merge(profile);
+    struct lwp_locality_count *counts = lwp_arena_alloc(profile->arena, merged.count + 1, sizeof *counts);
+    struct lwp_locality_values values = {.count = merged.values.count};
     values.items = lwp_arena_alloc(profile->arena, values.count + 1, sizeof *values.items);
-    if (joined.count)
-        memcpy(counts, joined.items, joined.count * sizeof *counts);
+    if (merged.count)
+        memcpy(counts, merged.items, merged.count * sizeof *counts);
     if (values.count)
-        memcpy(values.items, joined.values.items, values.count * sizeof *values.items);
-    found->count = joined.count;
-    lwp_locality_counts_free(&joined);
+        memcpy(values.items, merged.values.items, values.count * sizeof *values.items);
+    found->count = merged.count;
+    lwp_locality_counts_free(&merged);
     found->rows = lwp_arena_alloc(profile->arena, found->count + 1, sizeof *found->rows);
     for (size_t i = 0; i < found->count; i++) {
         struct lwp_locality_row *row = &found->rows[i];

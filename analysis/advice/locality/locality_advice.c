@@ -2,7 +2,7 @@
  * calls for, and advice on first touch for objects.
  *
  * Interchange: an instruction has a stride of more than a line, and each of its traversals begins within a line of the one
- *   before: the loop around it moves by little where this one jumps. Only if all data of the loop together would take at most
+ *   before: the loop around it moves by little where this one moves by much. Only if all data of the loop together would take at most
  *   half of the lines then.
  * Padding: places a multiple of a cache way apart evict each other although the cache has room.
  * Fission: more concurrent streams than the prefetchers follow.

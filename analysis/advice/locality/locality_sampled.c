@@ -1,8 +1,8 @@
-/* A stride is told of instructions whose address moves on by a constant each time round their loop, as its code says; others may go
- * anywhere (what samples have in common, struct lwp_stride, also holds the steps of the loops around). A walk goes from the lowest to the
- * highest place seen of such an instruction; walks over one object whose ranges overlap may be one and count as one, so there are at least
- * so many streams. Pages are counted in objects of one block, in which offsets are places: of walks all from end to end, of other accesses
- * those that a bounded number of samples fell on. */
+/* A stride is known of instructions whose address moves on by a constant each time round their loop, as its code shows; others may go
+ * anywhere (what samples have in common, struct lwp_stride, also holds the strides of the loops around). A traversal goes from the
+ * lowest to the highest place seen of such an instruction. Traversals of one object whose ranges overlap may be one and count as one,
+ * so there are at least so many concurrent streams. Pages are counted in objects of one block, in which offsets are places: of
+ * traversals all from end to end, of other accesses those that a bounded number of samples fell on. */
 #include "analysis/advice/locality/locality.h"
 
 #include "analysis/program/flow/loop_shape.h"
@@ -41,7 +41,7 @@ static int range_compare(const void *a, const void *b)
 }
 
 /* Overlapping ones become one. */
-static void ranges_join(struct sampled_ranges *ranges)
+static void ranges_merge(struct sampled_ranges *ranges)
 {
     size_t kept = 0;
     if (ranges->count)
@@ -57,25 +57,25 @@ static void ranges_join(struct sampled_ranges *ranges)
     ranges->count = kept;
 }
 
-/* What instructions step by: many streams have the same one, and its loop's code is read once. */
-struct sampled_steps {
+/* The strides of instructions: many streams have the same one, and its loop's code is read once. */
+struct sampled_strides {
     struct lwp_map *index; /* module and address -> items[] */
     int64_t *items;
     size_t count, room;
 };
 
-/* Bytes it goes on by each time round; 0: not known, or it does not. */
-static int64_t stream_step(const struct lwp_profile *profile, const struct lwp_stream *stream, struct sampled_steps *steps)
+/* Bytes it moves on by each time round; 0: not known, or it does not. */
+static int64_t stream_stride(const struct lwp_profile *profile, const struct lwp_stream *stream, struct sampled_strides *strides)
 {
     enum { ADDRESS_BITS = 48 };
     struct lwp_loop_shape shape;
-    uint32_t *at = lwp_map_at(steps->index, (uint64_t)stream->module << ADDRESS_BITS ^ stream->address);
+    uint32_t *at = lwp_map_at(strides->index, (uint64_t)stream->module << ADDRESS_BITS ^ stream->address);
     if (*at == LWP_MAP_NONE) {
-        *at = (uint32_t)steps->count;
-        LWP_GROW(&steps->items, steps->count, &steps->room);
-        steps->items[steps->count++] = lwp_loop_shape(profile->code, stream->module, stream->address, &shape) ? shape.step : 0;
+        *at = (uint32_t)strides->count;
+        LWP_GROW(&strides->items, strides->count, &strides->room);
+        strides->items[strides->count++] = lwp_loop_shape(profile->code, stream->module, stream->address, &shape) ? shape.step : 0;
     }
-    return steps->items[*at]; // NOLINT(clang-analyzer-core.NullDereference): a number that was there has its item
+    return strides->items[*at]; // NOLINT(clang-analyzer-core.NullDereference): a number that was there has its item
 }
 
 static bool stream_ends(const struct lwp_stream *stream, uint64_t *low, uint64_t *high)
@@ -88,10 +88,10 @@ static bool stream_ends(const struct lwp_stream *stream, uint64_t *low, uint64_t
     return stream->offsets.count > 0;
 }
 
-/* ---- what streams say ---- */
+/* ---- what streams show ---- */
 
 /* Of one object in one loop. */
-struct sampled_making {
+struct row_making {
     struct lwp_sampled_row row;
     int64_t strides[STRIDES_MOST];
     uint64_t seen[STRIDES_MOST]; /* accesses that have it */
@@ -100,7 +100,7 @@ struct sampled_making {
     uint32_t next_of_region;
 };
 
-static void making_stride(struct sampled_making *making, int64_t stride, uint64_t seen)
+static void making_stride(struct row_making *making, int64_t stride, uint64_t seen)
 {
     size_t k = 0;
     while (k < making->stride_count && making->strides[k] != stride)
@@ -112,19 +112,19 @@ static void making_stride(struct sampled_making *making, int64_t stride, uint64_
     making->seen[k] += seen;
 }
 
-static void making_stream(struct sampled_making *making, const struct lwp_stream *stream, int64_t step)
+static void making_stream(struct row_making *making, const struct lwp_stream *stream, int64_t stride)
 {
     uint64_t low = 0, high = 0;
-    if (step)
-        making_stride(making, step, stream->accesses);
-    if (step && llabs(step) <= PAGE && stream_ends(stream, &low, &high))
+    if (stride)
+        making_stride(making, stride, stream->accesses);
+    if (stride && llabs(stride) <= PAGE && stream_ends(stream, &low, &high))
         ranges_add(&making->pages, 0, low / PAGE, high / PAGE);
     else
         for (uint32_t i = 0; i < stream->offsets.count; i++)
             ranges_add(&making->pages, 0, stream->offsets.items[i] / PAGE, stream->offsets.items[i] / PAGE);
 }
 
-static void making_finish(const struct lwp_profile *profile, struct sampled_making *making)
+static void making_finish(const struct lwp_profile *profile, struct row_making *making)
 {
     struct lwp_sampled_row *row = &making->row;
     const struct lwp_object *object = &profile->objects[row->object];
@@ -133,17 +133,17 @@ static void making_finish(const struct lwp_profile *profile, struct sampled_maki
             row->stride = making->strides[i];
             row->stride_share = (double)making->seen[i] / (double)row->seen;
         }
-    ranges_join(&making->pages);
+    ranges_merge(&making->pages);
     for (size_t i = 0; i < making->pages.count && object->allocations <= 1 && !object->pool_size; i++)
         row->pages += making->pages.items[i].high - making->pages.items[i].low + 1;
     free(making->pages.items);
 }
 
-/* ---- which are told ---- */
+/* ---- which are reported ---- */
 
 static int making_compare(const void *a, const void *b)
 {
-    const struct lwp_sampled_row *x = &((const struct sampled_making *)a)->row, *y = &((const struct sampled_making *)b)->row;
+    const struct lwp_sampled_row *x = &((const struct row_making *)a)->row, *y = &((const struct row_making *)b)->row;
     if (x->share != y->share)
         return x->share < y->share ? 1 : -1;
     if (x->object != y->object)
@@ -152,9 +152,9 @@ static int making_compare(const void *a, const void *b)
 }
 
 /* All with enough weight, largest first; owned by the caller. */
-static struct sampled_making *makings_of(const struct lwp_profile *profile, size_t *count)
+static struct row_making *makings_of(const struct lwp_profile *profile, size_t *count)
 {
-    struct sampled_making *all = NULL;
+    struct row_making *all = NULL;
     size_t room = 0, k;
     *count = 0;
     for (uint32_t object = 0; object < profile->object_count; object++) {
@@ -169,7 +169,7 @@ static struct sampled_making *makings_of(const struct lwp_profile *profile, size
                 continue;
             if (k == *count) {
                 LWP_GROW(&all, *count, &room);
-                all[(*count)++] = (struct sampled_making){.row = {.object = object, .region = stream->region}};
+                all[(*count)++] = (struct row_making){.row = {.object = object, .region = stream->region}};
             }
             all[k].row.share += stream->weight.weight / profile->total.weight;
             all[k].row.seen += stream->accesses;
@@ -187,9 +187,9 @@ static struct sampled_making *makings_of(const struct lwp_profile *profile, size
 
 void lwp_locality_sampled_find(struct lwp_profile *profile, struct lwp_sampled_locality *found)
 {
-    struct sampled_making *makings = makings_of(profile, &found->count);
-    struct sampled_steps steps = {.index = lwp_map_new()};
-    struct sampled_ranges *walks = lwp_zeroed(found->count + 1, sizeof *walks);
+    struct row_making *makings = makings_of(profile, &found->count);
+    struct sampled_strides strides = {.index = lwp_map_new()};
+    struct sampled_ranges *traversals = lwp_zeroed(found->count + 1, sizeof *traversals);
     uint32_t *first = lwp_arena_alloc(profile->arena, profile->region_count + 1, sizeof *first); /* index + 1 of a region's first row */
     for (size_t i = found->count; i-- > 0;) {
         makings[i].next_of_region = first[makings[i].row.region];
@@ -198,26 +198,26 @@ void lwp_locality_sampled_find(struct lwp_profile *profile, struct lwp_sampled_l
     for (size_t i = 0; i < profile->stream_count; i++) {
         const struct lwp_stream *stream = &profile->streams[i];
         uint32_t row = stream->region == LWP_NONE ? 0 : first[stream->region];
-        int64_t step = row ? stream_step(profile, stream, &steps) : 0;
+        int64_t stride = row ? stream_stride(profile, stream, &strides) : 0;
         uint64_t low = 0, high = 0;
-        if (step && (uint64_t)llabs(step) <= STREAM_LINES * profile->machine.line_bytes && stream_ends(stream, &low, &high))
-            ranges_add(&walks[row - 1], stream->object, low, high);
+        if (stride && (uint64_t)llabs(stride) <= STREAM_LINES * profile->machine.line_bytes && stream_ends(stream, &low, &high))
+            ranges_add(&traversals[row - 1], stream->object, low, high);
         for (; row; row = makings[row - 1].next_of_region)
             if (makings[row - 1].row.object == stream->object)
-                making_stream(&makings[row - 1], stream, step);
+                making_stream(&makings[row - 1], stream, stride);
     }
     found->rows = lwp_arena_alloc(profile->arena, found->count + 1, sizeof *found->rows);
     for (size_t i = 0; i < found->count; i++) {
         making_finish(profile, &makings[i]);
-        ranges_join(&walks[i]);
-        for (uint32_t row = (uint32_t)i + 1; walks[i].count && row; row = makings[row - 1].next_of_region)
-            makings[row - 1].row.streams = (unsigned)walks[i].count;
-        free(walks[i].items);
+        ranges_merge(&traversals[i]);
+        for (uint32_t row = (uint32_t)i + 1; traversals[i].count && row; row = makings[row - 1].next_of_region)
+            makings[row - 1].row.streams = (unsigned)traversals[i].count;
+        free(traversals[i].items);
     }
     for (size_t i = 0; i < found->count; i++)
         found->rows[i] = makings[i].row;
-    lwp_map_free(steps.index);
-    free(steps.items);
-    free(walks);
+    lwp_map_free(strides.index);
+    free(strides.items);
+    free(traversals);
     free(makings);
 }

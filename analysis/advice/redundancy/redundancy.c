@@ -1,16 +1,14 @@
-/* From decided watches to shares. With D = waste / (waste + use) (Witch, eq. 4.1) over all pairs, each weighted by what
- * it stands for (watchpoints.c); what a context was sampled for after its last decision is dealt out like the rest of that
- * context. Contexts of which nothing was ever decided are not guessed: their part is `undecided`.
+/* From decided samples to shares, with D = waste / (waste + use) (Witch, eq. 4.1) over all pairs, each weighted by the samples it stands
+ * for (watchpoints.c); the samples of a context after its last decision are divided like the rest of that context. Contexts of which
+ * nothing was ever decided are not guessed: their part is `undecided`.
  *
- * This is a stratified estimate: p = sum of W_c p_c over contexts c, the share W_c of the sampled weight that was on c
- * from all n candidates, p_c from the m_c of them that were decided. The 95 % interval adds up both sources of error,
+ * This is a stratified estimate: p = sum of W_c p_c over contexts c, the share W_c of the sampled cost that was on c from all n
+ * candidates, p_c from the m_c of them that were decided. The 95 % interval adds up both sources of error,
  *     Var p = (sum W_c p_c^2 - p^2) / n + sum W_c^2 p_c (1 - p_c) / m_c
- * (double sampling for stratification: Cochran, Sampling Techniques, chapter 12), n and m_c being numbers of equally
- * weighted observations (Kish), and p_c moved by half an observation, since few decisions that agree do not make sure.
- * How far it reaches is Student's, with the degrees of freedom of a sum of such parts (Satterthwaite).
- * Of exact counts the same sums are taken, with no interval.
- * A pair is the same sum over the contexts it was seen in that differ in nothing people tell apart (part_context).
- */
+ * (double sampling for stratification: Cochran, Sampling Techniques, chapter 12), n and m_c being numbers of equally weighted
+ * observations (Kish), and p_c moved by half an observation, since few decisions that agree prove little. The width is Student's,
+ * with the degrees of freedom of a sum of such parts (Satterthwaite). Of exact counts the same sums are taken, with no interval.
+ * A pair is the same sum over the contexts it was seen in that differ in nothing a reader distinguishes (part_context). */
 #include "analysis/advice/redundancy/redundancy.h"
 
 #include "analysis/profile/contexts.h"
@@ -29,17 +27,17 @@ static int redundancy_compare(const void *a, const void *b)
     const struct lwp_redundancy *x = a, *y = b;
     if (x->amount != y->amount)
         return x->amount < y->amount ? 1 : -1;
-    return (x->pair > y->pair) - (x->pair < y->pair); /* settled order */
+    return (x->pair > y->pair) - (x->pair < y->pair); /* the same order in each run */
 }
 
 /* All that is known of one first context. */
-struct stratum {
+struct redundancy_stratum {
     const struct lwp_watchpoint_origin *origin;
     const struct lwp_watchpoint_pair *pairs;
     size_t pair_count;
-    double weight;            /* of its candidates that ended with a verdict, or would have */
-    double use, waste, close; /* as decided: only their proportions count */
-    double observations;      /* so many equally weighted decisions would tell as much */
+    double weight;                     /* of its candidates that ended with a verdict, or would have */
+    double use, waste, close, decided; /* decided: the sum; only their proportions count */
+    double observations;               /* so many equally weighted decisions would be as conclusive */
 };
 
 /* Whether a store that is dead for its own thread may be of use to another. */
@@ -49,10 +47,10 @@ static bool redundancy_is_unknown(const struct lwp_watchpoints *watched, const s
 }
 
 /* Origins and pairs are in the same order: *pair goes along with the origin. */
-static struct stratum redundancy_stratum(const struct lwp_watchpoints *watched, size_t origin, size_t *pair)
+static struct redundancy_stratum stratum_of(const struct lwp_watchpoints *watched, size_t origin, size_t *pair)
 {
     const struct lwp_watchpoint_origin *from = &watched->origins[origin];
-    struct stratum stratum = {.origin = from};
+    struct redundancy_stratum stratum = {.origin = from};
     size_t at = *pair;
     double squares = 0, unknown = 0;
     while (at < watched->pair_count && watched->pairs[at].kind == from->kind && watched->pairs[at].first < from->first)
@@ -70,25 +68,26 @@ static struct stratum redundancy_stratum(const struct lwp_watchpoints *watched, 
         squares +=
             (double)watched->pairs[at].use.squares + (double)watched->pairs[at].waste.squares + (double)watched->pairs[at].close.squares;
     }
-    double decided = stratum.use + stratum.waste + stratum.close;
+    stratum.decided = stratum.use + stratum.waste + stratum.close;
     if (squares > 0)
-        stratum.observations = decided * decided / squares;
+        stratum.observations = stratum.decided * stratum.decided / squares;
     *pair = at;
-    uint64_t told = from->decided_weight + from->dropped_weight;
-    if (told && decided > 0)
-        stratum.weight = (double)from->sampled.weight * (double)from->decided_weight / (double)told * (decided / (decided + unknown));
+    uint64_t ended = from->decided_weight + from->dropped_weight;
+    if (ended && stratum.decided > 0)
+        stratum.weight =
+            (double)from->sampled.weight * (double)from->decided_weight / (double)ended * (stratum.decided / (stratum.decided + unknown));
     return stratum;
 }
 
 /* A sum over strata. */
-struct estimate {
+struct redundancy_estimate {
     double value;   /* sum of W p */
     double squares; /* sum of W p^2 */
     double within;  /* variance of all p, and... */
     double doubt;   /* ...the sum of its parts' squares, each by what it rests on */
 };
 
-static void estimate_add(struct estimate *estimate, double part, double p, double m)
+static void estimate_add(struct redundancy_estimate *estimate, double part, double p, double m)
 {
     double smooth = (p * m + 0.5) / (m + 1), variance = part * part * smooth * (1 - smooth) / m;
     estimate->value += part * p;
@@ -98,7 +97,7 @@ static void estimate_add(struct estimate *estimate, double part, double p, doubl
 }
 
 /* `n`: what the sum was sampled from; infinite where all was counted. */
-static struct lwp_share estimate_share(const struct estimate *estimate, double n)
+static struct lwp_share estimate_share(const struct redundancy_estimate *estimate, double n)
 {
     if (isinf(n))
         return (struct lwp_share){estimate->value, estimate->value, estimate->value};
@@ -111,22 +110,22 @@ static struct lwp_share estimate_share(const struct estimate *estimate, double n
 }
 
 /* What one pair of contexts has of all waste of its kind. */
-struct part {
+struct redundancy_part {
     uint32_t first, second; /* as part_context() has them */
     uint64_t object;        /* the same for blocks allocated on the same path */
     const struct lwp_watchpoint_pair *pair;
-    const struct stratum *stratum;
+    const struct redundancy_stratum *stratum;
     double waste;
 };
 
 /* What makes contexts alike. */
-struct places {
+struct redundancy_places {
     struct lwp_thread_roots roots;
     struct lwp_table lines; /* source line in a function -> the first of its instructions met, from the function's start */
 };
 
 /* One address for all instructions of a function that come from one line, inlined by the same callers. */
-static uint64_t part_line(struct lwp_profile *profile, struct places *places, const struct lwp_context_node *node)
+static uint64_t part_line(struct lwp_profile *profile, struct redundancy_places *places, const struct lwp_context_node *node)
 {
     const struct lwp_symbolized *place = lwp_code_symbolize(profile->code, node->module, node->address);
     uint64_t key = lwp_hash_mix(node->module, place->function_low);
@@ -144,9 +143,9 @@ static uint64_t part_line(struct lwp_profile *profile, struct places *places, co
     return place->function_low + *first;
 }
 
-/* What people tell contexts apart by: not by how their threads began, nor by which instruction of a line or of a
- * function of the C library it is. */
-static uint32_t part_context(struct lwp_profile *profile, struct places *places, uint32_t context)
+/* What a reader distinguishes contexts by: not by how their threads began, nor by which instruction of a line or of a function of the
+ * C library it is. */
+static uint32_t part_context(struct lwp_profile *profile, struct redundancy_places *places, uint32_t context)
 {
     const struct lwp_context_node node = profile->contexts[context];
     bool library = node.parent && lwp_objects_library_code(profile, node.module);
@@ -157,7 +156,7 @@ static uint32_t part_context(struct lwp_profile *profile, struct places *places,
     return lwp_thread_roots_cut(profile, &places->roots, context);
 }
 
-static int part_compare_alike(const struct part *x, const struct part *y)
+static int part_compare_alike(const struct redundancy_part *x, const struct redundancy_part *y)
 {
     if (x->first != y->first)
         return x->first < y->first ? -1 : 1;
@@ -166,15 +165,14 @@ static int part_compare_alike(const struct part *x, const struct part *y)
     return (x->object > y->object) - (x->object < y->object);
 }
 
-static double part_amount(const struct part *part)
+static double part_amount(const struct redundancy_part *part)
 {
-    double decided = part->stratum->use + part->stratum->waste + part->stratum->close;
-    return part->stratum->weight * part->waste / decided;
+    return part->stratum->weight * part->waste / part->stratum->decided;
 }
 
 static int part_compare(const void *a, const void *b)
 {
-    const struct part *x = a, *y = b;
+    const struct redundancy_part *x = a, *y = b;
     int alike = part_compare_alike(x, y);
     if (alike)
         return alike;
@@ -183,7 +181,8 @@ static int part_compare(const void *a, const void *b)
 }
 
 /* One item of parts that are alike, the largest first; `weight`: of all strata, `n`: candidates in them. */
-static struct lwp_redundancy redundancy_item(struct lwp_profile *profile, const struct part *parts, size_t count, double weight, double n)
+static struct lwp_redundancy redundancy_item(struct lwp_profile *profile, const struct redundancy_part *parts, size_t count, double weight,
+                                             double n)
 {
     struct lwp_redundancy_path *paths = lwp_arena_alloc(profile->arena, count, sizeof *paths);
     struct lwp_redundancy item = {.kind = parts->pair->kind,
@@ -192,7 +191,7 @@ static struct lwp_redundancy redundancy_item(struct lwp_profile *profile, const 
                                   .other_count = count - 1,
                                   .first = parts->first,
                                   .second = parts->second};
-    struct estimate share = {0};
+    struct redundancy_estimate share = {0};
     double waste = 0, close = 0, decided = 0;
     for (size_t i = 0; i < count; i++) {
         const struct lwp_watchpoint_pair *pair = parts[i].pair;
@@ -214,25 +213,26 @@ static struct lwp_redundancy redundancy_item(struct lwp_profile *profile, const 
     return item;
 }
 
-static size_t redundancy_parts(struct lwp_profile *profile, struct places *places, const struct stratum *stratum, struct part *parts)
+static size_t redundancy_parts(struct lwp_profile *profile, struct redundancy_places *places, const struct redundancy_stratum *stratum,
+                               struct redundancy_part *parts)
 {
     size_t count = 0;
     for (size_t k = 0; k < stratum->pair_count; k++) {
         const struct lwp_watchpoint_pair *pair = &stratum->pairs[k];
         double waste = (double)pair->waste.weight + (double)pair->close.weight;
         if (waste > 0 && !redundancy_is_unknown(&profile->watched, pair))
-            parts[count++] = (struct part){.first = part_context(profile, places, pair->first),
-                                           .second = part_context(profile, places, pair->second),
-                                           .object = lwp_thread_roots_object(profile, &places->roots, pair->object),
-                                           .pair = pair,
-                                           .stratum = stratum,
-                                           .waste = waste};
+            parts[count++] = (struct redundancy_part){.first = part_context(profile, places, pair->first),
+                                                      .second = part_context(profile, places, pair->second),
+                                                      .object = lwp_thread_roots_object(profile, &places->roots, pair->object),
+                                                      .pair = pair,
+                                                      .stratum = stratum,
+                                                      .waste = waste};
     }
     return count;
 }
 
 /* The strata of a kind, in `strata`; counts what they hold, and what is unknown. */
-static size_t redundancy_strata(const struct lwp_watchpoints *watched, enum lwp_watchpoint_kind kind, struct stratum *strata,
+static size_t redundancy_strata(const struct lwp_watchpoints *watched, enum lwp_watchpoint_kind kind, struct redundancy_stratum *strata,
                                 struct lwp_redundancy_total *total, struct lwp_tally *all)
 {
     struct lwp_sum sampled = {0};
@@ -247,7 +247,7 @@ static size_t redundancy_strata(const struct lwp_watchpoints *watched, enum lwp_
         lwp_sum_merge(&sampled, &origin->sampled);
         total->candidates += origin->sampled.samples;
         total->decided += origin->decided;
-        strata[count] = redundancy_stratum(watched, i, &pair);
+        strata[count] = stratum_of(watched, i, &pair);
         if (watched->exact)
             unknown += (double)origin->dropped_weight;
         else if (strata[count].weight <= 0)
@@ -260,13 +260,13 @@ static size_t redundancy_strata(const struct lwp_watchpoints *watched, enum lwp_
     return count;
 }
 
-static void redundancy_kind(struct lwp_profile *profile, struct places *places, enum lwp_watchpoint_kind kind,
+static void redundancy_kind(struct lwp_profile *profile, struct redundancy_places *places, enum lwp_watchpoint_kind kind,
                             struct lwp_redundancies *found)
 {
     const struct lwp_watchpoints *watched = &profile->watched;
     struct lwp_redundancy_total *total = &found->totals[kind];
-    struct stratum *strata = lwp_arena_alloc(profile->arena, watched->origin_count + 1, sizeof *strata);
-    struct part *parts = lwp_arena_alloc(profile->arena, watched->pair_count + 1, sizeof *parts);
+    struct redundancy_stratum *strata = lwp_arena_alloc(profile->arena, watched->origin_count + 1, sizeof *strata);
+    struct redundancy_part *parts = lwp_arena_alloc(profile->arena, watched->pair_count + 1, sizeof *parts);
     struct lwp_tally all;
     size_t count = redundancy_strata(watched, kind, strata, total, &all), part_count = 0, first = found->count;
     double weight = 0;
@@ -275,15 +275,14 @@ static void redundancy_kind(struct lwp_profile *profile, struct places *places, 
     if (weight <= 0)
         return;
     total->measured = true;
-    /* a sample's weight may be dealt out to several contexts, and only the one chosen counts */
+    /* a sample's weight may be divided among several contexts, and only the one chosen counts */
     double n = watched->exact ? INFINITY : fmin(all.weight * all.weight / all.squares, (double)total->candidates);
-    struct estimate share = {0};
+    struct redundancy_estimate share = {0};
     for (size_t i = 0; i < count; i++) {
-        const struct stratum *stratum = &strata[i];
-        double decided = stratum->use + stratum->waste + stratum->close, part = stratum->weight / weight;
-        double q = (stratum->waste + stratum->close) / decided;
-        estimate_add(&share, part, q, stratum->observations);
-        total->close += stratum->close / decided * stratum->weight;
+        const struct redundancy_stratum *stratum = &strata[i];
+        double q = (stratum->waste + stratum->close) / stratum->decided;
+        estimate_add(&share, stratum->weight / weight, q, stratum->observations);
+        total->close += stratum->close / stratum->decided * stratum->weight;
         part_count += redundancy_parts(profile, places, stratum, parts + part_count);
     }
     total->share = estimate_share(&share, n);
@@ -304,7 +303,7 @@ static void redundancy_kind(struct lwp_profile *profile, struct places *places, 
 
 void lwp_redundancy_find(struct lwp_profile *profile, struct lwp_redundancies *found)
 {
-    struct places places = {0};
+    struct redundancy_places places = {0};
     *found = (struct lwp_redundancies){0};
     found->items = lwp_arena_alloc(profile->arena, profile->watched.pair_count + 1, sizeof *found->items);
     lwp_thread_roots_find(profile, &places.roots);

@@ -1,4 +1,4 @@
-/* The replay of advice to join arrays, against accesses to a structure that the compiler has laid out, in caches that are lists. */
+/* The replay of regrouped arrays, against accesses to a structure that the compiler has laid out, in caches that are lists. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -93,7 +93,7 @@ static void make_trace(struct lwp_profile *profile, struct plain *before, struct
     }
 }
 
-static void test_joined(void **state)
+static void test_regrouped(void **state)
 {
     (void)state;
     static struct plain before, after;
@@ -124,6 +124,6 @@ static void test_joined(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_joined)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_regrouped)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
