@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "analysis/advice/layout/affinity.h"
+#include "analysis/advice/layout/split_internal.h"
 #include "analysis/statistics/share.h"
 #include "analysis/statistics/stride.h"
 

@@ -193,14 +193,6 @@ static void layout_touch(struct lwp_layout *layout, uint64_t residue, uint64_t b
     }
 }
 
-static size_t layout_count(const struct lwp_layout *layout, const bool *uses)
-{
-    size_t used = 0;
-    for (size_t f = 0; f < layout->field_count; f++)
-        used += uses[f];
-    return used;
-}
-
 /* What else the loop touches of the same element, from its code: fields too rare in few samples to be seen. With many
  * fair samples of this access a neighbour that runs as often would have been seen; then it is a rare branch. */
 static void layout_siblings(struct lwp_profile *profile, struct lwp_layout *layout, const struct lwp_stream *stream, bool *uses)
@@ -222,11 +214,12 @@ static void layout_siblings(struct lwp_profile *profile, struct lwp_layout *layo
 }
 
 /* Of the fields under a vector, those that the loop needs, as its remainder loop shows; false: it does not. */
-static bool layout_needed(struct lwp_profile *profile, struct lwp_layout *layout, const struct lwp_stream *stream, bool *uses)
+static bool layout_needed(struct lwp_profile *profile, struct lwp_layout *layout, const struct lwp_stream *stream, bool *uses, size_t *used)
 {
     enum { USES = 64 };
     struct lwp_remainder_use needed[USES];
-    bool kept[LWP_FIELDS_MAX] = {false}, any = false;
+    bool kept[LWP_FIELDS_MAX] = {false};
+    size_t left = 0;
     if (!layout->type || stream->module == LWP_NONE || stream->region == LWP_NONE ||
         layout->weight.weight < 0.01 * profile->total.weight) /* costs time */
         return false;
@@ -238,11 +231,13 @@ static bool layout_needed(struct lwp_profile *profile, struct lwp_layout *layout
         layout_touch(layout, needed[i].offset, needed[i].bytes, kept);
     for (size_t f = 0; f < layout->field_count; f++) {
         kept[f] &= uses[f];
-        any |= kept[f];
+        left += kept[f];
     }
-    if (any)
+    if (left) {
         memcpy(uses, kept, layout->field_count * sizeof *uses);
-    return any;
+        *used = left;
+    }
+    return left > 0;
 }
 
 static void layout_stream(struct lwp_profile *profile, struct lwp_layout *layout, const struct lwp_stream *stream)
@@ -272,17 +267,16 @@ static void layout_stream(struct lwp_profile *profile, struct lwp_layout *layout
     if (copies || kept * 2 < count) /* no place of its own: it goes over everything */
         for (size_t f = 0; f < layout->field_count; f++)
             uses[f] = true;
-    size_t used = layout_count(layout, uses);
-    if (stream->vector && used > 1 && !copies && layout_needed(profile, layout, stream, uses))
-        used = layout_count(layout, uses);
-    else if (stream->vector && used > 1)
-        layout->vague += stream->weight.weight;
+    size_t used = 0;
     for (size_t f = 0; f < layout->field_count; f++)
-        if (uses[f]) {
-            loop->uses[f] = true;
-            layout->fields[f].observed += stream->weight.weight / (double)used;
-            layout->fields[f].accesses += stream->accesses;
-        }
+        used += uses[f];
+    if (stream->vector && used > 1 && (copies || !layout_needed(profile, layout, stream, uses, &used)))
+        layout->vague += stream->weight.weight;
+    for (size_t f = 0; f < layout->field_count; f++) {
+        loop->uses[f] |= uses[f];
+        layout->fields[f].observed += uses[f] ? stream->weight.weight / (double)used : 0;
+        layout->fields[f].accesses += uses[f] ? stream->accesses : 0;
+    }
     lwp_tally_merge(&loop->weight, &stream->weight);
     loop->accesses += stream->accesses;
     if (stream->stride.bytes > loop->stride || loop->stride == 0)

@@ -5,7 +5,7 @@
  * Latency samples give each field's own cost in the paper. Here the cost of a stall goes to the first toucher of a cache line, so a
  * loop's cost is divided evenly among the fields it uses. Groups grow by average linkage: the two groups with the highest mean
  * affinity become one while that is at least the threshold. */
-#include "analysis/advice/layout/affinity.h"
+#include "analysis/advice/layout/split_internal.h"
 
 #include "base/arena.h"
 

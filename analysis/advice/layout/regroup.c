@@ -7,8 +7,8 @@
  * (regroup_gain.c); why others are not is kept (regroup_rejected.c).
  * Limits: many blocks alive from one line of code (rows, arrays allocated in a loop) cannot be distinguished and are no candidates;
  * at most 64 arrays and 64 loops are looked at. */
-#include "analysis/advice/layout/affinity.h"
 #include "analysis/advice/layout/regroup_internal.h"
+#include "analysis/advice/layout/split_internal.h"
 #include "analysis/profile/objects.h"
 
 #include <stdlib.h>

@@ -8,24 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool text_is_identifier(const char *name)
-{
-    if (!name || !*name || isdigit((unsigned char)*name))
-        return false;
-    for (const char *c = name; *c; c++)
-        if (!isalnum((unsigned char)*c) && *c != '_')
-            return false;
-    return strlen(name) < 64;
-}
+enum { NAME_MOST = 64, LISTED = 6, TAG_MOST = 28, ONE_LINE = 78 };
 
-/* The last name in "grid->cells", "ctx.x": what a person would call the member. */
+/* The last name in "grid->cells", "ctx.x", which a reader would call the member; NULL: it is none, or too long for one. */
 static const char *text_member(const char *variable)
 {
     const char *last = variable;
     for (const char *c = variable; c && *c; c++)
         if (*c == '.' || *c == '>' || *c == ':')
             last = c + 1;
-    return last;
+    size_t length = last ? strspn(last, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") : 0;
+    return length && length < NAME_MOST && !last[length] && !isdigit((unsigned char)*last) ? last : NULL;
 }
 
 void lwp_regroup_names(struct lwp_profile *profile, struct lwp_regroup_candidates *candidates)
@@ -33,7 +26,7 @@ void lwp_regroup_names(struct lwp_profile *profile, struct lwp_regroup_candidate
     for (size_t i = 0; i < candidates->count; i++) {
         const struct lwp_object *object = &profile->objects[candidates->arrays[i].object];
         const char *name = text_member(object->variable);
-        if (!text_is_identifier(name))
+        if (!name)
             name = lwp_arena_printf(profile->arena, "array%zu", i + 1);
         for (size_t k = 0; k < i; k++)
             if (strcmp(candidates->arrays[k].name, name) == 0) {
@@ -48,13 +41,13 @@ const char *lwp_regroup_list(struct lwp_profile *profile, const struct lwp_regro
                              const struct lwp_regroup *regroup)
 {
     const char *text = "";
-    for (size_t i = 0; i < regroup->count && i < 6; i++)
+    for (size_t i = 0; i < regroup->count && i < LISTED; i++)
         text = lwp_arena_printf(profile->arena, "%s%s%s", text,
                                 i == 0                    ? ""
                                 : i + 1 == regroup->count ? " and "
                                                           : ", ",
                                 candidates->arrays[regroup->members[i]].name);
-    return regroup->count > 6 ? lwp_arena_printf(profile->arena, "%s and %zu more", text, regroup->count - 6) : text;
+    return regroup->count > LISTED ? lwp_arena_printf(profile->arena, "%s and %zu more", text, regroup->count - LISTED) : text;
 }
 
 /* "J_c_dN" or "abcd"; of many only the first: "dbl_group". */
@@ -66,7 +59,7 @@ static const char *text_tag(struct lwp_profile *profile, const struct lwp_regrou
         length += letters + 1;
         longest = letters > longest ? letters : longest;
     }
-    if (length > 28)
+    if (length > TAG_MOST)
         return lwp_arena_printf(profile->arena, "%s_group", candidates->arrays[regroup->members[0]].name);
     const char *tag = "";
     for (size_t i = 0; i < regroup->count; i++)
@@ -118,44 +111,35 @@ static void text_members(FILE *out, struct lwp_profile *profile, const struct lw
 const char *lwp_regroup_declaration(struct lwp_profile *profile, const struct lwp_regroup_candidates *candidates,
                                     const struct lwp_regroup *regroup)
 {
+    const struct lwp_regroup_array *first = &candidates->arrays[regroup->members[0]];
+    bool is_static = profile->objects[first->object].kind == LWP_OBJECT_STATIC;
+    enum lwp_language language = first->type ? first->type->language : LWP_LANGUAGE_C;
+    unsigned long long elements = first->elements, times;
+    const char *tag = text_tag(profile, candidates, regroup);
     char *text = NULL;
-    size_t size = 0;
+    size_t size = 0, length = strlen(tag) + strlen("struct  { };");
     FILE *out = open_memstream(&text, &size);
     if (!out)
         return "";
-    const struct lwp_regroup_array *first = &candidates->arrays[regroup->members[0]];
-    const struct lwp_object *object = &profile->objects[first->object];
-    enum lwp_language language = first->type ? first->type->language : LWP_LANGUAGE_C;
-    const char *tag = text_tag(profile, candidates, regroup);
-    unsigned long long elements = first->elements;
-    bool is_static = object->kind == LWP_OBJECT_STATIC;
+    for (size_t i = 0; i < regroup->count; i++) {
+        const struct lwp_regroup_array *array = &candidates->arrays[regroup->members[i]];
+        length += strlen(array->name) + strlen(text_type(profile, array, language, &times)) + 3;
+    }
     if (language == LWP_LANGUAGE_FORTRAN) {
         fprintf(out, "type :: %s\n", tag);
         text_members(out, profile, candidates, regroup, language, "    ", "\n");
-        fprintf(out, "end type %s\n", tag);
-        if (is_static)
-            fprintf(out, "type(%s) :: group(%llu)\n", tag, elements);
-        else
-            fprintf(out, "type(%s), allocatable :: group(:)\n", tag);
+        fprintf(out, is_static ? "end type %s\ntype(%s) :: group(%llu)\n" : "end type %s\ntype(%s), allocatable :: group(:)\n", tag, tag,
+                elements);
     } else if (language == LWP_LANGUAGE_RUST) {
         fprintf(out, "struct %s {\n", tag);
         text_members(out, profile, candidates, regroup, language, "    ", ",\n");
         fprintf(out, "}\nlet mut group: Vec<%s>;\n", tag);
     } else {
-        size_t length = strlen(tag) + 12;
-        for (size_t i = 0; i < regroup->count; i++) {
-            const struct lwp_regroup_array *array = &candidates->arrays[regroup->members[i]];
-            unsigned long long times;
-            length += strlen(array->name) + strlen(text_type(profile, array, language, &times)) + 3;
-        }
-        bool one_line = length <= 78;
+        bool one_line = length <= ONE_LINE;
         fprintf(out, "struct %s {%s", tag, one_line ? "" : "\n");
         text_members(out, profile, candidates, regroup, language, one_line ? " " : "    ", one_line ? ";" : ";\n");
-        fprintf(out, "%s};\n", one_line ? " " : "");
-        if (is_static)
-            fprintf(out, "struct %s group[%llu];\n", tag, elements);
-        else
-            fprintf(out, "struct %s *group; /* %llu elements */\n", tag, elements);
+        fprintf(out, is_static ? "%s};\nstruct %s group[%llu];\n" : "%s};\nstruct %s *group; /* %llu elements */\n", one_line ? " " : "",
+                tag, elements);
     }
     fclose(out);
     const char *kept = lwp_arena_strdup(profile->arena, text ? text : "");

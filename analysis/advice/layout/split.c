@@ -4,7 +4,6 @@
  * fields fall into several groups, it is too large for the caches, it was sampled often enough, and even the low end of the expected
  * speed-up is a gain; not when threads would then write to one line. Where splitting does not pay another order of the fields may
  * (reorder.c). Otherwise nothing is reported. */
-#include "analysis/advice/layout/affinity.h"
 #include "analysis/advice/layout/split_internal.h"
 #include "analysis/profile/objects.h"
 

@@ -1,8 +1,23 @@
-/* What split.c asks of its neighbours. */
+/* What split.c asks of its neighbours; of affinity regroup.c asks, too. */
 #ifndef LWP_ANALYSIS_ADVICE_LAYOUT_SPLIT_INTERNAL_H
 #define LWP_ANALYSIS_ADVICE_LAYOUT_SPLIT_INTERNAL_H
 
 #include "analysis/advice/layout/split.h"
+
+/* affinity.c: which fields are used together, and the groups that makes (LWPTool 5.2.3). */
+
+/* One loop: its weight and which of the fields it uses. */
+struct lwp_affinity_loop {
+    double weight;
+    const bool *uses;
+};
+
+/* Eq. 7 for every pair, into affinity[i * fields + j]. A loop's weight counts in even parts for the fields it uses. */
+void lwp_affinity_compute(const struct lwp_affinity_loop *loops, size_t loop_count, size_t fields, double *affinity);
+
+/* group[i]: the group of field i, numbered from 0 by their weight, heaviest first; fields whose weight is below
+ * `cold` of the whole are left out with -1. Returns the number of groups. */
+size_t lwp_affinity_cluster(const double *affinity, const double *weights, size_t fields, double threshold, double cold, int *group);
 
 /* reorder.c: the same structure with its fields in another order. `group` is that of lwp_affinity_cluster. Fills `reordered` (its
  * gain, its order; no declaration yet) and returns true when an order was found that fetches fewer cache lines. */

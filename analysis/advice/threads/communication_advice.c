@@ -172,30 +172,27 @@ static size_t processors_sharing(const struct lwp_profile *profile, size_t *proc
     return sharing ? sharing : nodes > 1 ? *processors / (size_t)nodes : 0;
 }
 
-/* OMP_PLACES that puts thread i on the i-th place, group by group. */
+/* OMP_PLACES that puts thread i on the i-th place, group by group: "{0},{2},{1},{3}". */
 static const char *places_of(struct lwp_profile *profile, const size_t *group, size_t threads, size_t size)
 {
-    char text[LWP_COMMUNICATION_THREADS * 8] = "";
-    size_t used = 0, filled[LWP_COMMUNICATION_THREADS] = {0};
+    const char *text = "";
+    size_t filled[LWP_COMMUNICATION_THREADS] = {0};
     for (size_t i = 0; i < threads; i++)
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s{%zu}", i ? "," : "", group[i] * size + filled[group[i]]++);
-    return lwp_arena_strdup(profile->arena, text);
+        text = lwp_arena_printf(profile->arena, "%s%s{%zu}", text, i ? "," : "", group[i] * size + filled[group[i]]++);
+    return text;
 }
 
 /* "0 2, 1 3". */
 static const char *groups_of(struct lwp_profile *profile, const size_t *group, size_t threads)
 {
-    char text[LWP_COMMUNICATION_THREADS * 5] = "";
-    size_t used = 0;
-    for (size_t wanted = 0; wanted < threads; wanted++) {
-        const char *before = wanted ? ", " : "";
+    const char *text = "", *before = "";
+    for (size_t wanted = 0; wanted < threads; wanted++, before = ", ")
         for (size_t i = 0; i < threads; i++)
             if (group[i] == wanted) {
-                used += (size_t)snprintf(text + used, sizeof text - used, "%s%zu", before, i);
+                text = lwp_arena_printf(profile->arena, "%s%s%zu", text, before, i);
                 before = " ";
             }
-    }
-    return lwp_arena_strdup(profile->arena, text);
+    return text;
 }
 
 /* Threads that have a hundredth of the communication. */
