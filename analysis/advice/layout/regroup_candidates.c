@@ -24,15 +24,6 @@ static uint32_t regroup_module(struct lwp_profile *profile, const struct lwp_obj
     return profile->contexts[node].module;
 }
 
-static bool regroup_is_split(const struct lwp_splits *splits, uint32_t object)
-{
-    for (size_t i = 0; i < splits->count; i++)
-        for (size_t k = 0; k < splits->splits[i].layout->object_count; k++)
-            if (splits->splits[i].layout->objects[k] == object)
-                return true;
-    return false;
-}
-
 static bool regroup_is_candidate(const struct lwp_profile *profile, uint32_t index)
 {
     const struct lwp_object *object = &profile->objects[index];
@@ -61,9 +52,13 @@ static int regroup_object_compare(const void *a, const void *b, void *objects)
 static void regroup_arrays(struct lwp_profile *profile, const struct lwp_splits *splits, struct lwp_regroup_candidates *candidates)
 {
     uint32_t *order = lwp_arena_alloc(profile->arena, profile->object_count + 1, sizeof *order);
+    bool *is_split = lwp_arena_alloc(profile->arena, profile->object_count + 1, sizeof *is_split);
     size_t count = 0;
+    for (size_t i = 0; i < splits->count; i++)
+        for (size_t k = 0; k < splits->splits[i].layout->object_count; k++)
+            is_split[splits->splits[i].layout->objects[k]] = true;
     for (size_t i = 0; i < profile->object_count; i++)
-        if (regroup_is_candidate(profile, (uint32_t)i) && !regroup_is_split(splits, (uint32_t)i))
+        if (regroup_is_candidate(profile, (uint32_t)i) && !is_split[i])
             order[count++] = (uint32_t)i;
     qsort_r(order, count, sizeof *order, regroup_object_compare, profile->objects);
     if (count > LWP_REGROUP_ARRAYS_MAX)

@@ -11,23 +11,24 @@
 
 static const double padding_worth = 0.03; /* memory is not free: what padding must bring beyond the order alone */
 
-struct reorder_key {
-    size_t field;
-    int group;
-    bool is_long;
-    uint64_t alignment;
+struct reorder_by {
+    const struct lwp_layout_field *fields;
+    const int *group;
+    uint64_t long_bytes; /* a field above is long */
 };
 
-static int reorder_compare(const void *a, const void *b)
+static int reorder_compare(const void *a, const void *b, void *by_)
 {
-    const struct reorder_key *x = a, *y = b;
-    if (x->group != y->group) /* the cold fields last */
-        return (unsigned)x->group < (unsigned)y->group ? -1 : 1;
-    if (x->is_long != y->is_long)
-        return x->is_long ? 1 : -1;
-    if (x->alignment != y->alignment)
-        return x->alignment > y->alignment ? -1 : 1;
-    return x->field < y->field ? -1 : 1;
+    const struct reorder_by *by = by_;
+    size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    bool x_long = by->fields[x].bytes > by->long_bytes, y_long = by->fields[y].bytes > by->long_bytes;
+    if (by->group[x] != by->group[y]) /* the cold fields last */
+        return (unsigned)by->group[x] < (unsigned)by->group[y] ? -1 : 1;
+    if (x_long != y_long)
+        return x_long ? 1 : -1;
+    if (by->fields[x].alignment != by->fields[y].alignment)
+        return by->fields[x].alignment > by->fields[y].alignment ? -1 : 1;
+    return x < y ? -1 : 1;
 }
 
 static bool reorder_allowed(const struct lwp_type *type)
@@ -74,16 +75,14 @@ bool lwp_reorder_try(struct lwp_profile *profile, const struct lwp_layout *layou
 {
     uint64_t line = lwp_gain_caches(profile->machine).line_bytes;
     size_t fields = layout->field_count;
-    struct reorder_key keys[LWP_FIELDS_MAX];
     if (!reorder_allowed(layout->type) || fields > LWP_FIELDS_MAX)
         return false;
-    for (size_t f = 0; f < fields; f++)
-        keys[f] = (struct reorder_key){f, group[f], layout->fields[f].bytes > line / 2, layout->fields[f].alignment};
-    qsort(keys, fields, sizeof *keys, reorder_compare);
+    struct reorder_by by = {layout->fields, group, line / 2};
     size_t *order = lwp_arena_alloc(profile->arena, fields, sizeof *order);
     int *one = lwp_arena_alloc(profile->arena, fields, sizeof *one); /* all in part 0 */
     for (size_t f = 0; f < fields; f++)
-        order[f] = keys[f].field;
+        order[f] = f;
+    qsort_r(order, fields, sizeof *order, reorder_compare, &by);
     *reordered =
         (struct lwp_split){.kind = LWP_SPLIT_REORDER, .layout = layout, .affinity = affinity, .group = one, .groups = 1, .order = order};
     if (!reorder_gain(profile, reordered))

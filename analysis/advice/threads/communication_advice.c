@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TIPS_EACH = 2, PIECE_LINES = 4, LINE = 64 };
+enum { PIECE_LINES = 4, LINE = 64 };
 
-static const double share_least[TIPS_EACH] = {0.01, 0.001}; /* of all accesses */
+static const double share_least = 0.01, firsts_least = 0.001; /* of all accesses: communication, the first reads of it */
 static const double most_of = 0.8;
 static const double far_share = 0.1;      /* of reuse beyond a cache: worth a sentence */
 static const double reuse_least = 1;      /* reads again for each first one, for distances to matter */
@@ -244,24 +244,27 @@ static bool tip_mapping(struct lwp_profile *profile, const struct lwp_counted_co
     return true;
 }
 
+/* `share`: of all accesses, those that the tip is about; below `least` of it it is not worth it. */
+static void tips_add(struct lwp_communication_tips *tips, struct lwp_communication_tip tip, double share, double least)
+{
+    double worth = share / least;
+    tip.share = share;
+    tip.severity = lwp_severity(LWP_SEVERITY_OF_COMMUNICATION, worth);
+    if (worth >= 1)
+        tips->tips[tips->count++] = tip;
+}
+
 void lwp_communication_advise(struct lwp_profile *profile, const struct lwp_counted_communication *found,
                               struct lwp_communication_tips *tips)
 {
-    *tips =
-        (struct lwp_communication_tips){.tips = lwp_arena_alloc(profile->arena, TIPS_EACH * found->region_count + 1, sizeof *tips->tips)};
+    *tips = (struct lwp_communication_tips){.tips = lwp_arena_alloc(profile->arena, 2 * found->region_count + 1, sizeof *tips->tips)};
     for (size_t i = 0; found->measured && i < found->region_count; i++) {
         const struct lwp_communication_region *region = &found->regions[i];
-        struct lwp_communication_tip made[TIPS_EACH] = {{.region = i}, {.region = i}};
-        double shares[TIPS_EACH] = {region_share(profile, region->firsts + region->agains), region_share(profile, region->firsts)};
+        struct lwp_communication_tip tip = {.region = i}, pieces = tip;
         bool reported = region_is_reported(profile, found, region);
-        bool is[TIPS_EACH] = {reported ? tip_distance(profile, found, region, &made[0]) : tip_mapping(profile, found, region, &made[0]),
-                              reported && tip_pieces(profile, region, &made[1])};
-        for (size_t k = 0; k < TIPS_EACH; k++) {
-            double worth = shares[k] / share_least[k];
-            made[k].share = shares[k];
-            made[k].severity = lwp_severity(LWP_SEVERITY_OF_COMMUNICATION, worth);
-            if (is[k] && worth >= 1)
-                tips->tips[tips->count++] = made[k];
-        }
+        if (reported ? tip_distance(profile, found, region, &tip) : tip_mapping(profile, found, region, &tip))
+            tips_add(tips, tip, region_share(profile, region->firsts + region->agains), share_least);
+        if (reported && tip_pieces(profile, region, &pieces))
+            tips_add(tips, pieces, region_share(profile, region->firsts), firsts_least);
     }
 }
