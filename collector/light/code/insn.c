@@ -153,31 +153,6 @@ static uint8_t insn_operation(const ZydisDecodedInstruction *from, uint8_t *cond
     }
 }
 
-static bool insn_is_string(ZydisMnemonic mnemonic)
-{
-    switch (mnemonic) {
-    case ZYDIS_MNEMONIC_MOVSB:
-    case ZYDIS_MNEMONIC_MOVSW:
-    case ZYDIS_MNEMONIC_MOVSQ:
-    case ZYDIS_MNEMONIC_STOSB:
-    case ZYDIS_MNEMONIC_STOSW:
-    case ZYDIS_MNEMONIC_STOSD:
-    case ZYDIS_MNEMONIC_STOSQ:
-    case ZYDIS_MNEMONIC_LODSB:
-    case ZYDIS_MNEMONIC_LODSW:
-    case ZYDIS_MNEMONIC_LODSD:
-    case ZYDIS_MNEMONIC_LODSQ:
-    case ZYDIS_MNEMONIC_SCASB:
-    case ZYDIS_MNEMONIC_SCASW:
-    case ZYDIS_MNEMONIC_SCASD:
-    case ZYDIS_MNEMONIC_SCASQ:
-    case ZYDIS_MNEMONIC_CMPSB:
-    case ZYDIS_MNEMONIC_CMPSW:
-    case ZYDIS_MNEMONIC_CMPSQ: return true;
-    default: return false;
-    }
-}
-
 static void insn_memory(struct lwp_insn *insn, const ZydisDecodedInstruction *from, const ZydisDecodedOperand *operand)
 {
     insn->gather = operand->mem.type != ZYDIS_MEMOP_TYPE_MEM && operand->mem.type != ZYDIS_MEMOP_TYPE_AGEN;
@@ -224,10 +199,7 @@ void lwp_insn_decode(struct lwp_insn *insn, uint64_t ip, unsigned room)
     insn->widened = from.operand_width / 8;
     insn->writes_flags = from.cpu_flags && (from.cpu_flags->modified | from.cpu_flags->set_0 | from.cpu_flags->set_1 |
                                             from.cpu_flags->undefined);
-    bool string = insn_is_string(from.mnemonic) ||
-                  (from.mnemonic == ZYDIS_MNEMONIC_MOVSD && from.meta.category == ZYDIS_CATEGORY_STRINGOP) ||
-                  (from.mnemonic == ZYDIS_MNEMONIC_CMPSD && from.meta.category == ZYDIS_CATEGORY_STRINGOP);
-    insn->string = string;
+    const bool string = insn->string = from.meta.category == ZYDIS_CATEGORY_STRINGOP;
     insn->rep_string = string && (from.attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE));
     for (unsigned i = 0; i < from.operand_count; i++) {
         const ZydisDecodedOperand *operand = &operands[i];

@@ -65,6 +65,14 @@ struct lwp_insn {
     uint64_t target;      /* of direct jumps */
 };
 
+/* One access by an instruction. */
+struct lwp_insn_access {
+    uint64_t ip, address; /* address 0: not known */
+    uint16_t bytes;
+    bool load, store, vector, floating;
+    uint8_t element; /* bytes of one floating point number; 0: not floating point */
+};
+
 bool lwp_insn_init(void); /* loads Zydis */
 
 /* Decodes the bytes at `ip`, of which `room` are readable. `insn->invalid` when they are no instruction. */
@@ -84,6 +92,12 @@ bool lwp_insn_flow(struct lwp_insn_flow *flow, uint64_t ip, unsigned room);
 static inline bool lwp_insn_accesses(const struct lwp_insn *insn)
 {
     return insn->load || insn->store;
+}
+
+static inline struct lwp_insn_access lwp_insn_access(const struct lwp_insn *insn, uint64_t address)
+{
+    return (struct lwp_insn_access){.ip = insn->ip, .address = address, .bytes = insn->bytes, .load = insn->load, .store = insn->store,
+                                    .vector = insn->vector, .floating = insn->floating, .element = insn->element};
 }
 
 #endif

@@ -1,8 +1,8 @@
 /* A program may have functions of its own under names of the C library's (clock_gettime, close, read, ...). It comes first in
- * the loader's search, so that lwp would call those: with counters and locks of the program's in them, clocks that tell another
- * time, or nothing that works at all. So what an image imports is bound again, to the C library itself. The same
- * passes by the wrappers of sanitizers and of other preloaded libraries. Its mmap is own_memory.c's.
- * Left as they are: the allocator's functions, which have to be those of whoever made the block, and dl_iterate_phdr, which is
+ * the loader's search, so that lwp would call those: with counters and locks of the program's in them, clocks with another
+ * time, or nothing that works at all. So what an image imports is bound again, to the C library itself. That also
+ * avoids the wrappers of sanitizers and of other preloaded libraries. Its mmap is own_memory.c's.
+ * Left as they are: the allocator's functions, which have to be those that made the block, and dl_iterate_phdr, which is
  * modules.c's for libunwind. Not covered: a dlsym or dlopen of the program's own. */
 #define _GNU_SOURCE
 #include "collector/light/own/imports.h"

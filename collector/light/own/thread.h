@@ -22,11 +22,11 @@ struct lwp_thread {
     uint64_t stack_low, stack_high;
     uint64_t last_cpu_ns;    /* CLOCK_THREAD_CPUTIME_ID at the last sample */
     uint64_t samples, samples_with_address, samples_lost;
-    struct lwp_budget budget;
+    struct lwp_time_budget budget;
     uint64_t lost_in_heap;   /* samples that found the thread recording an allocation: what that costs */
     uint32_t calls;          /* system calls of the program that may have used any memory, when the handler began */
     uint32_t random;         /* state of the dither */
-    void *sampler;           /* private to the sampling handler */
+    struct lwp_sampler *sampler; /* sampling.h */
     struct lwp_thread *next; /* of all threads */
     int used;                /* 0: free for a new thread */
 };

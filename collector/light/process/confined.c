@@ -2,10 +2,9 @@
  * written and closed before, and nothing is sampled from then on. Not seen: bare system calls. */
 #define _GNU_SOURCE
 #include "collector/light/own/real_calls.h"
-#include "collector/light/own/real_syscall.h"
 #include "collector/light/process/foreign.h"
 #include "collector/light/process/start.h"
-#include "collector/light/watch/counted_calls.h"
+#include "collector/light/watch/system_calls.h"
 
 #include <linux/seccomp.h>
 #include <stdarg.h>
@@ -19,28 +18,26 @@ static void confined_leave(void)
     lwp_process_leave("the program confined itself (seccomp): nothing was sampled from then on");
 }
 
-__attribute__((visibility("hidden"))) long lwp_confined_syscall(long number, long a, long b, long c, long d, long e);
+LWP_HIDDEN long lwp_confined_syscall(long number, long a, long b, long c, long d, long e);
 
 long lwp_confined_syscall(long number, long a, long b, long c, long d, long e)
 {
     bool by_seccomp = number == SYS_seccomp && (a == SECCOMP_SET_MODE_STRICT || a == SECCOMP_SET_MODE_FILTER);
     if (by_seccomp || (number == SYS_prctl && a == PR_SET_SECCOMP))
         confined_leave();
-    return lwp_next_syscall(number, a, b, c, d, e);
+    return lwp_real_syscall(number, a, b, c, d, e);
 }
 
-__attribute__((visibility("default"))) int prctl(int option, ...)
+LWP_EXPORT int prctl(int option, ...)
 {
-    LWP_NEXT("prctl");
     unsigned long given[4];
-    va_list rest;
-    va_start(rest, option);
+    va_list more;
+    va_start(more, option);
     for (int i = 0; i < 4; i++)
-        given[i] = va_arg(rest, unsigned long);
-    va_end(rest);
-    void *function = next.function ? next.function : lwp_next_find(&next);
+        given[i] = va_arg(more, unsigned long);
+    va_end(more);
     lwp_counted_calls++;
     if (option == PR_SET_SECCOMP)
         confined_leave();
-    return ((int (*)(int, ...))function)(option, given[0], given[1], given[2], given[3]);
+    return LWP_REAL(prctl)(option, given[0], given[1], given[2], given[3]);
 }

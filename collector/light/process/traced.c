@@ -1,9 +1,9 @@
 /* The child of a debugger that is about to become the program: from here on its traps are the debugger's. */
 #define _GNU_SOURCE
 #include "collector/light/own/process.h"
+#include "collector/light/own/real_calls.h"
 #include "collector/light/sampling/sampler.h"
 
-#include <dlfcn.h>
 #include <stdarg.h>
 #include <sys/ptrace.h>
 #include <unistd.h>
@@ -18,17 +18,14 @@ static void traced_begin(void)
     self->busy--;
 }
 
-__attribute__((visibility("default"))) long ptrace(enum __ptrace_request request, ...)
+LWP_EXPORT long ptrace(enum __ptrace_request request, ...)
 {
-    static long (*next)(enum __ptrace_request, ...);
-    if (!next)
-        next = (long (*)(enum __ptrace_request, ...))dlsym(RTLD_NEXT, "ptrace");
-    va_list rest;
-    va_start(rest, request);
-    pid_t pid = va_arg(rest, pid_t);
-    void *address = va_arg(rest, void *), *data = va_arg(rest, void *);
-    va_end(rest);
+    va_list more;
+    va_start(more, request);
+    pid_t pid = va_arg(more, pid_t);
+    void *address = va_arg(more, void *), *data = va_arg(more, void *);
+    va_end(more);
     if (request == PTRACE_TRACEME)
         traced_begin();
-    return next(request, pid, address, data);
+    return LWP_REAL(ptrace)(request, pid, address, data);
 }

@@ -3,8 +3,8 @@
 
 #include "collector/env.h"
 #include "collector/light/own/own_files.h"
+#include "collector/light/own/perf_signal.h"
 #include "collector/light/own/process.h"
-#include "collector/light/own/timer.h"
 
 #include <fcntl.h>
 #include <linux/hw_breakpoint.h>
@@ -175,6 +175,6 @@ uint64_t lwp_debug_given_up(void)
 
 int lwp_debug_sender(int signal, const siginfo_t *info)
 {
-    uint64_t data = signal == SIGTRAP ? lwp_timer_perf_data(info) : 0;
+    uint64_t data = signal == SIGTRAP ? lwp_perf_signal_data(info) : 0;
     return data >= SIGNAL_DATA && data < SIGNAL_DATA + LWP_DEBUG_REGISTERS ? (int)(data - SIGNAL_DATA) : -1;
 }

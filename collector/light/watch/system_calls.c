@@ -82,13 +82,11 @@ static void call_uses_text(const char *text)
 }
 
 /* `uses`: a statement about the parameters. */
-#define CALL(result, name, parameters, arguments, uses)                                                        \
-    __attribute__((visibility("default"))) result name parameters                                             \
-    {                                                                                                          \
-        LWP_NEXT(#name);                                                                                       \
-        uses;                                                                                                  \
-        void *function = next.function ? next.function : lwp_next_find(&next);                                 \
-        return ((result(*) parameters)function) arguments;                                                    \
+#define CALL(result, name, parameters, arguments, uses) \
+    LWP_EXPORT result name parameters                   \
+    {                                                   \
+        uses;                                           \
+        return LWP_REAL(name) arguments;                \
     }
 
 CALL(ssize_t, read, (int fd, void *buffer, size_t bytes), (fd, buffer, bytes), call_uses((uint64_t)buffer, bytes))

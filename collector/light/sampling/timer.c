@@ -1,8 +1,9 @@
 #define _GNU_SOURCE
-#include "collector/light/own/timer.h"
+#include "collector/light/sampling/timer.h"
 
 #include "collector/light/own/own_files.h"
 #include "collector/light/own/own_memory.h"
+#include "collector/light/own/perf_signal.h"
 
 #include <fcntl.h>
 #include <linux/perf_event.h>
@@ -15,39 +16,18 @@
 
 enum { PERF_PAGE_BYTES = 4096 };
 
-#ifndef TRAP_PERF
-#define TRAP_PERF 6
-#endif
-
 struct lwp_timer {
     enum lwp_timer_kind kind;
     int fd;
     uint64_t period_ns; /* as it was wanted last */
     void *page; /* of the event: keeps it alive when the program closes all files it does not know */
     timer_t posix;
-    bool has_posix; /* of perf's clocks: to rest */
+    bool has_posix; /* for the suspension of perf's clock */
 };
-
-uint64_t lwp_timer_perf_data(const siginfo_t *info)
-{
-    uint64_t data; /* glibc has no name yet for si_perf_data */
-    if (info->si_code != TRAP_PERF)
-        return 0;
-    memcpy(&data, (const char *)&info->si_addr + sizeof(void *), sizeof data);
-    return data;
-}
 
 int lwp_timer_signal(enum lwp_timer_kind kind)
 {
     return kind == LWP_TIMER_SIGTRAP ? SIGTRAP : SIGRTMAX - 5;
-}
-
-bool lwp_timer_is_late(const siginfo_t *info)
-{
-    enum { FLAG_ASYNC = 1 };
-    uint32_t flags; /* si_perf_flags, behind si_perf_data and si_perf_type */
-    memcpy(&flags, (const char *)&info->si_addr + 2 * sizeof(void *) + 4, sizeof flags);
-    return info->si_code == TRAP_PERF && info->si_signo == SIGTRAP && flags & FLAG_ASYNC;
 }
 
 static bool timer_is_posix(const siginfo_t *info)
@@ -58,7 +38,7 @@ static bool timer_is_posix(const siginfo_t *info)
 bool lwp_timer_owns(int signal, const siginfo_t *info)
 {
     if (signal == SIGTRAP)
-        return lwp_timer_perf_data(info) == LWP_TIMER_DATA || timer_is_posix(info);
+        return lwp_perf_signal_data(info) == LWP_TIMER_DATA || timer_is_posix(info);
     return signal == SIGRTMAX - 5 && (info->si_code == POLL_IN || info->si_code == POLL_HUP || timer_is_posix(info));
 }
 
@@ -151,7 +131,7 @@ static void timer_unmap_page(struct lwp_timer *timer)
     timer->page = NULL;
 }
 
-/* Where the program has closed the event's file it can no longer be told anything; it ends with its page. */
+/* Where the program has closed the event's file nothing can be changed any more; the event ends with its page. */
 static void timer_start_again(struct lwp_timer *timer)
 {
     uint64_t id;
@@ -177,9 +157,9 @@ void lwp_timer_set_period(struct lwp_timer *timer, uint64_t period_ns)
     }
 }
 
-bool lwp_timer_rest(struct lwp_timer *timer, uint64_t rest_ns, uint64_t period_ns)
+bool lwp_timer_suspend(struct lwp_timer *timer, uint64_t suspended_ns, uint64_t period_ns)
 {
-    struct itimerspec once = {.it_value = timer_span(rest_ns)};
+    struct itimerspec once = {.it_value = timer_span(suspended_ns)};
     if (timer->kind == LWP_TIMER_POSIX)
         return false;
     if (!timer->has_posix)
@@ -193,7 +173,7 @@ bool lwp_timer_rest(struct lwp_timer *timer, uint64_t rest_ns, uint64_t period_n
     return false;
 }
 
-bool lwp_timer_rested(const struct lwp_timer *timer, const siginfo_t *info)
+bool lwp_timer_suspension_ended(const struct lwp_timer *timer, const siginfo_t *info)
 {
     return timer->kind != LWP_TIMER_POSIX && timer_is_posix(info);
 }

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "collector/light/code/walk.h"
+#include "collector/light/code/forward_walk.h"
 
 #include "base/random.h"
 #include "collector/light/code/flags.h"
@@ -27,7 +27,7 @@ struct walker {
     } chunk[CHUNKS]; /* what was read, since a system call a value is dear */
 };
 
-struct value {
+struct walked_value {
     uint64_t bits;
     bool known;
 };
@@ -45,7 +45,7 @@ void lwp_registers_take(struct lwp_registers *registers, const void *ucontext)
     registers->fs_known = true;
 }
 
-bool lwp_walk_address(const struct lwp_insn *insn, const struct lwp_registers *registers, uint64_t *address)
+bool lwp_insn_address(const struct lwp_insn *insn, const struct lwp_registers *registers, uint64_t *address)
 {
     if (insn->gather || insn->rep_string)
         return false;
@@ -102,9 +102,9 @@ static void walk_store(struct walker *walker, bool known, uint64_t address, unsi
     walker->stored[walker->stores++].bytes = bytes;
 }
 
-static struct value walk_read(struct walker *walker, uint64_t address, unsigned bytes)
+static struct walked_value walk_read(struct walker *walker, uint64_t address, unsigned bytes)
 {
-    struct value value = {0, false};
+    struct walked_value value = {0, false};
     uint64_t start = address & ~(uint64_t)(CHUNK_BYTES - 1), offset = address - start;
     if (bytes > 8 || !start || walk_will_differ(walker, address, bytes))
         return value;
@@ -124,29 +124,29 @@ static struct value walk_read(struct walker *walker, uint64_t address, unsigned 
     return value;
 }
 
-static struct value walk_get(struct walker *walker, const struct lwp_insn *insn, unsigned i)
+static struct walked_value walk_get(struct walker *walker, const struct lwp_insn *insn, unsigned i)
 {
     const struct lwp_operand *operand = &insn->operand[i];
     uint64_t address;
     switch (operand->kind) {
-    case LWP_OPERAND_IMM: return (struct value){(uint64_t)operand->imm, true};
+    case LWP_OPERAND_IMM: return (struct walked_value){(uint64_t)operand->imm, true};
     case LWP_OPERAND_MEM:
-        if (!lwp_walk_address(insn, &walker->registers, &address))
+        if (!lwp_insn_address(insn, &walker->registers, &address))
             break;
         return walk_read(walker, address, operand->bytes);
     case LWP_OPERAND_REG:
         if (operand->reg >= 16) {
             unsigned reg = operand->reg - 16;
-            return (struct value){walker->registers.value[reg] >> 8 & 0xff, walker->registers.known >> reg & 1};
+            return (struct walked_value){walker->registers.value[reg] >> 8 & 0xff, walker->registers.known >> reg & 1};
         }
-        return (struct value){walker->registers.value[operand->reg] & mask_of(operand->bytes),
+        return (struct walked_value){walker->registers.value[operand->reg] & mask_of(operand->bytes),
                               walker->registers.known >> operand->reg & 1};
     default: break;
     }
-    return (struct value){0, false};
+    return (struct walked_value){0, false};
 }
 
-static void walk_set(struct walker *walker, const struct lwp_operand *operand, struct value value)
+static void walk_set(struct walker *walker, const struct lwp_operand *operand, struct walked_value value)
 {
     if (operand->kind != LWP_OPERAND_REG)
         return;
@@ -179,12 +179,12 @@ static void walk_arithmetic(struct walker *walker, const struct lwp_insn *insn)
 {
     unsigned bytes = insn->operand[0].bytes;
     uint64_t mask = mask_of(bytes), sign = (uint64_t)1 << (bytes * 8 - 1);
-    struct value a = walk_get(walker, insn, 0), b = {1, true};
+    struct walked_value a = walk_get(walker, insn, 0), b = {1, true};
     bool one_operand = insn->op == LWP_OP_INC || insn->op == LWP_OP_DEC || insn->op == LWP_OP_NEG;
     if (!one_operand)
         b = walk_get(walker, insn, 1);
     b.bits &= mask;
-    struct value result = {0, a.known && b.known};
+    struct walked_value result = {0, a.known && b.known};
     bool carry = false, overflow = false;
     bool same = insn->operand[0].kind == LWP_OPERAND_REG && insn->operand[1].kind == LWP_OPERAND_REG &&
                 insn->operand[0].reg == insn->operand[1].reg;
@@ -227,8 +227,8 @@ static void walk_arithmetic(struct walker *walker, const struct lwp_insn *insn)
 static void walk_shift(struct walker *walker, const struct lwp_insn *insn)
 {
     unsigned bytes = insn->operand[0].bytes;
-    struct value a = walk_get(walker, insn, 0), b = walk_get(walker, insn, 1);
-    struct value result = {0, a.known && b.known};
+    struct walked_value a = walk_get(walker, insn, 0), b = walk_get(walker, insn, 1);
+    struct walked_value result = {0, a.known && b.known};
     unsigned count = (unsigned)b.bits & (bytes == 8 ? 63 : 31);
     if (count < bytes * 8) {
         int64_t wide = (int64_t)(a.bits << (64 - bytes * 8)) >> (64 - bytes * 8);
@@ -245,11 +245,11 @@ static void walk_shift(struct walker *walker, const struct lwp_insn *insn)
 
 static void walk_multiply(struct walker *walker, const struct lwp_insn *insn)
 {
-    struct value result = {0, false};
+    struct walked_value result = {0, false};
     if (insn->operand[1].kind != LWP_OPERAND_NONE) {
         bool three = insn->operand[2].kind == LWP_OPERAND_IMM;
-        struct value a = walk_get(walker, insn, three ? 1 : 0), b = walk_get(walker, insn, three ? 2 : 1);
-        result = (struct value){a.bits * b.bits & mask_of(insn->operand[0].bytes), a.known && b.known};
+        struct walked_value a = walk_get(walker, insn, three ? 1 : 0), b = walk_get(walker, insn, three ? 2 : 1);
+        result = (struct walked_value){a.bits * b.bits & mask_of(insn->operand[0].bytes), a.known && b.known};
         walk_set(walker, &insn->operand[0], result);
     } else {
         walker->registers.known = (uint16_t)(walker->registers.known & ~insn->spoils);
@@ -260,14 +260,14 @@ static void walk_multiply(struct walker *walker, const struct lwp_insn *insn)
 static void walk_conditional(struct walker *walker, const struct lwp_insn *insn)
 {
     bool met = lwp_flags_meet(walker->flags, insn->condition);
-    struct value value = {met, true};
+    struct walked_value value = {met, true};
     if (insn->op == LWP_OP_CMOV)
         value = walk_get(walker, insn, met ? 1 : 0);
     value.known &= lwp_flags_known(walker->flags_known, insn->condition);
     walk_set(walker, &insn->operand[0], value);
 }
 
-static struct value walk_sign_extend(struct value value, unsigned bytes)
+static struct walked_value walk_sign_extend(struct walked_value value, unsigned bytes)
 {
     if (bytes && bytes < 8) {
         unsigned shift = 64 - bytes * 8u;
@@ -278,7 +278,7 @@ static struct value walk_sign_extend(struct value value, unsigned bytes)
 
 static void walk_step(struct walker *walker, const struct lwp_insn *insn)
 {
-    struct value value;
+    struct walked_value value;
     uint64_t address;
     switch (insn->op) {
     case LWP_OP_NOP:
@@ -297,7 +297,7 @@ static void walk_step(struct walker *walker, const struct lwp_insn *insn)
         return;
     case LWP_OP_WIDEN: {
         const struct lwp_operand whole = {LWP_OPERAND_REG, 0, insn->widened, 0};
-        value = (struct value){walker->registers.value[0], walker->registers.known & 1};
+        value = (struct walked_value){walker->registers.value[0], walker->registers.known & 1};
         walk_set(walker, &whole, walk_sign_extend(value, insn->widened / 2));
         return;
     }
@@ -309,7 +309,7 @@ static void walk_step(struct walker *walker, const struct lwp_insn *insn)
         walk_set(walker, &insn->operand[0], value);
         return;
     case LWP_OP_LEA:
-        value.known = lwp_walk_address(insn, &walker->registers, &address);
+        value.known = lwp_insn_address(insn, &walker->registers, &address);
         value.bits = value.known ? address : 0;
         walk_set(walker, &insn->operand[0], value);
         return;
@@ -334,13 +334,6 @@ static void walk_step(struct walker *walker, const struct lwp_insn *insn)
     }
 }
 
-static void walk_keep(struct lwp_walk_access *to, const struct lwp_insn *insn, uint64_t address)
-{
-    *to = (struct lwp_walk_access){.ip = insn->ip, .address = address, .bytes = insn->bytes, .load = insn->load,
-                                   .store = insn->store, .vector = insn->vector, .floating = insn->floating,
-                                   .element = insn->element};
-}
-
 static void walk_count(struct lwp_walk_choice *choice, uint64_t ip)
 {
     unsigned i = 0;
@@ -351,18 +344,18 @@ static void walk_count(struct lwp_walk_choice *choice, uint64_t ip)
     choice->site[i].count++;
 }
 
-/* Not the one at a chosen place, since then the first of two neighbours would nearly always be it. */
+/* Not the one at a chosen location, since then the first of two neighbours would nearly always be it. */
 static void walk_choose(struct lwp_walk_choice *choice, const struct lwp_insn *insn, uint64_t address, uint32_t *random)
 {
     if (choice->seen >= choice->from || !insn->bytes)
         return;
     walk_count(choice, insn->ip);
     if (lwp_random_below(random, ++choice->seen) == 0)
-        walk_keep(&choice->access, insn, address);
+        choice->access = lwp_insn_access(insn, address);
 }
 
-void lwp_walk_forward(struct lwp_code_cache *cache, const struct lwp_place *place, const struct lwp_registers *start,
-                      uint64_t flags, struct lwp_walk *walk, uint32_t *random)
+void lwp_walk_forward(struct lwp_code_cache *cache, const struct lwp_code_location *location, const struct lwp_registers *start,
+                      uint64_t flags, struct lwp_forward_walk *walk, uint32_t *random)
 {
     struct walker walker; /* its chunks stay unset */
     walker.registers = *start;
@@ -371,19 +364,19 @@ void lwp_walk_forward(struct lwp_code_cache *cache, const struct lwp_place *plac
     walker.stores = walker.reads = 0;
     for (unsigned i = 0; i < CHUNKS; i++)
         walker.chunk[i].address = 0;
-    struct lwp_walk_access seen[WALK_SEEN]; /* a sample of the accesses passed, should the walk end early */
+    struct lwp_insn_access seen[WALK_SEEN]; /* a sample of the accesses passed, should the walk end early */
     unsigned passed = 0;
-    uint64_t ip = place->ip;
+    uint64_t ip = location->ip;
     walk->found = false;
     walk->kept_count = 0;
     walk->store.seen = walk->store.sites = walk->load.seen = walk->load.sites = 0;
-    for (unsigned step = 0; step < WALK_STEPS && ip >= place->low && ip < place->high; step++) {
-        const struct lwp_insn *insn = lwp_code_at(cache, ip, place->high);
+    for (unsigned step = 0; step < WALK_STEPS && ip >= location->low && ip < location->high; step++) {
+        const struct lwp_insn *insn = lwp_code_at(cache, ip, location->high);
         if (insn->invalid || insn->op == LWP_OP_STOP)
             break;
         if (lwp_insn_accesses(insn)) {
             uint64_t address;
-            bool known = lwp_walk_address(insn, &walker.registers, &address);
+            bool known = lwp_insn_address(insn, &walker.registers, &address);
             if (walk->wanted == ip && !walk->found) {
                 walk->found = known;
                 walk->found_address = known ? address : 0;
@@ -391,9 +384,9 @@ void lwp_walk_forward(struct lwp_code_cache *cache, const struct lwp_place *plac
             }
             if (known) {
                 if (passed >= walk->skip && walk->kept_count < LWP_WALK_KEEP)
-                    walk_keep(&walk->kept[walk->kept_count++], insn, address);
+                    walk->kept[walk->kept_count++] = lwp_insn_access(insn, address);
                 if (passed < WALK_SEEN)
-                    walk_keep(&seen[passed], insn, address);
+                    seen[passed] = lwp_insn_access(insn, address);
                 passed++;
                 walk_choose(insn->store ? &walk->store : &walk->load, insn, address, random);
             }
@@ -412,7 +405,7 @@ void lwp_walk_forward(struct lwp_code_cache *cache, const struct lwp_place *plac
         }
         uint64_t address = 0;
         bool pushes = insn->op == LWP_OP_OTHER && insn->spoils >> STACK_POINTER & 1;
-        bool stores = insn->store || pushes, known = insn->store && lwp_walk_address(insn, &walker.registers, &address);
+        bool stores = insn->store || pushes, known = insn->store && lwp_insn_address(insn, &walker.registers, &address);
         unsigned bytes = insn->bytes;
         walk_step(&walker, insn);
         if (stores)

@@ -1,6 +1,6 @@
 /* Whether somebody debugs the process: sampling's traps would stop them, and the debug registers are theirs. */
-#ifndef LWP_COLLECTOR_LIGHT_OWN_DEBUGGER_H
-#define LWP_COLLECTOR_LIGHT_OWN_DEBUGGER_H
+#ifndef LWP_COLLECTOR_LIGHT_SAMPLING_DEBUGGER_H
+#define LWP_COLLECTOR_LIGHT_SAMPLING_DEBUGGER_H
 
 #include <stdbool.h>
 

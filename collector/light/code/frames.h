@@ -1,12 +1,10 @@
-/* The call path of an interrupted thread, and whose memory an address is. */
-#ifndef LWP_COLLECTOR_LIGHT_HEAP_FRAMES_H
-#define LWP_COLLECTOR_LIGHT_HEAP_FRAMES_H
+/* The call path of an interrupted thread. */
+#ifndef LWP_COLLECTOR_LIGHT_CODE_FRAMES_H
+#define LWP_COLLECTOR_LIGHT_CODE_FRAMES_H
 
 #include "collector/light/code/unwind.h"
 #include "collector/light/own/thread.h"
-#include "format/record.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 
 struct lwp_frames {
@@ -27,20 +25,5 @@ uint32_t lwp_frames_context(struct lwp_thread *self, const struct lwp_frames *fr
 
 /* The callers of the innermost function on the path whose code is [low, high). 0: it is not there. */
 uint32_t lwp_frames_context_of(struct lwp_thread *self, const struct lwp_frames *frames, uint64_t low, uint64_t high);
-
-/* Fills in the address of an access and the home it has now. */
-void lwp_frames_place(struct lwp_thread *self, const struct lwp_frames *frames, uint64_t address,
-                      enum lwps_source source, struct lwps_access *access);
-
-/* enum lwps_access_flag */
-uint8_t lwp_access_flags(bool load, bool store, bool vector, bool floating);
-
-/* Bytes that both touch; an address that is not known is 0 and touches none. */
-static inline unsigned lwp_overlap(const struct lwps_access *a, const struct lwps_access *b)
-{
-    uint64_t low = a->address > b->address ? a->address : b->address;
-    uint64_t high = a->address + a->bytes < b->address + b->bytes ? a->address + a->bytes : b->address + b->bytes;
-    return high > low ? (unsigned)(high - low) : 0;
-}
 
 #endif

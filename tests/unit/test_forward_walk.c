@@ -7,10 +7,10 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "collector/light/code/forward_walk.c"
 #include "collector/light/code/function.c"
 #include "collector/light/code/insn.c"
 #include "collector/light/code/predecessors.c"
-#include "collector/light/code/walk.c"
 #include "collector/light/own/own_memory.c"
 
 #include <math.h>
@@ -36,7 +36,7 @@ static struct {
     } walk[WALKS_OPEN];
     uint32_t random;
     uint64_t steps, sure, undone, wrong_undone, wrong_before, found, wrong_found, dithered, wrong_dithered;
-    struct lwp_walk_access next[LWP_WALK_KEEP]; /* foretold with none skipped: they come in this order */
+    struct lwp_insn_access next[LWP_WALK_KEEP]; /* foretold with none skipped: they come in this order */
     unsigned next_count, next_at;
     uint64_t next_until;
     char first_wrong[256];
@@ -49,22 +49,22 @@ static void step_wrong(uint64_t *count, const char *what, uint64_t ip, uint64_t 
                  (unsigned long)said, (unsigned long)truth);
 }
 
-static void check_before(const struct lwp_place *place, const struct lwp_registers *registers, uint64_t flags)
+static void check_before(const struct lwp_code_location *location, const struct lwp_registers *registers, uint64_t flags)
 {
     bool sure;
-    uint64_t access = lwp_place_access(place, flags, &sure);
+    uint64_t access = lwp_predecessor_access(location, flags, &sure);
     if (!sure || !access)
         return;
     step.sure++;
     const struct ran *truth = step.last.ip == access ? &step.last : &step.before;
     if (truth->ip != access) {
-        step_wrong(&step.wrong_before, "the instruction before", place->ip, access, step.last.ip);
+        step_wrong(&step.wrong_before, "the instruction before", location->ip, access, step.last.ip);
         return;
     }
-    struct lwp_insn insn = *lwp_code_at(step.cache, access, place->high);
+    struct lwp_insn insn = *lwp_code_at(step.cache, access, location->high);
     uint64_t address;
     if ((insn.base <= 15 && insn.spoils >> insn.base & 1) || (insn.index <= 15 && insn.spoils >> insn.index & 1) ||
-        !lwp_walk_address(&insn, registers, &address))
+        !lwp_insn_address(&insn, registers, &address))
         return;
     step.undone++;
     if (!truth->known || truth->address != address)
@@ -89,7 +89,7 @@ static void check_foretold(const struct ran *now)
     }
     if (step.next_at == step.next_count)
         return;
-    const struct lwp_walk_access *next = &step.next[step.next_at];
+    const struct lwp_insn_access *next = &step.next[step.next_at];
     if (now->ip == next->ip && now->known && now->address == next->address)
         step.next_at++;
     else if (step.steps > step.next_until) {
@@ -98,14 +98,14 @@ static void check_foretold(const struct ran *now)
     }
 }
 
-static void foretell(const struct lwp_place *place, const struct lwp_registers *registers, uint64_t flags)
+static void foretell(const struct lwp_code_location *location, const struct lwp_registers *registers, uint64_t flags)
 {
     struct open_walk *slot = &step.walk[step.steps / WALK_EVERY % WALKS_OPEN];
-    struct lwp_walk walk = {.wanted = slot->wanted || !step.last.accesses ? 0 : step.last.ip};
+    struct lwp_forward_walk walk = {.wanted = slot->wanted || !step.last.accesses ? 0 : step.last.ip};
     uint64_t wanted = walk.wanted;
     bool follow = step.next_at == step.next_count;
     walk.skip = follow ? 0 : 1000;
-    lwp_walk_forward(step.cache, place, registers, flags, &walk, &step.random);
+    lwp_walk_forward(step.cache, location, registers, flags, &walk, &step.random);
     if (wanted && walk.found) {
         step.found++;
         *slot = (struct open_walk){wanted, walk.found_address, step.steps + WALK_STEPS};
@@ -133,19 +133,19 @@ static void step_trap(int signal, siginfo_t *info, void *given)
     lwp_registers_take(&registers, context);
     uint64_t flags = (uint64_t)saved[REG_EFL];
     struct ran now = {.ip = (uint64_t)saved[REG_RIP]};
-    const struct lwp_place *place = lwp_place_find(step.cache, now.ip);
+    const struct lwp_code_location *location = lwp_code_location_find(step.cache, now.ip);
     bool repeats = false;
-    if (place->decoded) {
-        const struct lwp_insn *insn = lwp_code_at(step.cache, now.ip, place->high);
+    if (location->decoded) {
+        const struct lwp_insn *insn = lwp_code_at(step.cache, now.ip, location->high);
         now.accesses = lwp_insn_accesses(insn);
-        now.known = now.accesses && lwp_walk_address(insn, &registers, &now.address);
+        now.known = now.accesses && lwp_insn_address(insn, &registers, &now.address);
         repeats = insn->rep_string;
     }
-    if (place->decoded && !repeats) {
+    if (location->decoded && !repeats) {
         if (step.last.ip) /* the first has none before */
-            check_before(place, &registers, flags);
+            check_before(location, &registers, flags);
         if (step.steps % WALK_EVERY == 0)
-            foretell(place, &registers, flags);
+            foretell(location, &registers, flags);
     }
     check_foretold(&now); /* a walk begins with the instruction at ip */
     step.before = step.last;
