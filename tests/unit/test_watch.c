@@ -34,9 +34,9 @@ bool lwp_system_calls_hide(uint64_t ip)
     return false;
 }
 
-void lwp_frames_take(struct lwp_frames *frames, void *ucontext)
+void lwp_frames_take(struct lwp_frames *frames, void *ucontext, bool unwind)
 {
-    (void)frames, (void)ucontext;
+    (void)frames, (void)ucontext, (void)unwind;
 }
 
 uint32_t lwp_frames_context(struct lwp_thread *self, const struct lwp_frames *frames)

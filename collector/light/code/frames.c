@@ -5,22 +5,14 @@
 
 #include <ucontext.h>
 
-void lwp_frames_take(struct lwp_frames *frames, void *ucontext)
+void lwp_frames_take(struct lwp_frames *frames, void *ucontext, bool unwind)
 {
-    const ucontext_t *context = ucontext;
-    frames->ip = frames->ips[0] = (uint64_t)context->uc_mcontext.gregs[REG_RIP];
-    frames->sp = (uint64_t)context->uc_mcontext.gregs[REG_RSP];
-    frames->count = lwp_unwind_signal(ucontext, frames->ips + 1, frames->cfas, LWP_FRAMES_MAX);
+    const greg_t *machine = ((const ucontext_t *)ucontext)->uc_mcontext.gregs;
+    frames->ips[0] = unwind ? (uint64_t)machine[REG_RIP] : 0;
+    frames->sp = (uint64_t)machine[REG_RSP];
+    frames->count = unwind ? lwp_unwind_signal(ucontext, frames->ips + 1, frames->cfas, LWP_FRAMES_MAX) : 0;
     if (frames->count)
         lwp_modules_see(frames->ips[frames->count]); /* unwinding ends in an image not known yet: it will be next time */
-}
-
-void lwp_frames_none(struct lwp_frames *frames, void *ucontext)
-{
-    const ucontext_t *context = ucontext;
-    frames->ip = frames->ips[0] = 0;
-    frames->sp = (uint64_t)context->uc_mcontext.gregs[REG_RSP];
-    frames->count = 0;
 }
 
 uint32_t lwp_frames_context(struct lwp_thread *self, const struct lwp_frames *frames)

@@ -5,20 +5,19 @@
 #include "collector/light/code/unwind.h"
 #include "collector/light/own/thread.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct lwp_frames {
-    uint64_t ip, sp;                   /* as interrupted */
+    uint64_t sp;                       /* as interrupted */
     unsigned count;                    /* callers */
     uint64_t ips[LWP_FRAMES_MAX + 1];  /* ips[0] is the interrupted ip, then return addresses, innermost first */
     uint64_t cfas[LWP_FRAMES_MAX + 1]; /* cfas[i]: of the function that ips[i] lies in */
 };
 
-/* Unwinds from a signal's ucontext. */
-void lwp_frames_take(struct lwp_frames *frames, void *ucontext);
-
-/* Where the stack is, but no path: the thread is not where it was when it was to be interrupted, or in unknown code. */
-void lwp_frames_none(struct lwp_frames *frames, void *ucontext);
+/* From a signal's ucontext. Without `unwind` only where the stack is, but no path: the thread is not where it was when it was to be
+ * interrupted, or in unknown code. */
+void lwp_frames_take(struct lwp_frames *frames, void *ucontext, bool unwind);
 
 /* The callers of the interrupted function as a context of the thread's file. */
 uint32_t lwp_frames_context(struct lwp_thread *self, const struct lwp_frames *frames);

@@ -193,7 +193,7 @@ static void modules_end_missing(void)
 
 __attribute__((visibility("default"))) int dlclose(void *library)
 {
-    if (!lwp_process.active || getpid() != lwp_process.pid)
+    if (!lwp_process_is_ours())
         return LWP_REAL(dlclose)(library);
     struct lwp_thread *self = lwp_thread_self();
     if (self)

@@ -93,7 +93,7 @@ static bool unwind_load(void)
     unwind.local = dlsym(library, UNWIND_STRING(unw_local_addr_space));
     unwind.accessors = dlsym(library, UNWIND_STRING(unw_get_accessors));
     if (unwind.init)
-        lwp_imports_bind_of((const void *)unwind.init);
+        lwp_imports_bind((const void *)unwind.init);
     return unwind.backtrace && unwind.init && unwind.step && unwind.get && unwind.local && unwind.accessors;
 }
 

@@ -216,7 +216,7 @@ uint64_t lwp_heap_finish(void)
         char text[160];
         snprintf(text, sizeof text, "%llu large blocks and mappings came too fast or were too many to be recorded: what was in them is unknown",
                  (unsigned long long)lwp_blocks_lost());
-        lwps_put_note(&lwp_process.file, &(struct lwps_note){text});
+        lwp_process_note(text);
     }
     return lwp_pools_write_counts() + lwp_blocks_count();
 }

@@ -19,8 +19,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-extern const char __ehdr_start[] __attribute__((visibility("hidden")));
-
 enum { PAGE_BYTES = 4096 };
 
 struct image {
@@ -88,7 +86,7 @@ static void *imports_function(void *libc, const char *name, bool wanted)
     return wanted && !imports_keeps(name) ? dlsym(libc, name) : NULL;
 }
 
-static void imports_bind(const void *inside)
+void lwp_imports_bind(const void *inside)
 {
     struct image image;
     int saved = errno;
@@ -113,14 +111,4 @@ static void imports_bind(const void *inside)
         mprotect(image.sealed, image.sealed_bytes, PROT_READ);
 out:
     errno = saved;
-}
-
-void lwp_imports_bind(void)
-{
-    imports_bind(__ehdr_start);
-}
-
-void lwp_imports_bind_of(const void *function)
-{
-    imports_bind(function);
 }

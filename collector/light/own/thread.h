@@ -34,6 +34,14 @@ struct lwp_thread {
 /* The calling thread's, or NULL when it is not sampled. Async-signal-safe (initial-exec TLS). */
 struct lwp_thread *lwp_thread_self(void);
 
+/* The calling thread is inside the collector until lwp_thread_leave: samples that come meanwhile are counted as lost. NULL: it is
+ * not sampled, or is not this process's. */
+struct lwp_thread *lwp_thread_enter(void);
+void lwp_thread_leave(struct lwp_thread *self);
+
+/* Writes a note from there, unless another thread keeps the process's file. Not for handlers. */
+void lwp_thread_note(const char *text);
+
 /* All, also free ones. They are never unmapped: handlers of other threads may be looking at them. */
 extern struct lwp_thread *_Atomic lwp_threads;
 

@@ -19,11 +19,9 @@
 static struct lwp_thread *exec_begin(void)
 {
     int saved = errno;
-    struct lwp_thread *self = lwp_process.active && getpid() == lwp_process.pid ? lwp_thread_self() : NULL;
-    if (!self || !self->sampler)
-        return NULL;
-    self->busy++;
-    lwp_sampler_pause(self);
+    struct lwp_thread *self = lwp_thread_enter();
+    if (self)
+        lwp_sampler_pause(self);
     errno = saved;
     return self;
 }
@@ -32,10 +30,9 @@ static struct lwp_thread *exec_begin(void)
 static void exec_failed(struct lwp_thread *self)
 {
     int saved = errno;
-    if (!self)
-        return;
-    lwp_sampler_resume(self);
-    self->busy--;
+    if (self)
+        lwp_sampler_resume(self);
+    lwp_thread_leave(self);
     errno = saved;
 }
 

@@ -57,11 +57,9 @@ static uint64_t nanoseconds(struct timeval time)
 
 static void start_finish(void)
 {
-    if (!lwp_process.active || getpid() != lwp_process.pid) /* not in the child of a vfork */
+    if (!lwp_process_is_ours())
         return;
-    struct lwp_thread *self = lwp_thread_self();
-    if (self)
-        self->busy++;
+    lwp_thread_enter(); /* for good */
     lwp_process.active = false;
     lwp_threads_finish();
     lwp_modules_update();
@@ -86,18 +84,10 @@ static void start_finish(void)
 
 void lwp_process_leave(const char *note)
 {
-    if (!lwp_process.active || getpid() != lwp_process.pid)
+    if (!lwp_process_is_ours())
         return;
     int saved = errno;
-    struct lwp_thread *self = lwp_thread_self();
-    if (self)
-        self->busy++;
-    if (lwp_process_lock_soon()) {
-        lwps_put_note(&lwp_process.file, &(struct lwps_note){note});
-        lwp_process_unlock();
-    }
-    if (self)
-        self->busy--;
+    lwp_thread_note(note);
     start_finish();
     unsetenv(LWP_ENV_DIR);
     errno = saved;
@@ -126,7 +116,7 @@ static bool start_sampler(void)
     lwp_shared_start();
     bool good = lwp_sampler_init(&options, note, sizeof note);
     if (note[0])
-        lwps_put_note(&lwp_process.file, &(struct lwps_note){note});
+        lwp_process_note(note);
     return good && lwp_signals_start();
 }
 
@@ -185,7 +175,7 @@ static void start_window(void)
 
 __attribute__((constructor)) static void start_here(void)
 {
-    lwp_imports_bind();
+    lwp_imports_bind((const void *)start_here);
     const char *directory = getenv(LWP_ENV_DIR);
     if (!directory || directory[0] != '/' || !start_follow())
         return;
@@ -207,18 +197,18 @@ __attribute__((constructor)) static void start_here(void)
     start_window();
     start_describe();
     if (!lwp_unwind_init())
-        lwps_put_note(&lwp_process.file, &(struct lwps_note){"libunwind could not be loaded: there are no call paths"});
+        lwp_process_note("libunwind could not be loaded: there are no call paths");
     lwp_modules_update();
     bool heap = lwp_heap_start();
     if (!heap)
-        lwps_put_note(&lwp_process.file, &(struct lwps_note){"the heap could not be followed (address space limit?)"});
+        lwp_process_note("the heap could not be followed (address space limit?)");
     if (start_sampler()) {
         lwp_process.pid = getpid();
         lwp_process.active = true;
         lwp_threads_start();
         pthread_atfork(start_before_fork, NULL, start_fork_child);
     } else {
-        lwps_put_note(&lwp_process.file, &(struct lwps_note){"nothing could be sampled in this process"});
+        lwp_process_note("nothing could be sampled in this process");
         lwps_writer_close(&lwp_process.file);
     }
     lwp_process.start_own_ns = lwp_clock(CLOCK_THREAD_CPUTIME_ID) - start;
@@ -230,19 +220,11 @@ __attribute__((destructor)) static void start_destruct(void)
     start_finish();
 }
 
-static _Noreturn void start_exit(int status)
+LWP_EXPORT _Noreturn void _exit(int status)
 {
     start_finish();
     syscall(SYS_exit_group, status);
     __builtin_unreachable();
 }
 
-__attribute__((visibility("default"), noreturn)) void _exit(int status)
-{
-    start_exit(status);
-}
-
-__attribute__((visibility("default"), noreturn)) void _Exit(int status)
-{
-    start_exit(status);
-}
+LWP_EXPORT _Noreturn void _Exit(int status) __attribute__((alias("_exit")));

@@ -6,16 +6,13 @@
 
 #include <stdarg.h>
 #include <sys/ptrace.h>
-#include <unistd.h>
 
 static void traced_begin(void)
 {
-    struct lwp_thread *self = lwp_process.active && getpid() == lwp_process.pid ? lwp_thread_self() : NULL;
-    if (!self)
-        return;
-    self->busy++;
-    lwp_sampler_detach(self);
-    self->busy--;
+    struct lwp_thread *self = lwp_thread_enter();
+    if (self)
+        lwp_sampler_detach(self);
+    lwp_thread_leave(self);
 }
 
 LWP_EXPORT long ptrace(enum __ptrace_request request, ...)

@@ -32,7 +32,7 @@ static void interrupt_note_debugger(void)
     if (noted || !lwp_process_try_lock())
         return;
     noted = true;
-    lwps_put_note(&lwp_process.file, &(struct lwps_note){"a debugger was attached: nothing was sampled from then on"});
+    lwp_process_note("a debugger was attached: nothing was sampled from then on");
     lwp_process_unlock();
 }
 

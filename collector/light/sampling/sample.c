@@ -85,12 +85,12 @@ static bool sample_locate(const struct lwp_interrupt *interrupt, struct lwp_code
 {
     const uint64_t ip = lwp_interrupt_ip(interrupt);
     point->location = lwp_perf_signal_is_late(interrupt->info) ? (struct lwp_code_location){0} : *lwp_code_location_find(cache, ip);
-    if (!point->location.low) {
-        lwp_frames_none(frames, interrupt->context);
+    const bool known = point->location.low != 0;
+    if (known)
+        lwp_modules_see(ip);
+    lwp_frames_take(frames, interrupt->context, known);
+    if (!known)
         return false;
-    }
-    lwp_modules_see(ip);
-    lwp_frames_take(frames, interrupt->context);
     lwp_registers_take(&point->registers, interrupt->context);
     point->flags = (uint64_t)interrupt->context->uc_mcontext.gregs[REG_EFL];
     if (point->location.decoded)
@@ -332,7 +332,7 @@ void lwp_sample_hit(const struct lwp_interrupt *interrupt)
     struct lwp_registers registers;
     lwp_registers_take(&registers, interrupt->context);
     const struct lwp_code_location *location = lwp_code_location_find(sampler->cache, ip);
-    lwp_frames_take(&sampler->frames, interrupt->context);
+    lwp_frames_take(&sampler->frames, interrupt->context, true);
     if (location->decoded && lwp_insn_address(lwp_code_at(sampler->cache, ip, location->high), &registers, &address))
         lwp_home_find(self, &sampler->frames, address, LWPS_SOURCE_BREAKPOINT, access);
     lwp_sample_write(self, sampler);

@@ -128,20 +128,16 @@ void lwp_sampler_forget(struct lwp_thread *self)
 
 void lwp_sampler_pause(struct lwp_thread *self)
 {
-    lwp_watchpoints_give_up(&self->sampler->watchpoints, self);
-    if (self->sampler->pmu)
+    if (self->sampler)
+        lwp_watchpoints_give_up(&self->sampler->watchpoints, self);
+    if (self->sampler && self->sampler->pmu)
         lwp_pmu_run(self->sampler->pmu, false);
 }
 
 void lwp_sampler_resume(struct lwp_thread *self)
 {
-    if (self->sampler->pmu)
+    if (self->sampler && self->sampler->pmu)
         lwp_pmu_run(self->sampler->pmu, true);
-}
-
-static void sampler_note(const char *text)
-{
-    lwps_put_note(&lwp_process.file, &(struct lwps_note){text});
 }
 
 uint64_t lwp_sampler_finish(void)
@@ -152,16 +148,16 @@ uint64_t lwp_sampler_finish(void)
         snprintf(text, sizeof text,
                  "the kernel lost %llu samples and throttled sampling %llu times: lower -F, or give -c a longer period",
                  (unsigned long long)missed->lost, (unsigned long long)missed->throttled);
-        sampler_note(text);
+        lwp_process_note(text);
     }
     if (missed->kernel) {
         snprintf(text, sizeof text, "%llu samples in the kernel were left out", (unsigned long long)missed->kernel);
-        sampler_note(text);
+        lwp_process_note(text);
     }
     if (lwp_sampling.refused) {
         snprintf(text, sizeof text, "%u threads could not be sampled: open files or locked memory (ulimit -n, ulimit -l) ran out",
                  lwp_sampling.refused);
-        sampler_note(text);
+        lwp_process_note(text);
     }
     return missed->lost;
 }

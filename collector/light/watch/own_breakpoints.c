@@ -25,19 +25,9 @@ static bool is_breakpoint(const struct perf_event_attr *attributes)
 static void note_once(void)
 {
     static int noted;
-    if (__atomic_exchange_n(&noted, 1, __ATOMIC_RELAXED))
-        return;
-    struct lwp_thread *self = lwp_thread_self();
-    if (self)
-        self->busy++;
-    if (lwp_process_lock_soon()) {
-        lwps_put_note(&lwp_process.file, &(struct lwps_note){"the program uses hardware breakpoints of its own: from "
-                                                             "then on lwp did without debug registers and watched "
-                                                             "no accesses"});
-        lwp_process_unlock();
-    }
-    if (self)
-        self->busy--;
+    if (!__atomic_exchange_n(&noted, 1, __ATOMIC_RELAXED))
+        lwp_thread_note("the program uses hardware breakpoints of its own: from then on lwp did without debug registers and watched "
+                        "no accesses");
 }
 
 long lwp_own_perf_event_open(long number, const struct perf_event_attr *attributes, long pid, long cpu, long group,
@@ -45,7 +35,7 @@ long lwp_own_perf_event_open(long number, const struct perf_event_attr *attribut
 {
     enum { MOMENT_NS = 50000000, PAUSE_US = 200 };
     int saved = errno;
-    bool theirs = lwp_process.active && getpid() == lwp_process.pid && !lwp_is_ours(__builtin_return_address(0)) &&
+    bool theirs = lwp_process_is_ours() && !lwp_is_ours(__builtin_return_address(0)) &&
                   is_breakpoint(attributes);
     if (theirs) {
         lwp_debug_give_up();

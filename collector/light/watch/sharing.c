@@ -230,7 +230,7 @@ void lwp_sharing_trap(struct lwp_watch_sharing *sharing, struct lwp_thread *self
         trial_end(sharing, self, kind == LWP_TRAP_KERNEL ? LWPS_WATCH_KERNEL : LWPS_WATCH_UNKNOWN);
         return;
     }
-    lwp_frames_take(stop->frames, stop->ucontext);
+    lwp_frames_take(stop->frames, stop->ucontext, true);
     struct lwps_watch *record = &sharing->record;
     record->second = lwp_access_record(&trap.access);
     lwp_home_find(self, stop->frames, trap.access.address ? trap.access.address : sharing->address, LWPS_SOURCE_BREAKPOINT,

@@ -450,7 +450,7 @@ static void watch_stopped(struct lwp_watches *watches, struct lwp_thread *self, 
     }
     if (trap_passes(watch, trap))
         return;
-    lwp_frames_take(stopped->at->frames, stopped->at->ucontext);
+    lwp_frames_take(stopped->at->frames, stopped->at->ucontext, true);
     if (watch->frame && !frames_hold(stopped->at->frames, watch->frame)) { /* left by longjmp or an exception */
         watch_end(watches, self, which, LWPS_WATCH_FRAME_DIED);
         return;
