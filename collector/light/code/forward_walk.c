@@ -73,6 +73,12 @@ static uint64_t mask_of(unsigned bytes)
     return bytes >= 8 ? UINT64_MAX : ((uint64_t)1 << bytes * 8) - 1;
 }
 
+/* What the instruction writes is not known from here on. */
+static void walk_spoil(struct walker *walker, const struct lwp_insn *insn)
+{
+    walker->registers.known = (uint16_t)(walker->registers.known & ~insn->spoils);
+}
+
 /* Through the kernel: a path guessed wrong must not fault in the program. */
 static bool walk_copy(struct walker *walker, uint64_t address, void *to, unsigned bytes)
 {
@@ -252,7 +258,7 @@ static void walk_multiply(struct walker *walker, const struct lwp_insn *insn)
         result = (struct walked_value){a.bits * b.bits & mask_of(insn->operand[0].bytes), a.known && b.known};
         walk_set(walker, &insn->operand[0], result);
     } else {
-        walker->registers.known = (uint16_t)(walker->registers.known & ~insn->spoils);
+        walk_spoil(walker, insn);
     }
     walker->flags_known = 0;
 }
@@ -289,7 +295,7 @@ static void walk_step(struct walker *walker, const struct lwp_insn *insn)
             insn->operand[1].kind != LWP_OPERAND_NONE)
             walk_set(walker, &insn->operand[0], walk_get(walker, insn, 1));
         else
-            walker->registers.known = (uint16_t)(walker->registers.known & ~insn->spoils);
+            walk_spoil(walker, insn);
         return;
     case LWP_OP_MOVSX:
         value = walk_get(walker, insn, 1);
@@ -313,22 +319,11 @@ static void walk_step(struct walker *walker, const struct lwp_insn *insn)
         value.bits = value.known ? address : 0;
         walk_set(walker, &insn->operand[0], value);
         return;
-    case LWP_OP_ADD:
-    case LWP_OP_SUB:
-    case LWP_OP_CMP:
-    case LWP_OP_TEST:
-    case LWP_OP_AND:
-    case LWP_OP_OR:
-    case LWP_OP_XOR:
-    case LWP_OP_INC:
-    case LWP_OP_DEC:
-    case LWP_OP_NEG: walk_arithmetic(walker, insn); return;
-    case LWP_OP_SHL:
-    case LWP_OP_SHR:
-    case LWP_OP_SAR: walk_shift(walker, insn); return;
+    case LWP_OP_ADD ... LWP_OP_NEG: walk_arithmetic(walker, insn); return;
+    case LWP_OP_SHL ... LWP_OP_SAR: walk_shift(walker, insn); return;
     case LWP_OP_IMUL: walk_multiply(walker, insn); return;
     default:
-        walker->registers.known = (uint16_t)(walker->registers.known & ~insn->spoils);
+        walk_spoil(walker, insn);
         if (insn->writes_flags)
             walker->flags_known = 0;
     }

@@ -10,27 +10,11 @@
 enum lwp_insn_op {
     LWP_OP_OTHER,
     LWP_OP_NOP, /* no effect on integer registers or flags */
-    LWP_OP_MOV,
-    LWP_OP_MOVSX,
-    LWP_OP_LEA,
-    LWP_OP_ADD,
-    LWP_OP_SUB,
-    LWP_OP_CMP,
-    LWP_OP_TEST,
-    LWP_OP_AND,
-    LWP_OP_OR,
-    LWP_OP_XOR,
-    LWP_OP_INC,
-    LWP_OP_DEC,
-    LWP_OP_SHL,
-    LWP_OP_SHR,
-    LWP_OP_SAR,
-    LWP_OP_IMUL,
-    LWP_OP_NEG,
-    LWP_OP_NOT,
+    LWP_OP_MOV, LWP_OP_MOVSX, LWP_OP_LEA, LWP_OP_NOT, LWP_OP_IMUL,
+    LWP_OP_ADD, LWP_OP_SUB, LWP_OP_CMP, LWP_OP_TEST, LWP_OP_AND, LWP_OP_OR, LWP_OP_XOR, LWP_OP_INC, LWP_OP_DEC, LWP_OP_NEG,
+    LWP_OP_SHL, LWP_OP_SHR, LWP_OP_SAR,
     LWP_OP_WIDEN, /* cbw, cwde, cdqe */
-    LWP_OP_CMOV,
-    LWP_OP_SET,
+    LWP_OP_CMOV, LWP_OP_SET,
     LWP_OP_JMP, /* direct */
     LWP_OP_JCC,
     LWP_OP_STOP, /* call, ret, indirect jump, syscall, ...: the path is not known beyond it */

@@ -30,11 +30,11 @@ static struct {
     int (*caching)(unw_addr_space_t, unw_caching_policy_t);
     unw_accessors_t *(*accessors)(unw_addr_space_t);
     unw_addr_space_t *local;
+    bool ready;
 } unwind;
 
 enum { PAGE_BYTES = 4096 };
 
-static bool unwind_ready;
 static __thread uint64_t unwind_page; /* can be read, in this unwinding */
 
 /* The program may use libunwind, too, and may change what it finds. */
@@ -99,19 +99,19 @@ static bool unwind_load(void)
 
 bool lwp_unwind_init(void)
 {
-    if (unwind_ready)
+    if (unwind.ready)
         return true;
     if (!unwind_load())
         return false;
     unwind_without_pipe(unwind_first);
     unwind.accessors(*unwind.local)->access_mem = unwind_memory;
-    unwind_ready = true;
+    unwind.ready = true;
     return true;
 }
 
 unsigned lwp_unwind_here(uint64_t *ips, unsigned room, unsigned skip)
 {
-    if (!unwind_ready)
+    if (!unwind.ready)
         return 0;
     unwind_page = 0;
     void *frames[LWP_FRAMES_MAX + 8];
@@ -125,7 +125,7 @@ unsigned lwp_unwind_here(uint64_t *ips, unsigned room, unsigned skip)
 
 unsigned lwp_unwind_signal(void *ucontext, uint64_t *ips, uint64_t *cfas, unsigned room)
 {
-    if (!unwind_ready)
+    if (!unwind.ready)
         return 0;
     unwind_page = 0;
     unw_cursor_t cursor;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 struct lwp_process {
+    int lock;                 /* lwp_process_try_lock */
     bool active;              /* between start and finish */
     pid_t pid;                /* whose it is: the child of a vfork shares it */
     struct lwps_writer file;  /* process.lwps */

@@ -20,20 +20,20 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-static int signals_ours;                /* 0: none */
-static struct sigaction signals_theirs; /* what the program believes is installed */
-static bool signals_in_mask[NSIG];      /* handlers during which the program wanted ours blocked */
-static __thread bool signals_blocked;   /* what the program believes of its mask */
-static __thread bool signals_pending;   /* one of theirs came while so */
-
-/* Sent to the process while the thread that got it blocked it: for whichever thread waits for it or unblocks it first. */
-static struct {
-    int pending; /* 1: `info` is it; 2: being written */
-    siginfo_t info;
-} signals_sent;
-
 enum { WAITERS_MOST = 64, SIGNALS_BY_KILL = 0x6c77706b };
-static pid_t signals_waiters[WAITERS_MOST]; /* threads in sigwait for our signal */
+
+static struct {
+    int ours;                /* 0: none */
+    struct sigaction theirs; /* what the program believes is installed */
+    bool in_mask[NSIG];      /* handlers during which the program wanted ours blocked */
+    struct {
+        int pending; /* 1: `info` is it; 2: being written */
+        siginfo_t info;
+    } sent; /* to the process while the thread that got it blocked it: for the first thread that waits for it or unblocks it */
+    pid_t waiters[WAITERS_MOST]; /* threads in sigwait for our signal */
+} signals;
+static __thread bool signals_blocked; /* what the program believes of its mask */
+static __thread bool signals_pending; /* one of theirs came while so */
 
 static int signals_real_action(int signal, const struct sigaction *action, struct sigaction *before)
 {
@@ -50,7 +50,7 @@ static sigset_t signals_only_ours(void)
 {
     sigset_t set;
     sigemptyset(&set);
-    sigaddset(&set, signals_ours);
+    sigaddset(&set, signals.ours);
     return set;
 }
 
@@ -61,7 +61,7 @@ static void signals_send(pid_t tid, siginfo_t *info)
         info->si_code = SI_QUEUE;
         info->si_value.sival_int = SIGNALS_BY_KILL;
     }
-    syscall(SYS_rt_tgsigqueueinfo, getpid(), tid, signals_ours, info);
+    syscall(SYS_rt_tgsigqueueinfo, getpid(), tid, signals.ours, info);
 }
 
 static void signals_as_sent(siginfo_t *info)
@@ -76,10 +76,10 @@ static void signals_as_sent(siginfo_t *info)
 static bool signals_send_sent(pid_t tid)
 {
     int kept = 1;
-    if (!__atomic_compare_exchange_n(&signals_sent.pending, &kept, 2, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+    if (!__atomic_compare_exchange_n(&signals.sent.pending, &kept, 2, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
         return false;
-    siginfo_t sent = signals_sent.info;
-    __atomic_store_n(&signals_sent.pending, 0, __ATOMIC_RELEASE);
+    siginfo_t sent = signals.sent.info;
+    __atomic_store_n(&signals.sent.pending, 0, __ATOMIC_RELEASE);
     signals_send(tid, &sent);
     return true;
 }
@@ -92,12 +92,12 @@ static void signals_keep(siginfo_t *info)
         return;
     }
     int none = 0;
-    if (__atomic_compare_exchange_n(&signals_sent.pending, &none, 2, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
-        signals_sent.info = *info;
-        __atomic_store_n(&signals_sent.pending, 1, __ATOMIC_SEQ_CST);
+    if (__atomic_compare_exchange_n(&signals.sent.pending, &none, 2, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+        signals.sent.info = *info;
+        __atomic_store_n(&signals.sent.pending, 1, __ATOMIC_SEQ_CST);
     }
     for (int i = 0; i < WAITERS_MOST; i++) {
-        pid_t tid = __atomic_load_n(&signals_waiters[i], __ATOMIC_SEQ_CST);
+        pid_t tid = __atomic_load_n(&signals.waiters[i], __ATOMIC_SEQ_CST);
         if (tid && signals_send_sent(tid))
             return;
     }
@@ -112,7 +112,7 @@ static void signals_send_kept(void)
         return;
     }
     signals_pending = false;
-    syscall(SYS_tgkill, getpid(), tid, signals_ours);
+    syscall(SYS_tgkill, getpid(), tid, signals.ours);
 }
 
 /* The mask that the program's own handler would have run with: it may jump out of it. */
@@ -120,7 +120,7 @@ static void signals_mask_as_theirs(const struct sigaction *theirs, const ucontex
 {
     sigset_t mask;
     sigorset(&mask, &context->uc_sigmask, &theirs->sa_mask);
-    sigdelset(&mask, signals_ours);
+    sigdelset(&mask, signals.ours);
     signals_real_mask(SIG_SETMASK, &mask, NULL);
 }
 
@@ -139,7 +139,7 @@ static bool signals_is_stray(int signal, const siginfo_t *info, const ucontext_t
     if (info->si_code == TRAP_BRKPT)
         return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == sizeof code && code[0] != INT1 && code[1] != INT1;
     if (info->si_code == TRAP_TRACE)
-        return signals_theirs.sa_handler == SIG_DFL && !(machine[REG_EFL] & FLAG_TRAP);
+        return signals.theirs.sa_handler == SIG_DFL && !(machine[REG_EFL] & FLAG_TRAP);
     return info->si_code == TRAP_HWBKPT;
 }
 
@@ -154,7 +154,7 @@ static void signals_die(int signal)
 static void signals_pass_on(int signal, siginfo_t *info, void *context)
 {
     signals_as_sent(info);
-    struct sigaction theirs = signals_theirs;
+    struct sigaction theirs = signals.theirs;
     if (signal == SIGTRAP && info->si_code > 0 && theirs.sa_handler == SIG_DFL && lwp_debugger_is_here())
         return; /* a debugger's own, passed on with ours */
     if (signals_blocked && info->si_code <= 0) { /* sent, not trapped: waits */
@@ -163,7 +163,7 @@ static void signals_pass_on(int signal, siginfo_t *info, void *context)
     }
     if (theirs.sa_handler != SIG_DFL && theirs.sa_handler != SIG_IGN) {
         if (theirs.sa_flags & SA_RESETHAND)
-            signals_theirs.sa_handler = SIG_DFL;
+            signals.theirs.sa_handler = SIG_DFL;
         signals_mask_as_theirs(&theirs, context);
     }
     if (theirs.sa_flags & SA_SIGINFO) {
@@ -211,16 +211,16 @@ static void signals_handle(int signal, siginfo_t *info, void *context)
 
 bool lwp_signals_start(void)
 {
-    signals_ours = lwp_sampler_signal();
+    signals.ours = lwp_sampler_signal();
     struct sigaction ours = {.sa_sigaction = signals_handle, .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
     sigfillset(&ours.sa_mask);
     struct sigaction before = {0};
-    if (!signals_ours || signals_real_action(signals_ours, &ours, &before)) {
-        signals_ours = 0;
+    if (!signals.ours || signals_real_action(signals.ours, &ours, &before)) {
+        signals.ours = 0;
         return false;
     }
     if (before.sa_sigaction != signals_handle)
-        signals_theirs = before;
+        signals.theirs = before;
     const sigset_t open = signals_only_ours();
     signals_real_mask(SIG_UNBLOCK, &open, NULL);
     return true;
@@ -228,39 +228,39 @@ bool lwp_signals_start(void)
 
 void lwp_signals_finish(void)
 {
-    if (!signals_ours)
+    if (!signals.ours)
         return;
     /* One of our own may still be on its way: SIG_DFL would be deadly. */
-    if (signals_theirs.sa_handler != SIG_DFL && signals_theirs.sa_handler != SIG_IGN)
-        signals_real_action(signals_ours, &signals_theirs, NULL);
+    if (signals.theirs.sa_handler != SIG_DFL && signals.theirs.sa_handler != SIG_IGN)
+        signals_real_action(signals.ours, &signals.theirs, NULL);
 }
 
 /* ---- actions ---- */
 
 static int signals_action(int signal, const struct sigaction *action, struct sigaction *before)
 {
-    if (!signals_ours || signal <= 0 || signal >= NSIG)
+    if (!signals.ours || signal <= 0 || signal >= NSIG)
         return signals_real_action(signal, action, before);
-    if (signal == signals_ours) {
-        struct sigaction old = signals_theirs;
+    if (signal == signals.ours) {
+        struct sigaction old = signals.theirs;
         if (action)
-            signals_theirs = *action;
+            signals.theirs = *action;
         if (before)
             *before = old;
         return 0;
     }
-    bool was = signals_in_mask[signal];
+    bool was = signals.in_mask[signal];
     struct sigaction open;
     if (action) {
         open = *action;
-        signals_in_mask[signal] = sigismember(&open.sa_mask, signals_ours) == 1;
-        sigdelset(&open.sa_mask, signals_ours);
+        signals.in_mask[signal] = sigismember(&open.sa_mask, signals.ours) == 1;
+        sigdelset(&open.sa_mask, signals.ours);
     }
     int status = signals_real_action(signal, action ? &open : NULL, before);
     if (status)
-        signals_in_mask[signal] = was;
+        signals.in_mask[signal] = was;
     else if (before && was)
-        sigaddset(&before->sa_mask, signals_ours);
+        sigaddset(&before->sa_mask, signals.ours);
     return status;
 }
 
@@ -285,7 +285,7 @@ static sighandler_t signals_install(int number, sighandler_t handler, int flags)
 
 LWP_EXPORT sighandler_t signal(int number, sighandler_t handler)
 {
-    if (number != signals_ours) /* glibc's own knows of siginterrupt */
+    if (number != signals.ours) /* glibc's own knows of siginterrupt */
         return LWP_REAL(signal)(number, handler);
     return signals_install(number, handler, SA_RESTART);
 }
@@ -310,20 +310,20 @@ LWP_EXPORT int sigignore(int number)
 /* Carries out what the program asks for but for our signal, of which only a note is taken. */
 static int signals_mask(int (*real)(int, const sigset_t *, sigset_t *), int how, const sigset_t *set, sigset_t *before)
 {
-    struct lwp_thread *self = signals_ours ? lwp_thread_self() : NULL;
-    if (!signals_ours || (self && self->busy)) /* not the program but a library of ours, libunwind */
+    struct lwp_thread *self = signals.ours ? lwp_thread_self() : NULL;
+    if (!signals.ours || (self && self->busy)) /* not the program but a library of ours, libunwind */
         return real(how, set, before);
     sigset_t open;
-    bool was = signals_blocked, named = set && sigismember(set, signals_ours) == 1;
+    bool was = signals_blocked, named = set && sigismember(set, signals.ours) == 1;
     if (set) {
         open = *set;
-        sigdelset(&open, signals_ours);
+        sigdelset(&open, signals.ours);
     }
     int status = real(how, set ? &open : NULL, before);
     if (status)
         return status;
     if (before && was)
-        sigaddset(before, signals_ours);
+        sigaddset(before, signals.ours);
     if (set)
         signals_blocked = how == SIG_SETMASK ? named : how == SIG_BLOCK ? was || named : was && !named;
     if (set && !signals_blocked)
@@ -356,16 +356,16 @@ void lwp_signals_inherit(bool blocked)
 
 static pid_t *signals_wait_begin(const sigset_t *set)
 {
-    if (!signals_ours || !signals_blocked || !set || sigismember(set, signals_ours) != 1)
+    if (!signals.ours || !signals_blocked || !set || sigismember(set, signals.ours) != 1)
         return NULL;
     const sigset_t ours = signals_only_ours();
     signals_real_mask(SIG_BLOCK, &ours, NULL);
     pid_t tid = (pid_t)syscall(SYS_gettid);
     for (int i = 0; i < WAITERS_MOST; i++) {
         pid_t none = 0;
-        if (__atomic_compare_exchange_n(&signals_waiters[i], &none, tid, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {
+        if (__atomic_compare_exchange_n(&signals.waiters[i], &none, tid, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {
             signals_send_kept();
-            return &signals_waiters[i];
+            return &signals.waiters[i];
         }
     }
     signals_real_mask(SIG_UNBLOCK, &ours, NULL);
@@ -401,8 +401,8 @@ WAIT(sigtimedwait, (const sigset_t *set, siginfo_t *info, const struct timespec 
 LWP_EXPORT int sigpending(sigset_t *set)
 {
     int status = LWP_REAL(sigpending)(set);
-    if (status == 0 && signals_ours && signals_blocked && (signals_pending || signals_sent.pending))
-        sigaddset(set, signals_ours);
+    if (status == 0 && signals.ours && signals_blocked && (signals_pending || signals.sent.pending))
+        sigaddset(set, signals.ours);
     return status;
 }
 

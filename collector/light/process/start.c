@@ -18,7 +18,6 @@
 #include "collector/light/sampling/sampler.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,17 +28,12 @@
 
 static void start_describe(void)
 {
-    char command[8192];
-    ssize_t length = 0;
-    int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
-    if (fd >= 0) {
-        length = read(fd, command, sizeof command);
-        close(fd);
-    }
+    char command[8193];
+    size_t length = lwp_own_files_read("/proc/self/cmdline", command, sizeof command);
     lwps_put_process(&lwp_process.file,
                      &(struct lwps_process){.pid = (uint32_t)getpid(), .parent_pid = (uint32_t)getppid(),
                                             .time = lwp_clock(CLOCK_MONOTONIC), .command = command,
-                                            .command_bytes = length > 0 ? (uint32_t)length : 0});
+                                            .command_bytes = (uint32_t)length});
 }
 
 static double start_number(const char *name, double otherwise)

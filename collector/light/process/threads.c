@@ -11,7 +11,6 @@
 #include "collector/light/sampling/sampler.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,9 +20,11 @@
 #include <threads.h>
 #include <unistd.h>
 
-static pthread_key_t threads_key;
-static bool threads_key_made;
-static struct lwp_thread_totals threads_gone; /* of threads that ended; added without a lock: approximate */
+static struct {
+    pthread_key_t key; /* its destructor runs when a thread ends */
+    bool key_made;
+    struct lwp_thread_totals gone; /* of threads that ended; added without a lock: approximate */
+} threads;
 
 static void threads_stack(struct lwp_thread *thread, bool own)
 {
@@ -47,11 +48,7 @@ static void threads_name(pid_t tid, bool own, char *name, size_t room)
     if (own && prctl(PR_GET_NAME, name) == 0)
         return;
     snprintf(path, sizeof path, "/proc/self/task/%d/comm", tid);
-    int from = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t length = from < 0 ? 0 : read(from, name, room - 1);
-    if (from >= 0)
-        close(from);
-    name[length > 0 ? length : 0] = '\0';
+    lwp_own_files_read(path, name, room);
     name[strcspn(name, "\n")] = '\0';
 }
 
@@ -98,8 +95,8 @@ static void threads_start_self(void)
     if (!thread)
         return;
     lwp_thread_begins(thread);
-    if (threads_key_made)
-        pthread_setspecific(threads_key, thread);
+    if (threads.key_made)
+        pthread_setspecific(threads.key, thread);
     lwp_sites_begin(thread);
     thread->busy = 0;
 }
@@ -121,7 +118,7 @@ static void threads_close(struct lwp_thread *thread, bool own)
                                                   .cpu_ns = own ? lwp_clock(CLOCK_THREAD_CPUTIME_ID) : thread->last_cpu_ns});
     lwps_writer_close(&thread->file);
     lwps_paths_free(&thread->contexts);
-    threads_add(&threads_gone, thread);
+    threads_add(&threads.gone, thread);
     thread->samples = thread->samples_with_address = thread->samples_lost = 0;
     thread->budget = (struct lwp_time_budget){0};
 }
@@ -150,8 +147,8 @@ bool lwp_threads_alone(void)
 
 void lwp_threads_start(void)
 {
-    if (!threads_key_made)
-        threads_key_made = pthread_key_create(&threads_key, threads_end_self) == 0;
+    if (!threads.key_made)
+        threads.key_made = pthread_key_create(&threads.key, threads_end_self) == 0;
     threads_start_self();
     DIR *tasks = opendir("/proc/self/task");
     if (!tasks)
@@ -193,12 +190,12 @@ void lwp_threads_after_fork(void)
         thread->attached = false;
     }
     lwp_thread_forget_all();
-    threads_gone = (struct lwp_thread_totals){0};
+    threads.gone = (struct lwp_thread_totals){0};
 }
 
 void lwp_threads_totals(struct lwp_thread_totals *totals)
 {
-    *totals = threads_gone;
+    *totals = threads.gone;
     for (struct lwp_thread *thread = lwp_threads; thread; thread = thread->next)
         if (thread->attached)
             threads_add(totals, thread);

@@ -44,7 +44,7 @@ static bool interrupt_look(const struct lwp_interrupt *interrupt, void (*run)(co
     if (!sampler || !self->attached || self->busy || lwp_is_ours((const void *)lwp_interrupt_ip(interrupt)))
         return false;
     self->busy++;
-    self->calls = lwp_debug_sees_kernel() ? 0 : lwp_counted_calls;
+    self->calls = lwp_debug.sees_kernel ? 0 : lwp_counted_calls;
     interrupt_on_own_stack(interrupt, run);
     if (sampler->debugged) {
         interrupt_note_debugger();

@@ -22,7 +22,7 @@ void lwp_system_calls_start(void)
 {
     struct dl_find_object found;
     void *any = dlsym(RTLD_NEXT, "write");
-    if (lwp_debug_sees_kernel() || !any || _dl_find_object(any, &found))
+    if (lwp_debug.sees_kernel || !any || _dl_find_object(any, &found))
         return;
     calls_low = (uint64_t)found.dlfo_map_start;
     calls_high = (uint64_t)found.dlfo_map_end;
@@ -36,7 +36,7 @@ bool lwp_system_calls_hide(uint64_t ip)
 /* `buffer` is a number: what is there is no business of ours, nor of the compiler's. */
 static void call_uses(uint64_t buffer, size_t bytes)
 {
-    if (buffer && bytes && !lwp_debug_sees_kernel())
+    if (buffer && bytes && !lwp_debug.sees_kernel)
         lwp_watched_forget((const void *)buffer, bytes, LWPS_WATCH_KERNEL);
 }
 
@@ -54,7 +54,7 @@ static void call_uses_all(const struct iovec *parts, size_t count)
 {
     enum { PARTS_MOST = 1024, CHUNK = 16 }; /* more are refused */
     struct iovec copy[CHUNK];
-    if (lwp_debug_sees_kernel() || count > PARTS_MOST)
+    if (lwp_debug.sees_kernel || count > PARTS_MOST)
         return;
     for (size_t i = 0; i < count; i++) {
         size_t left = count - i < CHUNK ? count - i : CHUNK;
@@ -67,7 +67,7 @@ static void call_uses_all(const struct iovec *parts, size_t count)
 static void call_uses_message(const struct msghdr *message)
 {
     struct msghdr copy;
-    if (lwp_debug_sees_kernel() || !call_copy(&copy, message, sizeof copy))
+    if (lwp_debug.sees_kernel || !call_copy(&copy, message, sizeof copy))
         return;
     call_uses((uint64_t)message, sizeof copy);
     call_uses((uint64_t)copy.msg_name, copy.msg_namelen);
@@ -77,7 +77,7 @@ static void call_uses_message(const struct msghdr *message)
 
 static void call_uses_text(const char *text)
 {
-    if (text && !lwp_debug_sees_kernel())
+    if (text && !lwp_debug.sees_kernel)
         call_uses((uint64_t)text, strlen(text) + 1);
 }
 
