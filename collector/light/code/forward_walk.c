@@ -1,3 +1,6 @@
+/* An interpreter for the integer part of a few hundred instructions to come. What it cannot compute (vector results, memory that the
+ * walk itself has stored to, operations it does not know) becomes unknown, and the walk ends at the first jump that depends on
+ * something unknown. So an address it reports is the one that the program will use, unless another thread changes memory first. */
 #define _GNU_SOURCE
 #include "collector/light/code/forward_walk.h"
 
@@ -21,6 +24,8 @@ struct walker {
     } stored[WALK_STORES]; /* there memory will differ from what it is */
     unsigned stores;       /* more than WALK_STORES: anywhere */
     unsigned reads;
+    unsigned passed;                        /* accesses */
+    struct lwp_insn_access seen[WALK_SEEN]; /* the first of them, should the walk end before any is kept */
     struct chunk {
         uint64_t address; /* 0: empty */
         uint8_t bytes[CHUNK_BYTES] __attribute__((aligned(8)));
@@ -349,67 +354,81 @@ static void walk_choose(struct lwp_walk_choice *choice, const struct lwp_insn *i
         choice->access = lwp_insn_access(insn, address);
 }
 
+/* An access on the way: the wanted one, some to keep, and some to choose from. */
+static void walk_pass(struct walker *walker, const struct lwp_insn *insn, struct lwp_forward_walk *walk, uint32_t *random)
+{
+    uint64_t address;
+    bool known = lwp_insn_address(insn, &walker->registers, &address);
+    if (walk->wanted == insn->ip && !walk->found) {
+        walk->found = known;
+        walk->found_address = known ? address : 0;
+        walk->wanted = 0; /* only its very next execution */
+    }
+    if (!known)
+        return;
+    if (walker->passed >= walk->skip && walk->kept_count < LWP_WALK_KEEP)
+        walk->kept[walk->kept_count++] = lwp_insn_access(insn, address);
+    if (walker->passed < WALK_SEEN)
+        walker->seen[walker->passed] = lwp_insn_access(insn, address);
+    walker->passed++;
+    walk_choose(insn->store ? &walk->store : &walk->load, insn, address, random);
+}
+
+static bool walk_is_done(const struct lwp_forward_walk *walk)
+{
+    return walk->kept_count == LWP_WALK_KEEP && !walk->wanted && walk->store.seen >= walk->store.from && walk->load.seen >= walk->load.from;
+}
+
+/* Where the program goes on after the instruction; 0: that depends on flags that are not known. */
+static uint64_t walk_next(const struct walker *walker, const struct lwp_insn *insn)
+{
+    bool jumps = insn->op == LWP_OP_JMP;
+    if (insn->op == LWP_OP_JCC) {
+        if (!lwp_flags_known(walker->flags_known, insn->condition))
+            return 0;
+        jumps = lwp_flags_meet(walker->flags, insn->condition);
+    }
+    return jumps ? insn->target : insn->ip + insn->length;
+}
+
+/* What the instruction does to registers, flags and memory. Its address is computed before, from registers that it may change. */
+static void walk_execute(struct walker *walker, const struct lwp_insn *insn)
+{
+    uint64_t address = 0;
+    bool pushes = insn->op == LWP_OP_OTHER && insn->spoils >> STACK_POINTER & 1;
+    bool known = insn->store && lwp_insn_address(insn, &walker->registers, &address);
+    walk_step(walker, insn);
+    if (insn->store || pushes)
+        walk_store(walker, known, address, insn->bytes);
+}
+
 void lwp_walk_forward(struct lwp_code_cache *cache, const struct lwp_code_location *location, const struct lwp_registers *start,
                       uint64_t flags, struct lwp_forward_walk *walk, uint32_t *random)
 {
-    struct walker walker; /* its chunks stay unset */
+    struct walker walker; /* its chunks and what it has seen stay unset */
     walker.registers = *start;
     walker.flags = flags;
     walker.flags_known = FLAGS_ALL;
-    walker.stores = walker.reads = 0;
+    walker.stores = walker.reads = walker.passed = 0;
     for (unsigned i = 0; i < CHUNKS; i++)
         walker.chunk[i].address = 0;
-    struct lwp_insn_access seen[WALK_SEEN]; /* a sample of the accesses passed, should the walk end early */
-    unsigned passed = 0;
-    uint64_t ip = location->ip;
     walk->found = false;
     walk->kept_count = 0;
     walk->store.seen = walk->store.sites = walk->load.seen = walk->load.sites = 0;
+    uint64_t ip = location->ip;
     for (unsigned step = 0; step < WALK_STEPS && ip >= location->low && ip < location->high; step++) {
         const struct lwp_insn *insn = lwp_code_at(cache, ip, location->high);
         if (insn->invalid || insn->op == LWP_OP_STOP)
             break;
-        if (lwp_insn_accesses(insn)) {
-            uint64_t address;
-            bool known = lwp_insn_address(insn, &walker.registers, &address);
-            if (walk->wanted == ip && !walk->found) {
-                walk->found = known;
-                walk->found_address = known ? address : 0;
-                walk->wanted = 0; /* only its very next execution */
-            }
-            if (known) {
-                if (passed >= walk->skip && walk->kept_count < LWP_WALK_KEEP)
-                    walk->kept[walk->kept_count++] = lwp_insn_access(insn, address);
-                if (passed < WALK_SEEN)
-                    seen[passed] = lwp_insn_access(insn, address);
-                passed++;
-                walk_choose(insn->store ? &walk->store : &walk->load, insn, address, random);
-            }
-        }
-        if (walk->kept_count == LWP_WALK_KEEP && !walk->wanted &&
-            walk->store.seen >= walk->store.from && walk->load.seen >= walk->load.from)
+        if (lwp_insn_accesses(insn))
+            walk_pass(&walker, insn, walk, random);
+        ip = walk_is_done(walk) ? 0 : walk_next(&walker, insn);
+        if (!ip)
             break;
-        uint64_t next = ip + insn->length;
-        if (insn->op == LWP_OP_JMP) {
-            next = insn->target;
-        } else if (insn->op == LWP_OP_JCC) {
-            if (!lwp_flags_known(walker.flags_known, insn->condition))
-                break;
-            if (lwp_flags_meet(walker.flags, insn->condition))
-                next = insn->target;
-        }
-        uint64_t address = 0;
-        bool pushes = insn->op == LWP_OP_OTHER && insn->spoils >> STACK_POINTER & 1;
-        bool stores = insn->store || pushes, known = insn->store && lwp_insn_address(insn, &walker.registers, &address);
-        unsigned bytes = insn->bytes;
-        walk_step(&walker, insn);
-        if (stores)
-            walk_store(&walker, known, address, bytes);
-        ip = next;
+        walk_execute(&walker, insn);
     }
-    if (!walk->kept_count && passed) {
-        unsigned held = passed < WALK_SEEN ? passed : WALK_SEEN;
-        walk->kept[0] = seen[lwp_random_below(random, held)];
+    if (!walk->kept_count && walker.passed) {
+        walk->kept[0] = walker.seen[lwp_random_below(random, walker.passed < WALK_SEEN ? walker.passed : WALK_SEEN)];
         walk->kept_count = 1;
     }
 }

@@ -38,7 +38,7 @@ const struct lwp_code_location *lwp_code_location_find(struct lwp_code_cache *ca
 
 /* The memory instruction that ran just before, given the flags at ip; 0: none (compute). `sure`: no other can have, so
  * that its address may be taken from the registers. */
-uint64_t lwp_predecessor_access(const struct lwp_code_location *place, uint64_t flags, bool *sure);
+uint64_t lwp_predecessor_access(const struct lwp_code_location *location, uint64_t flags, bool *sure);
 
 /* The instruction at `ip`, which lies within [low, high). Valid until the next call for another address. */
 const struct lwp_insn *lwp_code_at(struct lwp_code_cache *cache, uint64_t ip, uint64_t high);

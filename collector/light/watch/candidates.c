@@ -1,7 +1,7 @@
-/* Of most accesses that a sample looks at nothing is seen, since one of them is chosen and most of those find no
- * register free. All that matters of them is how many there were, and of what weight, between two decisions of one
- * instruction and call path. So they are written as one record when the next decision comes, when another instruction
- * needs the slot, or when they are many (a killed program loses no more than that). */
+/* Candidates that were not watched: a sample looks at many accesses, chooses one, and often finds no register free for it. All that matters
+ * of them is how many there were, and of what weight, between two decisions of one instruction and call path. So they are counted
+ * in a small set-associative table and recorded together: when the next decision comes, when another instruction needs the slot,
+ * or when they are many (a killed program loses no more than that). */
 #include "collector/light/watch/candidates.h"
 
 enum { MANY = 32 };

@@ -5,16 +5,18 @@
 
 enum { ENTRIES = LWP_PUBLISHED_STORES + LWP_PUBLISHED_LOADS, BESIDE = 8 };
 
-struct note {
-    atomic_uint turn; /* odd: being written */
-    struct lwp_published_access entry;
+/* A sequence lock: its only writer makes the number odd while it writes. A reader takes a copy and drops it if the number was odd or
+ * has changed. */
+struct published {
+    atomic_uint sequence;
+    struct lwp_published_access access;
 };
 
 struct slot {
     atomic_uint tid; /* 0: free */
     atomic_uint stores, loads;
-    struct note notes[ENTRIES];      /* stores, then loads; each the oldest replaced by the newest */
-    _Atomic uint64_t lines[ENTRIES]; /* of the notes, so that most need not be read */
+    struct published accesses[ENTRIES];      /* stores, then loads; each the oldest replaced by the newest */
+    _Atomic uint64_t lines[ENTRIES]; /* of the accesses, so that most need not be read */
 } __attribute__((aligned(128)));
 
 static struct slot slots[LWP_PUBLISHED_SLOTS];
@@ -56,22 +58,22 @@ void lwp_published_add(int slot, const struct lwp_published_access *entry)
     bool store = entry->access.flags & LWPS_ACCESS_STORE;
     unsigned count = atomic_load_explicit(store ? &own->stores : &own->loads, memory_order_relaxed);
     unsigned at = store ? count % LWP_PUBLISHED_STORES : LWP_PUBLISHED_STORES + count % LWP_PUBLISHED_LOADS;
-    struct note *note = &own->notes[at];
-    unsigned turn = atomic_load_explicit(&note->turn, memory_order_relaxed);
-    atomic_store_explicit(&note->turn, turn | 1, memory_order_relaxed);
+    struct published *published = &own->accesses[at];
+    unsigned sequence = atomic_load_explicit(&published->sequence, memory_order_relaxed);
+    atomic_store_explicit(&published->sequence, sequence | 1, memory_order_relaxed);
     atomic_thread_fence(memory_order_release);
-    note->entry = *entry;
-    atomic_store_explicit(&note->turn, (turn | 1) + 1, memory_order_release);
+    published->access = *entry;
+    atomic_store_explicit(&published->sequence, (sequence | 1) + 1, memory_order_release);
     atomic_store_explicit(&own->lines[at], entry->access.address / LWP_PUBLISHED_LINE, memory_order_release);
     atomic_store_explicit(store ? &own->stores : &own->loads, count + 1, memory_order_release);
 }
 
-static bool note_read(struct note *note, struct lwp_published_access *entry)
+static bool published_read(struct published *published, struct lwp_published_access *entry)
 {
-    unsigned turn = atomic_load_explicit(&note->turn, memory_order_acquire);
-    *entry = note->entry;
+    unsigned sequence = atomic_load_explicit(&published->sequence, memory_order_acquire);
+    *entry = published->access;
     atomic_thread_fence(memory_order_acquire);
-    return !(turn & 1) && turn && atomic_load_explicit(&note->turn, memory_order_relaxed) == turn;
+    return !(sequence & 1) && sequence && atomic_load_explicit(&published->sequence, memory_order_relaxed) == sequence;
 }
 
 unsigned lwp_published_used(void)
@@ -92,7 +94,7 @@ bool lwp_published_beside(int slot, const struct lwps_access *access, uint64_t s
             unsigned k = n < BESIDE ? (stores - 1 - n) % LWP_PUBLISHED_STORES : LWP_PUBLISHED_STORES + n - BESIDE;
             struct lwp_published_access entry;
             if (atomic_load_explicit(&slots[i].lines[k], memory_order_acquire) != line ||
-                !note_read(&slots[i].notes[k], &entry) || entry.access.address / LWP_PUBLISHED_LINE != line)
+                !published_read(&slots[i].accesses[k], &entry) || entry.access.address / LWP_PUBLISHED_LINE != line)
                 continue;
             bool stored = (entry.access.flags | access->flags) & LWPS_ACCESS_STORE;
             if (!stored || entry.time < since || (any && entry.time <= found->time))
@@ -116,7 +118,7 @@ unsigned lwp_published_stores(unsigned at, uint64_t since, struct lwp_published_
     unsigned stores = atomic_load_explicit(&slot->stores, memory_order_acquire), count = 0;
     uint32_t tid = atomic_load_explicit(&slot->tid, memory_order_relaxed);
     for (unsigned i = 0; i < LWP_PUBLISHED_STORES && i < stores && count < most; i++) {
-        if (!note_read(&slot->notes[(stores - 1 - i) % LWP_PUBLISHED_STORES], &entries[count]) || entries[count].tid != tid)
+        if (!published_read(&slot->accesses[(stores - 1 - i) % LWP_PUBLISHED_STORES], &entries[count]) || entries[count].tid != tid)
             continue;
         if (entries[count].time < since)
             break; /* those before are older still */

@@ -33,7 +33,7 @@ bool lwp_system_calls_hide(uint64_t ip)
     return ip >= calls_low && ip < calls_high;
 }
 
-/* `buffer` is a number: what is there is no business of ours, nor of the compiler's. */
+/* `buffer` is a number, so that the compiler does not take this for a use of what it points to. */
 static void call_uses(uint64_t buffer, size_t bytes)
 {
     if (buffer && bytes && !lwp_debug.sees_kernel)

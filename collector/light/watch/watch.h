@@ -40,12 +40,11 @@ struct lwp_watches {
     struct lwp_debug_registers *registers; /* of the same thread */
     struct lwp_watch at[LWP_WATCHES];
     struct lwp_watch_candidates candidates;
-    uint32_t
-        since_room[LWP_WATCHES]; /* of each pool (by its first slot): candidates since it last had a free register */
-    uint8_t verdicts;            /* what is looked for at all */
-    bool ceded;                  /* the last register is for others */
-    int framed;                  /* the watch that has the fourth register, -1: none */
-    uint32_t since_frame;        /* candidates on the stack since it was last free */
+    uint32_t since_room[LWP_WATCHES]; /* of each pool (by its first slot): candidates since it last had a free register */
+    uint8_t verdicts;                 /* what is looked for at all */
+    bool ceded;                       /* the last register is for trials (sharing.h) */
+    int framed;                       /* the watch that has the fourth register, -1: none */
+    uint32_t since_frame;             /* candidates on the stack since it was last free */
 };
 
 /* `verdicts`: enum lwps_verdict mask; 0 watches nothing. */
@@ -77,14 +76,13 @@ void lwp_watches_end_frame(struct lwp_watches *watches, struct lwp_thread *self,
 /* Whether any register watches data. */
 bool lwp_watches_busy(const struct lwp_watches *watches);
 
-/* Ends all watches in favour of none. */
+/* Ends all watches; new ones may begin. */
 void lwp_watches_give_up(struct lwp_watches *watches, struct lwp_thread *self);
 
 /* Register `which` stopped the thread. */
 void lwp_watches_trap(struct lwp_watches *watches, struct lwp_thread *self, unsigned which, struct lwp_stop *stop);
 
-/* Register `which` stopped the thread where nothing can be looked at (inside the collector, or the signal came late).
- */
+/* Register `which` stopped the thread where nothing can be looked at (inside the collector, or the signal came late). */
 void lwp_watches_lose(struct lwp_watches *watches, unsigned which);
 
 /* The thread or the recording ends: writes a record for what is still open. */
