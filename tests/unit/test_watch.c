@@ -46,7 +46,7 @@ uint32_t lwp_frames_context(struct lwp_thread *self, const struct lwp_frames *fr
 }
 
 void lwp_home_find(struct lwp_thread *self, const struct lwp_frames *frames, uint64_t address,
-                      enum lwps_source source, struct lwps_access *access)
+                   enum lwps_source source, struct lwps_access *access)
 {
     (void)self, (void)frames, (void)source;
     access->address = address;

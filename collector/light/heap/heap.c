@@ -214,7 +214,8 @@ uint64_t lwp_heap_finish(void)
     lwp_sites_finish();
     if (lwp_blocks_lost()) {
         char text[160];
-        snprintf(text, sizeof text, "%llu large blocks and mappings came too fast or were too many to be recorded: what was in them is unknown",
+        snprintf(text, sizeof text,
+                 "%llu large blocks and mappings came too fast or were too many to be recorded: what was in them is unknown",
                  (unsigned long long)lwp_blocks_lost());
         lwp_process_note(text);
     }
@@ -304,13 +305,13 @@ LWP_EXPORT int posix_memalign(void **block, size_t alignment, size_t size)
 }
 
 #define HEAP_ALIGNED(name, parameters, allocate) \
-    LWP_EXPORT void *name parameters                       \
-    {                                                      \
-        if (!heap_resolved())                              \
-            return NULL;                                   \
-        void *block = allocate;                          \
-        heap_note_seldom(block, size, FRAME);              \
-        return block;                                      \
+    LWP_EXPORT void *name parameters             \
+    {                                            \
+        if (!heap_resolved())                    \
+            return NULL;                         \
+        void *block = allocate;                  \
+        heap_note_seldom(block, size, FRAME);    \
+        return block;                            \
     }
 
 HEAP_ALIGNED(aligned_alloc, (size_t alignment, size_t size), real_aligned_alloc(alignment, size))
@@ -373,7 +374,8 @@ LWP_EXPORT void *mremap(void *old, size_t old_size, size_t size, int flags, ...)
     lwp_watched_forget(old, old_size, LWPS_WATCH_FREED);
     if (flags & MREMAP_FIXED)
         lwp_watched_forget(wanted, size, LWPS_WATCH_FREED);
-    bool was_shared = lwp_shared_has((uint64_t)old), known = heap_on && old_size >= lwp_process.heap_threshold && lwp_block_known((uint64_t)old);
+    bool was_shared = lwp_shared_has((uint64_t)old);
+    bool known = heap_on && old_size >= lwp_process.heap_threshold && lwp_block_known((uint64_t)old);
     if (known)
         heap_remove_block(old);
     void *block = (void *)syscall(SYS_mremap, old, old_size, size, flags, wanted);

@@ -7,7 +7,7 @@ enum { RED_ZONE = 128 };
 
 /* Of a stack up to `high`. Without a frame: one to come, or one that is not on the path. */
 static void home_on_stack(struct lwp_thread *self, const struct lwp_frames *frames, uint64_t high,
-                              struct lwps_access *access)
+                          struct lwps_access *access)
 {
     access->home = LWPS_HOME_STACK;
     access->home_base = access->address;
@@ -36,7 +36,7 @@ static uint64_t home_stack_end(const struct lwp_thread *self, const struct lwp_f
 }
 
 void lwp_home_find(struct lwp_thread *self, const struct lwp_frames *frames, uint64_t address,
-                      enum lwps_source source, struct lwps_access *access)
+                   enum lwps_source source, struct lwps_access *access)
 {
     enum { TO_COME = 4096 };
     bool elsewhere = frames->sp < self->stack_low || frames->sp >= self->stack_high;

@@ -11,7 +11,7 @@
 
 /* Fills in the address of an access and the home it has now. */
 void lwp_home_find(struct lwp_thread *self, const struct lwp_frames *frames, uint64_t address,
-                      enum lwps_source source, struct lwps_access *access);
+                   enum lwps_source source, struct lwps_access *access);
 
 /* What is known of an access but for its address, as it is recorded. */
 struct lwps_access lwp_access_record(const struct lwp_insn_access *access);

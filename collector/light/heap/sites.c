@@ -29,7 +29,6 @@ enum {
 __thread struct lwp_sites *lwp_sites_self;
 static struct lwp_sites *sites_all;
 
-
 /* ---- life ---- */
 
 static struct lwp_sites *sites_take(void)
@@ -251,7 +250,8 @@ uint32_t lwp_sites_context(struct lwp_sites *sites, const uint64_t *frame)
     return sites_context(sites, &callers);
 }
 
-static bool sites_path_new(struct lwp_sites *sites, const struct lwp_allocation_callers *callers, uint32_t size, struct lwp_allocation_path *path)
+static bool sites_path_new(struct lwp_sites *sites, const struct lwp_allocation_callers *callers, uint32_t size,
+                           struct lwp_allocation_path *path)
 {
     if (!lwp_process_lock_soon())
         return false;

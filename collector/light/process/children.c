@@ -100,11 +100,11 @@ __asm__(".pushsection .text\n"
     }
 
 /* Those that cannot bear this library get an environment without it. */
-#define SPAWN(name, foreign)                                                                                         \
-    CHILD(int, name,                                                                                                 \
+#define SPAWN(name, foreign)                                                                                             \
+    CHILD(int, name,                                                                                                     \
           (pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes, \
-           char *const arguments[], char *const environment[]),                                                      \
-          (pid, file, actions, attributes, arguments, environment), size_t count = foreign; char *room[count + 1];   \
+           char *const arguments[], char *const environment[]),                                                          \
+          (pid, file, actions, attributes, arguments, environment), size_t count = foreign; char *room[count + 1];       \
           if (count) environment = lwp_foreign_environment(environment, room, count))
 
 SPAWN(posix_spawn, lwp_foreign(AT_FDCWD, file, 0, environment))

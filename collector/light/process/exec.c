@@ -76,7 +76,7 @@ LWP_EXPORT int execvp(const char *file, char *const list[])
 
 /* Those that take a list: `run` is a statement about `list`, and `after`, which is behind its end. */
 #define EXEC_LIST(name, run)                                                  \
-    LWP_EXPORT int name(const char *path, const char *first, ...)                 \
+    LWP_EXPORT int name(const char *path, const char *first, ...)             \
     {                                                                         \
         size_t count = 1;                                                     \
         va_list after;                                                        \

@@ -385,13 +385,13 @@ static void signals_wait_end(pid_t *waiter, siginfo_t *info)
     errno = saved;
 }
 
-#define WAIT(name, parameters, arguments, info)                \
-    LWP_EXPORT int name parameters                                 \
-    {                                                          \
-        pid_t *waiter = signals_wait_begin(set);               \
-        int status = LWP_REAL(name) arguments;                 \
-        signals_wait_end(waiter, status < 0 ? NULL : info);    \
-        return status;                                         \
+#define WAIT(name, parameters, arguments, info)             \
+    LWP_EXPORT int name parameters                          \
+    {                                                       \
+        pid_t *waiter = signals_wait_begin(set);            \
+        int status = LWP_REAL(name) arguments;              \
+        signals_wait_end(waiter, status < 0 ? NULL : info); \
+        return status;                                      \
     }
 
 WAIT(sigwait, (const sigset_t *set, int *number), (set, number), NULL)

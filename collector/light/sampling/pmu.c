@@ -61,7 +61,7 @@ void lwp_pmu_set_rate(struct lwp_pmu *pmu, uint64_t period_ns, uint64_t elapsed_
     double target = (double)elapsed_ns / (double)period_ns / pmu->open.count;
     for (unsigned i = 0; i < pmu->open.count; i++) {
         double change = ((double)pmu->taken[i] + 0.1) / (target + 0.1);
-        uint64_t now = pmu->open.event[i].period, least = lwp_sampling.event_period ? lwp_sampling.event_period : pmu->open.event[i].range.least;
+        uint64_t now = pmu->open.event[i].period, asked = lwp_sampling.event_period, least = asked ? asked : pmu->open.event[i].range.least;
         if (change < 1.0 / PMU_CHANGE_MOST)
             change = 1.0 / PMU_CHANGE_MOST;
         double wanted = (double)now * change;

@@ -6,7 +6,8 @@
 #include <time.h>
 
 enum { HEAP_THINNING_MOST = 1023, HEAP_COLD = 2 };
-enum { SAMPLES_A_PERIOD = 4, REVIEW_TICKS = 32, REVIEW_PERIODS = 16, FREQUENCY_LEAST = 20, FIRST_SOONEST_NS = 100000, FIRST_PERIOD_MOST_NS = 5000000 };
+enum { SAMPLES_A_PERIOD = 4, REVIEW_TICKS = 32, REVIEW_PERIODS = 16, FREQUENCY_LEAST = 20 };
+enum { FIRST_SOONEST_NS = 100000, FIRST_PERIOD_MOST_NS = 5000000 };
 
 /* Any time within its first period may be sampled: else shorter threads never were. A thread's first samples cost most,
  * and a process with many threads has them all at once: a new one begins with what others have learned, or, as long as none has,

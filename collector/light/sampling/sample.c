@@ -127,10 +127,14 @@ static void sample_charge_rep(struct lwp_thread *self, const struct lwp_frames *
     sample->access[0].flags |= LWPS_ACCESS_WEIGHTED;
 }
 
-/* Finds the access that the time is charged to. Returns its instruction where its address is not known yet, else 0. */
+/* Finds the call path and the access that the time is charged to. Returns its instruction where its address is not known yet, else 0. */
 static uint64_t sample_charge(struct lwp_thread *self, struct lwp_code_cache *cache, const struct lwp_frames *frames,
                               const struct point *point, struct lwps_sample *sample)
 {
+    if (point->location.low)
+        sample->context = lwp_frames_context(self, frames);
+    if (!point->location.decoded)
+        return 0;
     if (point->insn.rep_string) {
         sample_charge_rep(self, frames, point, sample);
         return 0;
@@ -180,7 +184,7 @@ static void sample_complete(struct lwp_thread *self, struct lwp_sampler *sampler
     lwp_home_find(self, &sampler->frames, access->address, LWPS_SOURCE_HARDWARE, access);
 }
 
-/* Several may have been measured meanwhile: the last one stays in `sample`. */
+/* What hardware measured until `now_ns`; of several samples the last one stays in `sample`. */
 static void sample_complete_all(struct lwp_thread *self, struct lwp_sampler *sampler, uint64_t now_ns, struct lwps_sample *sample)
 {
     for (struct lwps_sample next; lwp_pmu_take(sampler->pmu, now_ns, &next); *sample = next) {
@@ -284,24 +288,21 @@ void lwp_sample_take(const struct lwp_interrupt *interrupt)
     struct lwps_sample *sample = &sampler->pending;
     struct point point;
     struct lwp_forward_walk ahead = {0};
-    const uint64_t cpu_ns = lwp_clock(CLOCK_THREAD_CPUTIME_ID), now_ns = lwp_clock(CLOCK_MONOTONIC), ran_ns = cpu_ns - self->last_cpu_ns;
+    const uint64_t cpu_ns = lwp_clock(CLOCK_THREAD_CPUTIME_ID), now_ns = lwp_clock(CLOCK_MONOTONIC);
     uint64_t wanted = 0, breakpoint = 0;
 
     lwp_sample_write(self, sampler); /* the one before: its breakpoint was not hit */
-    uint64_t weight = lwp_rate_weight(self, sampler, ran_ns);
+    uint64_t ran_ns = cpu_ns - self->last_cpu_ns, weight = lwp_rate_weight(self, sampler, ran_ns);
     lwp_watchpoints_begin(points, self);
     *sample = (struct lwps_sample){.time = now_ns, .weight = weight, .ip = lwp_interrupt_ip(interrupt)};
     sampler->waiting = !sampler->pmu || lwp_pmu_take(sampler->pmu, now_ns, sample);
     sampler->debugged = sample_is_debugged(sampler, sample->time, ran_ns);
-
     bool decoded = sampler->waiting && sample_locate(interrupt, sampler->cache, &sampler->frames, &point);
     if (sampler->waiting && sampler->pmu)
         sample_complete_all(self, sampler, now_ns, sample);
-    else if (sampler->waiting && point.location.low)
-        sample->context = lwp_frames_context(self, &sampler->frames);
+    else if (sampler->waiting)
+        wanted = sample_charge(self, sampler->cache, &sampler->frames, &point, sample);
     if (decoded) {
-        if (!sampler->pmu)
-            wanted = sample_charge(self, sampler->cache, &sampler->frames, &point, sample);
         lwp_watchpoints_charge_slowed(points, self, sample_is_prone(sampler->cache, &point), sample->weight, cpu_ns);
         sample_look_ahead(sampler, &point, wanted, &self->random, &ahead);
         breakpoint = sample_address(self, sampler, &point, wanted, &ahead, sample);

@@ -28,8 +28,8 @@ struct lwp_timer *lwp_timer_start(enum lwp_timer_kind kind, pid_t tid, uint64_t 
 /* These two, on the calling thread, open a new event for a timer whose file the program has closed. */
 void lwp_timer_set_period(struct lwp_timer *timer, uint64_t period_ns);
 void lwp_timer_run(struct lwp_timer *timer); /* after it was halted or suspended */
-/* No signals for `suspended_ns` of the thread's CPU time; then one by which lwp_timer_suspension_ended(), and after lwp_timer_run() again one
- * each `period_ns`. False: not possible, everything is as it was. Of perf's clocks only, on the calling thread. */
+/* No signals for `suspended_ns` of the thread's CPU time; then one, lwp_timer_suspension_ended(), and after lwp_timer_run() again one each
+ * `period_ns`. False: not possible, everything is as it was. Of perf's clocks only, on the calling thread. */
 bool lwp_timer_suspend(struct lwp_timer *timer, uint64_t suspended_ns, uint64_t period_ns);
 bool lwp_timer_suspension_ended(const struct lwp_timer *timer, const siginfo_t *info);
 /* For how long perf's clock has run, ns: not while the thread had left the processor, nor on its way there and back. 0: not known,

@@ -67,7 +67,8 @@ bool lwp_suspension_begin(struct lwp_suspension *suspension, struct lwp_timer *t
         return true;
     }
     suspension->short_ns = 0;
-    if (!suspension->gap_ns || next_ns / suspension->gap_ns * lwp_stop_cost_switch() < WORTH_NS || suspension->gap_ns * SHORT_GAPS > SHORT_MOST_NS)
+    uint64_t gap = suspension->gap_ns;
+    if (!gap || next_ns / gap * lwp_stop_cost_switch() < WORTH_NS || gap * SHORT_GAPS > SHORT_MOST_NS)
         return false;
     uint64_t drawn = suspension_draw(suspension, random);
     if (!lwp_timer_suspend(timer, next_ns > 2 * drawn ? next_ns - drawn : drawn, drawn))

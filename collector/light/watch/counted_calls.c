@@ -34,24 +34,24 @@ __asm__(".pushsection .text\n"
         "    .cfi_endproc\n"
         ".popsection\n");
 
-#define COUNTED(name)                                                      \
-    __asm__(".pushsection .text\n"                                         \
-            ".globl " #name "\n"                                           \
-            ".type " #name ", @function\n" #name ":\n"                     \
-            "    .cfi_startproc\n"                                         \
-            "    endbr64\n"                                                \
-            "    movq lwp_counted_calls@gottpoff(%rip), %r11\n"            \
-            "    incl %fs:(%r11)\n"                                        \
-            "    jmp *lwp_real_" #name "(%rip)\n"                          \
-            "lwp_find_" #name ":\n"                                        \
-            "    leaq lwp_real_" #name "(%rip), %r10\n"                    \
-            "    jmp lwp_counted_first\n"                                  \
-            "    .cfi_endproc\n"                                           \
-            ".size " #name ", . - " #name "\n"                             \
-            ".section .rodata\n"                                           \
-            "lwp_name_" #name ": .string \"" #name "\"\n"                  \
-            ".section lwp_real_calls, \"aw\"\n" /* struct lwp_real_call */            \
-            ".balign 8\n"                                                  \
+#define COUNTED(name)                                                            \
+    __asm__(".pushsection .text\n"                                               \
+            ".globl " #name "\n"                                                 \
+            ".type " #name ", @function\n" #name ":\n"                           \
+            "    .cfi_startproc\n"                                               \
+            "    endbr64\n"                                                      \
+            "    movq lwp_counted_calls@gottpoff(%rip), %r11\n"                  \
+            "    incl %fs:(%r11)\n"                                              \
+            "    jmp *lwp_real_" #name "(%rip)\n"                                \
+            "lwp_find_" #name ":\n"                                              \
+            "    leaq lwp_real_" #name "(%rip), %r10\n"                          \
+            "    jmp lwp_counted_first\n"                                        \
+            "    .cfi_endproc\n"                                                 \
+            ".size " #name ", . - " #name "\n"                                   \
+            ".section .rodata\n"                                                 \
+            "lwp_name_" #name ": .string \"" #name "\"\n"                        \
+            ".section lwp_real_calls, \"aw\"\n" /* struct lwp_real_call */       \
+            ".balign 8\n"                                                        \
             "lwp_real_" #name ": .quad lwp_find_" #name ", lwp_name_" #name "\n" \
             ".popsection\n");
 

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 LWP_HIDDEN long lwp_own_perf_event_open(long number, const struct perf_event_attr *attributes, long pid, long cpu,
-                                    long group, long flags);
+                                        long group, long flags);
 
 static bool is_breakpoint(const struct perf_event_attr *attributes)
 {

@@ -22,11 +22,6 @@ struct slot {
 static struct slot slots[LWP_PUBLISHED_SLOTS];
 static atomic_uint slots_used; /* no slot from here on was ever taken */
 
-bool lwp_published_alone(void)
-{
-    return atomic_load_explicit(&slots_used, memory_order_relaxed) < 2;
-}
-
 int lwp_published_join(uint32_t tid)
 {
     for (unsigned i = 0; i < LWP_PUBLISHED_SLOTS; i++) {

@@ -16,9 +16,6 @@ struct lwp_published_access {
     struct lwps_access access;
 };
 
-/* No thread but one ever joined. */
-bool lwp_published_alone(void);
-
 /* A slot for the calling thread, or -1: there are none left. */
 int lwp_published_join(uint32_t tid);
 void lwp_published_leave(int slot);
@@ -29,7 +26,7 @@ void lwp_published_add(int slot, const struct lwp_published_access *entry);
 /* An access by another thread since `since` to the line of `access`, one of the two a store; the latest. */
 bool lwp_published_beside(int slot, const struct lwps_access *access, uint64_t since, struct lwp_published_access *found);
 
-/* Slots from here on were never taken. */
+/* Slots from here on were never taken; below 2: no thread but one ever joined. */
 unsigned lwp_published_used(void);
 /* The thread that has the slot and has published stores; 0: none. */
 uint32_t lwp_published_writer(unsigned slot);

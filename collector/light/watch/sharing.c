@@ -72,7 +72,7 @@ void lwp_sharing_see(struct lwp_watch_sharing *sharing, struct lwp_thread *self,
     if (own.access.flags & LWPS_ACCESS_LOAD)
         sharing->loaded[region_number(own.access.address) % LWP_SHARING_LOADED] = region_number(own.access.address);
     lwp_published_add(sharing->slot, &own);
-    if (own.access.flags & LWPS_ACCESS_STORE && !lwp_published_alone())
+    if (own.access.flags & LWPS_ACCESS_STORE && lwp_published_used() > 1)
         sharing_record_store(sharing, self, chosen);
     uint64_t reach = beside_ns + 2 * weight;
     if (sharing->hit_time == time ||

@@ -347,8 +347,9 @@ static uint8_t trap_reaches(const struct lwp_watch *watch, const struct lwp_trap
 static bool trap_overwrites(const struct lwp_watch *watch, const struct lwp_trap *trap)
 {
     const struct lwps_access *first = &watch->record.first;
-    return trap->access.store && (!trap->access.address || range_holds(trap->access.address, trap->access.bytes, first->address, first->bytes) ||
-                           range_holds(first->address, first->bytes, trap->access.address, trap->access.bytes));
+    const struct lwp_insn_access *by = &trap->access;
+    return by->store && (!by->address || range_holds(by->address, by->bytes, first->address, first->bytes) ||
+                         range_holds(first->address, first->bytes, by->address, by->bytes));
 }
 
 /* A load waits for the next load. A store waits for the load of a byte that is still its own, or until others have
