@@ -5,7 +5,6 @@
 #include "collector/light/code/forward_walk.h"
 
 #include "base/random.h"
-#include "collector/light/code/flags.h"
 
 #include <string.h>
 #include <sys/uio.h>

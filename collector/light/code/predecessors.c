@@ -4,7 +4,6 @@
 #define _GNU_SOURCE
 #include "collector/light/code/predecessors.h"
 
-#include "collector/light/code/flags.h"
 #include "collector/light/code/function.h"
 #include "collector/light/code/insn.h"
 #include "collector/light/own/own_memory.h"

@@ -7,6 +7,7 @@
 #define UNW_LOCAL_ONLY
 #include "collector/light/code/unwind.h"
 
+#include "collector/light/code/modules.h"
 #include "collector/light/own/imports.h"
 
 #include <dlfcn.h>
@@ -16,6 +17,7 @@
 #include <stddef.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 /* libunwind's API is macros over names with its own prefix; these are the functions behind them. */
@@ -123,7 +125,9 @@ unsigned lwp_unwind_here(uint64_t *ips, unsigned room, unsigned skip)
     return count;
 }
 
-unsigned lwp_unwind_signal(void *ucontext, uint64_t *ips, uint64_t *cfas, unsigned room)
+/* Callers of the interrupted function, innermost first. `cfas` gets each frame's CFA beginning with the interrupted function's own:
+ * cfas[i] is that of the function returned to by ips[i - 1]. */
+static unsigned unwind_signal(void *ucontext, uint64_t *ips, uint64_t *cfas, unsigned room)
 {
     if (!unwind.ready)
         return 0;
@@ -136,9 +140,33 @@ unsigned lwp_unwind_signal(void *ucontext, uint64_t *ips, uint64_t *cfas, unsign
         unw_word_t ip, sp;
         if (unwind.get(&cursor, UNW_REG_IP, &ip) || !ip || unwind.get(&cursor, UNW_REG_SP, &sp))
             break;
-        if (cfas)
-            cfas[count] = sp;
+        cfas[count] = sp;
         ips[count++] = ip;
     }
     return count;
+}
+
+void lwp_frames_take(struct lwp_frames *frames, void *ucontext, bool located)
+{
+    const greg_t *machine = ((const ucontext_t *)ucontext)->uc_mcontext.gregs;
+    frames->ips[0] = located ? (uint64_t)machine[REG_RIP] : 0;
+    frames->sp = (uint64_t)machine[REG_RSP];
+    frames->count = located ? unwind_signal(ucontext, frames->ips + 1, frames->cfas, LWP_FRAMES_MAX) : 0;
+    if (frames->count)
+        lwp_modules_see(frames->ips[frames->count]); /* unwinding ends in an image not known yet: it will be next time */
+}
+
+uint32_t lwp_frames_context(struct lwp_thread *self, const struct lwp_frames *frames)
+{
+    return lwps_paths_intern(&self->contexts, frames->ips + 1, frames->count);
+}
+
+uint32_t lwp_frames_context_of(struct lwp_thread *self, const struct lwp_frames *frames, uint64_t low, uint64_t high)
+{
+    for (unsigned i = 0; i <= frames->count; i++) {
+        uint64_t inside = frames->ips[i] - (i > 0); /* a return address may be the next function's start */
+        if (inside >= low && inside < high)
+            return lwps_paths_intern(&self->contexts, frames->ips + i + 1, frames->count - i);
+    }
+    return 0;
 }

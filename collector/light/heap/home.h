@@ -2,8 +2,8 @@
 #ifndef LWP_COLLECTOR_LIGHT_HEAP_HOME_H
 #define LWP_COLLECTOR_LIGHT_HEAP_HOME_H
 
-#include "collector/light/code/frames.h"
 #include "collector/light/code/insn.h"
+#include "collector/light/code/unwind.h"
 #include "format/record.h"
 
 #include <stdbool.h>

@@ -1,15 +1,20 @@
-/* A program that confines itself (seccomp) may be killed for what sampling does, now or in what it executes: everything is
- * written and closed before, and nothing is sampled from then on. Not seen: bare system calls. */
+/* Where sampling would harm the program it ends.
+ *
+ * A program that confines itself (seccomp) may be killed for what sampling does, now or in what it executes: everything is
+ * written and closed before, and nothing is sampled from then on. The child of a debugger that is
+ * about to become the program (ptrace) has the debugger's traps from there on. Not seen: bare system calls. */
 #define _GNU_SOURCE
 #include "collector/light/own/real_calls.h"
 #include "collector/light/process/foreign.h"
 #include "collector/light/process/start.h"
+#include "collector/light/sampling/sampler.h"
 #include "collector/light/watch/system_calls.h"
 
 #include <linux/seccomp.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/syscall.h>
 
 static void confined_leave(void)
@@ -40,4 +45,24 @@ LWP_EXPORT int prctl(int option, ...)
     if (option == PR_SET_SECCOMP)
         confined_leave();
     return LWP_REAL(prctl)(option, given[0], given[1], given[2], given[3]);
+}
+
+static void traced_begin(void)
+{
+    struct lwp_thread *self = lwp_thread_enter();
+    if (self)
+        lwp_sampler_detach(self);
+    lwp_thread_leave(self);
+}
+
+LWP_EXPORT long ptrace(enum __ptrace_request request, ...)
+{
+    va_list more;
+    va_start(more, request);
+    pid_t pid = va_arg(more, pid_t);
+    void *address = va_arg(more, void *), *data = va_arg(more, void *);
+    va_end(more);
+    if (request == PTRACE_TRACEME)
+        traced_begin();
+    return LWP_REAL(ptrace)(request, pid, address, data);
 }

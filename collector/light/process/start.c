@@ -13,7 +13,6 @@
 #include "collector/light/own/real_calls.h"
 #include "collector/light/own/watched_memory.h"
 #include "collector/light/process/signals.h"
-#include "collector/light/process/threads.h"
 #include "collector/light/sampling/pmu.h"
 #include "collector/light/sampling/sampler.h"
 

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "collector/light/process/threads.h"
+#include "collector/light/process/start.h"
 
 #include "collector/light/code/function.h"
 #include "collector/light/heap/sites.h"

@@ -2,7 +2,7 @@
 #ifndef LWP_COLLECTOR_LIGHT_SAMPLING_SAMPLING_H
 #define LWP_COLLECTOR_LIGHT_SAMPLING_SAMPLING_H
 
-#include "collector/light/code/frames.h"
+#include "collector/light/code/unwind.h"
 #include "collector/light/own/thread.h"
 #include "collector/light/sampling/pmu.h"
 #include "collector/light/sampling/sampler.h"

@@ -5,8 +5,6 @@
 #define _GNU_SOURCE
 #include "collector/light/watch/watch_trap.h"
 
-#include "collector/light/code/flags.h"
-
 #include <ucontext.h>
 
 enum { RCX = 1, RSP = 4, RSI = 6, RDI = 7, FLAG_DIRECTION = 0x400, STRING_GROUP = 64 };

@@ -3,7 +3,7 @@
 #define LWP_COLLECTOR_LIGHT_WATCH_WATCH_TRAP_H
 
 #include "collector/light/code/forward_walk.h"
-#include "collector/light/code/frames.h"
+#include "collector/light/code/unwind.h"
 
 #include <stdbool.h>
 #include <stdint.h>
