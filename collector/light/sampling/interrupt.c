@@ -96,36 +96,36 @@ static void interrupt_decide(const struct lwp_interrupt *interrupt)
     uint64_t cpu = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
     uint64_t stop_ns = lwp_stop_cost_trap(__rdtsc() - ticks);
     struct lwp_thread *self = interrupt->self;
-    struct lwp_watchpoints *points = &interrupt->sampler->watchpoints;
+    struct lwp_watching *watching = &interrupt->sampler->watching;
     enum lwp_cost cost = LWP_COST_SAMPLES;
-    if (lwp_watchpoints_breaks(points, (unsigned)interrupt->debug)) {
+    if (lwp_watching_breaks(watching, (unsigned)interrupt->debug)) {
         lwp_sample_hit(interrupt);
     } else {
         struct lwp_stop stop = {.cache = interrupt->sampler->cache, .frames = &interrupt->sampler->frames, .ucontext = interrupt->context};
-        cost = lwp_watchpoints_stop(points, self, (unsigned)interrupt->debug, &stop);
+        cost = lwp_watching_stop(watching, self, (unsigned)interrupt->debug, &stop);
     }
     uint64_t took = lwp_clock(CLOCK_THREAD_CPUTIME_ID) - cpu;
     self->last_cpu_ns += took;
     lwp_budget_spend(&self->budget, cost, took + stop_ns);
     if (cost == LWP_COST_TRIALS) { /* the next one at once: a thread that mostly waits is hardly ever sampled */
-        lwp_watchpoints_choose(points, self, lwp_clock(CLOCK_MONOTONIC), cpu);
-        lwp_sharing_arm(&points->sharing, self);
+        lwp_watching_choose(watching, self, lwp_clock(CLOCK_MONOTONIC), cpu);
+        lwp_sharing_arm(&watching->sharing, self);
     }
 }
 
 static void interrupt_stop(const struct lwp_interrupt *interrupt)
 {
-    struct lwp_watchpoints *points = &interrupt->sampler->watchpoints;
+    struct lwp_watching *watching = &interrupt->sampler->watching;
     unsigned which = (unsigned)interrupt->debug;
     /* late: this handler itself uses the bytes (errno, its stack, return addresses), and would again and again */
-    bool late = !lwp_watchpoints_breaks(points, which) && lwp_perf_signal_is_late(interrupt->info);
-    lwp_debug_is_on(&points->registers, which);
+    bool late = !lwp_watching_breaks(watching, which) && lwp_perf_signal_is_late(interrupt->info);
+    lwp_debug_is_on(&watching->registers, which);
     if (which == LWP_EXECUTION_REGISTER && !late)
-        lwp_debug_disarm(&points->registers, which); /* or it would stop there again */
+        lwp_debug_disarm(&watching->registers, which); /* or it would stop there again */
     if (!late && interrupt_look(interrupt, interrupt_decide))
         return;
     if (which != LWP_EXECUTION_REGISTER || !late)
-        lwp_watchpoints_lose(points, which);
+        lwp_watching_lose(watching, which);
 }
 
 void lwp_sampler_handler(int signal, siginfo_t *info, void *ucontext)

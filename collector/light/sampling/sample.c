@@ -49,7 +49,7 @@ static void sample_put(struct lwp_thread *self, const struct lwps_sample *sample
 
 void lwp_sample_write(struct lwp_thread *self, struct lwp_sampler *sampler)
 {
-    lwp_watchpoints_end_break(&sampler->watchpoints);
+    lwp_watching_end_break(&sampler->watching);
     if (sampler->waiting)
         sample_put(self, &sampler->pending);
     sampler->waiting = false;
@@ -233,7 +233,7 @@ static void sample_look_ahead(struct lwp_sampler *sampler, const struct point *p
 {
     if (!point->insn.rep_string)
         ahead->skip = lwp_random_below(random, DITHER_MOST);
-    lwp_watches_choose(&sampler->watchpoints.watches, random, &ahead->store.from, &ahead->load.from);
+    lwp_watches_choose(&sampler->watching.watches, random, &ahead->store.from, &ahead->load.from);
     ahead->wanted = wanted;
     if (!point->insn.rep_string) {
         lwp_walk_forward(sampler->cache, &point->location, &point->registers, point->flags, ahead, random);
@@ -275,7 +275,7 @@ static void sample_offer(struct lwp_thread *self, struct lwp_sampler *sampler, c
                                             .access = lwp_access_record(&choice->access),
                                             .element = choice->access.element};
     lwp_home_find(self, &sampler->frames, choice->access.address, LWPS_SOURCE_FORWARD, &candidate.access);
-    lwp_watchpoints_offer(&sampler->watchpoints, self, &candidate, choice, cpu_ns);
+    lwp_watching_offer(&sampler->watching, self, &candidate, choice, cpu_ns);
 }
 
 /* ---- the path ---- */
@@ -284,7 +284,7 @@ void lwp_sample_take(const struct lwp_interrupt *interrupt)
 {
     struct lwp_thread *self = interrupt->self;
     struct lwp_sampler *sampler = interrupt->sampler;
-    struct lwp_watchpoints *points = &sampler->watchpoints;
+    struct lwp_watching *watching = &sampler->watching;
     struct lwps_sample *sample = &sampler->pending;
     struct point point;
     struct lwp_forward_walk ahead = {0};
@@ -293,7 +293,7 @@ void lwp_sample_take(const struct lwp_interrupt *interrupt)
 
     lwp_sample_write(self, sampler); /* the one before: its breakpoint was not hit */
     uint64_t ran_ns = cpu_ns - self->last_cpu_ns, weight = lwp_rate_weight(self, sampler, ran_ns);
-    lwp_watchpoints_begin(points, self);
+    lwp_watching_begin(watching, self);
     *sample = (struct lwps_sample){.time = now_ns, .weight = weight, .ip = lwp_interrupt_ip(interrupt)};
     sampler->waiting = !sampler->pmu || lwp_pmu_take(sampler->pmu, now_ns, sample);
     sampler->debugged = sample_is_debugged(sampler, sample->time, ran_ns);
@@ -303,21 +303,21 @@ void lwp_sample_take(const struct lwp_interrupt *interrupt)
     else if (sampler->waiting)
         wanted = sample_charge(self, sampler->cache, &sampler->frames, &point, sample);
     if (decoded) {
-        lwp_watchpoints_charge_slowed(points, self, sample_is_prone(sampler->cache, &point), sample->weight, cpu_ns);
+        lwp_watching_charge_slowed(watching, self, sample_is_prone(sampler->cache, &point), sample->weight, cpu_ns);
         sample_look_ahead(sampler, &point, wanted, &self->random, &ahead);
         breakpoint = sample_address(self, sampler, &point, wanted, &ahead, sample);
         sample_add_neighbours(self, &sampler->frames, &ahead, sample);
         sample_offer(self, sampler, &ahead.store, sample, cpu_ns);
         sample_offer(self, sampler, &ahead.load, sample, cpu_ns);
     }
-    lwp_watchpoints_choose(points, self, sample->time, cpu_ns);
+    lwp_watching_choose(watching, self, sample->time, cpu_ns);
     if (!breakpoint || lwp_sampling.kind != LWP_TIMER_SIGTRAP)
         lwp_sample_write(self, sampler);
     lwp_rate_next(self, sampler, cpu_ns);
     /* last, since what a register waits for may be in a library that we use */
-    if (sampler->waiting && !lwp_watchpoints_break_at(points, self, breakpoint))
+    if (sampler->waiting && !lwp_watching_break_at(watching, self, breakpoint))
         lwp_sample_write(self, sampler);
-    lwp_watchpoints_arm(points, self);
+    lwp_watching_arm(watching, self);
     if (sampler->pmu)
         lwp_pmu_drop(sampler->pmu);
 }

@@ -76,7 +76,7 @@ bool lwp_sampler_attach(struct lwp_thread *self)
     double frequency = options->frequency > 0 ? options->frequency : options->all ? FREQUENCY_MOST : FREQUENCY_FIRST;
     unsigned before = __atomic_fetch_add(&lwp_sampling.started, 1, __ATOMIC_RELAXED);
     uint8_t verdicts = lwp_sampling.kind == LWP_TIMER_SIGTRAP ? options->verdicts : 0;
-    lwp_watchpoints_start(&sampler->watchpoints, self, verdicts);
+    lwp_watching_start(&sampler->watching, self, verdicts);
     self->budget = (struct lwp_time_budget){.share = options->max_overhead, .watches = verdicts, .before = before};
     self->random ^= (uint32_t)self->tid * 2654435761u;
     lwp_rate_begin(self, sampler, frequency, before);
@@ -88,7 +88,7 @@ bool lwp_sampler_attach(struct lwp_thread *self)
     if (sampler->timer || sampler->pmu)
         return true;
     lwp_sampler_refuse();
-    lwp_watchpoints_forget(&sampler->watchpoints);
+    lwp_watching_forget(&sampler->watching);
     sampler_release(self);
     return false;
 }
@@ -109,7 +109,7 @@ void lwp_sampler_detach(struct lwp_thread *self)
     else
         lwp_timer_stop(timer);
     lwp_sample_write(self, sampler);
-    lwp_watchpoints_finish(&sampler->watchpoints, self);
+    lwp_watching_finish(&sampler->watching, self);
     sampler_release(self);
 }
 
@@ -122,14 +122,14 @@ void lwp_sampler_forget(struct lwp_thread *self)
         lwp_pmu_forget(sampler->pmu);
     else
         lwp_timer_forget(sampler->timer);
-    lwp_watchpoints_forget(&sampler->watchpoints);
+    lwp_watching_forget(&sampler->watching);
     sampler_release(self);
 }
 
 void lwp_sampler_pause(struct lwp_thread *self)
 {
     if (self->sampler)
-        lwp_watchpoints_give_up(&self->sampler->watchpoints, self);
+        lwp_watching_give_up(&self->sampler->watching, self);
     if (self->sampler && self->sampler->pmu)
         lwp_pmu_run(self->sampler->pmu, false);
 }

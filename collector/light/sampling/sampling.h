@@ -9,7 +9,7 @@
 #include "collector/light/sampling/stop_cost.h"
 #include "collector/light/sampling/timer.h"
 #include "collector/light/sampling/timer_suspension.h"
-#include "collector/light/watch/watchpoints.h"
+#include "collector/light/watch/watching.h"
 #include "collector/perf/events.h"
 
 #include <signal.h>
@@ -46,7 +46,7 @@ struct lwp_sampler {
     uint64_t since_review;                   /* periods, with and without a sample */
     unsigned lost;                           /* signals since the last sample that came while nothing could be looked at */
     struct lwp_suspension suspension;
-    struct lwp_watchpoints watchpoints;
+    struct lwp_watching watching;
     struct lwps_sample pending; /* waits for the execution breakpoint */
     bool waiting;
     struct lwp_frames frames;
