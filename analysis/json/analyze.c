@@ -117,7 +117,7 @@ void lwp_analyze_jobs(unsigned jobs)
 /* The questions in an order in which each finds the answers it needs. */
 static void analyze_ask(struct lwp_profile *profile, struct lwp_answers *answers)
 {
-    lwp_communication_counts_place(profile);
+    lwp_communication_counts_locate(profile);
     lwp_regions_merge(profile);
     double adopted = lwp_streams_adopt(profile, lwp_objects_unowned(profile));
     if (adopted > 0.02 * profile->total.weight)
@@ -125,7 +125,7 @@ static void analyze_ask(struct lwp_profile *profile, struct lwp_answers *answers
                          "%.0f %% of the weight is on small blocks that were not recorded one by one; it was given to the "
                          "pool which the same instructions use otherwise.",
                          100 * adopted / profile->total.weight);
-    lwp_regions_deal_out(profile);
+    lwp_regions_share_time(profile);
     lwp_streams_link(profile);
     lwp_access_widths_decode(profile);
     lwp_elements_find(profile);

@@ -27,17 +27,17 @@ enum { JOBS_MAX = 256 };
 
 /* Returns the records its writer lost. */
 static uint64_t load_thread(struct load *load, struct load_process *process, size_t file,
-                            struct lwp_attribution *attribution)
+                            struct lwp_thread_reader *reader)
 {
     const struct lwp_input *input = process->input;
     uint32_t number = input->number + 1 + (uint32_t)file;
     char path[4096], shown[LOAD_PATH_TEXT];
-    struct lwp_attributed read;
+    struct lwp_thread_file read;
     struct lwps_damage damage = {0};
     struct lwp_error err = {0};
     snprintf(path, sizeof path, "%s/%s", input->path, input->files[file]);
     snprintf(shown, sizeof shown, "%s/%s", input->shown, input->files[file]);
-    if (lwp_attribute(attribution, process->space, number, path, &read, &damage, &err))
+    if (lwp_thread_reader_read(reader, process->map, number, path, &read, &damage, &err))
         load_note(&load->notes, number, LOAD_NOTES_KEPT, "Not used: %s", err.text);
     if (read.other_unit) {
         pthread_mutex_lock(&load->lock);
@@ -106,9 +106,9 @@ static void load_done(struct load *load, const struct load_task *task, uint64_t 
         process->ready = true;
         process->left = process->input->file_count;
         if (process->left == 0)
-            finished = process->space;
+            finished = process->map;
     } else if (--process->left == 0) {
-        finished = process->space;
+        finished = process->map;
     }
     while (load->open_first < load->next && load->processes[load->open_first].ready &&
            !load_has_files(&load->processes[load->open_first]))
@@ -124,7 +124,7 @@ static void *load_work(void *of)
     struct load_worker *worker = of;
     struct load *load = worker->load;
     struct lwp_resolver *resolver = lwp_resolver_new(load->profile);
-    struct lwp_attribution *attribution = lwp_attribution_new(resolver, &worker->shard, load->profile->weight_unit,
+    struct lwp_thread_reader *reader = lwp_thread_reader_new(resolver, &worker->shard, load->profile->weight_unit,
                                                                    load->profile->machines);
     struct load_task task;
     while (load_take(load, &task)) {
@@ -132,10 +132,10 @@ static void *load_work(void *of)
         if (task.open)
             load_open(load, task.index, resolver);
         else if (!load->profile->contexts_refused) /* it is all read again otherwise */
-            lost = load_thread(load, task.process, task.index, attribution);
+            lost = load_thread(load, task.process, task.index, reader);
         load_done(load, &task, lost);
     }
-    lwp_attribution_free(attribution);
+    lwp_thread_reader_free(reader);
     lwp_resolver_free(resolver);
     for (unsigned apart = 1; apart < load->jobs; apart *= 2) {
         pthread_barrier_wait(&load->merging);
@@ -218,10 +218,10 @@ static void load_sums(struct load *load)
         profile->own_ns += process->totals.own_ns;
         profile->samples_lost += process->totals.samples_lost;
     }
-    load_notes_settle(&load->notes, profile);
+    load_notes_finish(&load->notes, profile);
 }
 
-static void load_settle(struct load *load)
+static void load_merge(struct load *load)
 {
     struct lwp_stream_table *tables[JOBS_MAX];
     uint64_t refused = 0;
@@ -262,7 +262,7 @@ static int load_once(struct lwp_profile *profile, const char *const *dirs, size_
     load_ranks(&load);
     if (lwp_ranks_first()) {
         load_sums(&load);
-        load_settle(&load);
+        load_merge(&load);
     }
     lwp_log_progress(NULL);
 out:
@@ -281,7 +281,7 @@ int lwp_load(struct lwp_profile *profile, const char *const *dirs, size_t count,
     enum { DEPTH_FIRST = 256 };
     int status = load_once(profile, dirs, count, err);
     for (uint32_t depth = DEPTH_FIRST; status == LWP_OK && profile->contexts_refused; depth /= 2) {
-        lwp_profile_again(profile);
+        lwp_profile_reset(profile);
         profile->context_depth = depth;
         status = load_once(profile, dirs, count, err);
         if (status == LWP_OK && !profile->contexts_refused)

@@ -14,7 +14,7 @@ enum { LOAD_PATH_TEXT = 600 }; /* as much of a path as a note shows */
 struct load_process {
     const struct lwp_input *input;
     struct lwp_process_summary *summary;
-    struct lwp_address_map *space;
+    struct lwp_address_map *map;
     struct lwps_totals totals;
     bool has_totals, left_out, ready;
     uint64_t lost;

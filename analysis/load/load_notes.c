@@ -49,7 +49,7 @@ static int load_note_compare(const void *a, const void *b)
     return (x->sequence > y->sequence) - (x->sequence < y->sequence);
 }
 
-void load_notes_settle(struct load_notes *notes, struct lwp_profile *profile)
+void load_notes_finish(struct load_notes *notes, struct lwp_profile *profile)
 {
     if (notes->count)
         qsort(notes->items, notes->count, sizeof *notes->items, load_note_compare);

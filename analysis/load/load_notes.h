@@ -27,7 +27,7 @@ void load_note(struct load_notes *notes, uint32_t number, uint32_t sequence, con
 void load_note_damage(struct load_notes *notes, uint32_t number, const char *path, const struct lwps_damage *damage);
 
 /* To the profile, sorted. */
-void load_notes_settle(struct load_notes *notes, struct lwp_profile *profile);
+void load_notes_finish(struct load_notes *notes, struct lwp_profile *profile);
 
 void load_notes_free(struct load_notes *notes);
 

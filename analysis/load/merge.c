@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 /* The new number of each context. */
-static uint32_t *settle_contexts(struct lwp_profile *profile)
+static uint32_t *merge_contexts(struct lwp_profile *profile)
 {
     uint32_t *numbers = lwp_zeroed(profile->context_count, sizeof *numbers);
     lwp_contexts_sort(profile, numbers);
@@ -23,7 +23,7 @@ static uint32_t *settle_contexts(struct lwp_profile *profile)
 }
 
 /* The region of each part. */
-static uint32_t *settle_regions(struct lwp_profile *profile, const struct lwp_shard *shard,
+static uint32_t *merge_regions(struct lwp_profile *profile, const struct lwp_shard *shard,
                                 struct lwp_stream_table *const *tables, size_t table_count)
 {
     size_t count = lwp_locations_part_count(profile);
@@ -52,7 +52,7 @@ static uint32_t *settle_regions(struct lwp_profile *profile, const struct lwp_sh
 }
 
 /* The new number of each object. */
-static uint32_t *settle_objects(struct lwp_profile *profile)
+static uint32_t *merge_objects(struct lwp_profile *profile)
 {
     uint32_t *numbers = lwp_zeroed(profile->object_count, sizeof *numbers);
     lwp_objects_sort(profile, numbers);
@@ -60,12 +60,12 @@ static uint32_t *settle_objects(struct lwp_profile *profile)
 }
 
 /* What is numbered side by side: an object's place depends on its context's, a region's on neither. */
-enum { SETTLE_OBJECTS, SETTLE_REGIONS, SETTLE_ORDERS };
+enum { MERGE_OBJECTS, MERGE_REGIONS, MERGE_ORDERS };
 
 /* What waits for all numbers, of which each piece is done for itself, the longest first. */
-enum { SETTLE_WINDOWS, SETTLE_CONTEXT_INDEX, SETTLE_OBJECT_INDEX, SETTLE_WATCHED, SETTLE_SHARED, SETTLE_PIECES };
+enum { MERGE_WINDOWS, MERGE_CONTEXT_INDEX, MERGE_OBJECT_INDEX, MERGE_WATCHPOINTS, MERGE_INTERACTION, MERGE_PIECES };
 
-struct settle {
+struct merge {
     struct lwp_profile *profile;
     struct lwp_shard *shard;
     struct lwp_stream_table *const *tables;
@@ -74,77 +74,77 @@ struct settle {
     struct lwp_merge_numbers numbers;
 };
 
-static void settle_orders(void *of, size_t piece, size_t last)
+static void merge_orders(void *of, size_t piece, size_t last)
 {
-    struct settle *settle = of;
+    struct merge *merge = of;
     for (; piece < last; piece++)
-        if (piece == SETTLE_REGIONS) {
-            settle->numbers.regions =
-                settle_regions(settle->profile, settle->shard, settle->tables, settle->table_count);
+        if (piece == MERGE_REGIONS) {
+            merge->numbers.regions =
+                merge_regions(merge->profile, merge->shard, merge->tables, merge->table_count);
         } else {
-            settle->numbers.contexts = settle_contexts(settle->profile);
-            settle->numbers.objects = settle_objects(settle->profile);
+            merge->numbers.contexts = merge_contexts(merge->profile);
+            merge->numbers.objects = merge_objects(merge->profile);
         }
 }
 
-static void settle_pieces(void *of, size_t piece, size_t last)
+static void merge_pieces(void *of, size_t piece, size_t last)
 {
-    const struct settle *settle = of;
-    const struct lwp_merge_numbers *numbers = &settle->numbers;
-    struct lwp_profile *profile = settle->profile;
-    struct lwp_shard *shard = settle->shard;
+    const struct merge *merge = of;
+    const struct lwp_merge_numbers *numbers = &merge->numbers;
+    struct lwp_profile *profile = merge->profile;
+    struct lwp_shard *shard = merge->shard;
     for (; piece < last; piece++)
         switch (piece) {
-        case SETTLE_CONTEXT_INDEX:
+        case MERGE_CONTEXT_INDEX:
             lwp_contexts_index(profile);
             break;
-        case SETTLE_OBJECT_INDEX:
+        case MERGE_OBJECT_INDEX:
             lwp_objects_index(profile);
             break;
-        case SETTLE_WINDOWS:
+        case MERGE_WINDOWS:
             lwp_sample_windows_replay(&shard->windows, profile, numbers->objects, numbers->regions);
             lwp_sample_windows_free(&shard->windows);
             break;
-        case SETTLE_WATCHED:
-            profile->watched = shard->watched;
-            shard->watched = (struct lwp_watchpoints){0};
-            lwp_watchpoints_renumber(&profile->watched, numbers->contexts, numbers->objects);
+        case MERGE_WATCHPOINTS:
+            profile->watchpoints = shard->watchpoints;
+            shard->watchpoints = (struct lwp_watchpoints){0};
+            lwp_watchpoints_renumber(&profile->watchpoints, numbers->contexts, numbers->objects);
             break;
-        case SETTLE_SHARED:
-            profile->shared = shard->shared;
-            shard->shared = (struct lwp_thread_interaction){0};
-            lwp_interaction_renumber(&profile->shared, numbers->contexts, numbers->objects);
+        case MERGE_INTERACTION:
+            profile->interaction = shard->interaction;
+            shard->interaction = (struct lwp_thread_interaction){0};
+            lwp_interaction_renumber(&profile->interaction, numbers->contexts, numbers->objects);
             break;
         }
 }
 
-static void settle_tables(void *of, size_t table, size_t last)
+static void merge_tables(void *of, size_t table, size_t last)
 {
-    const struct settle *settle = of;
+    const struct merge *merge = of;
     for (; table < last; table++)
-        lwp_merge_streams_number(settle->streams, &settle->numbers, table);
+        lwp_merge_streams_number(merge->streams, &merge->numbers, table);
 }
 
 void lwp_merge_shards(struct lwp_profile *profile, struct lwp_shard *shard, struct lwp_stream_table *const *tables,
                 size_t table_count)
 {
     const unsigned jobs = (unsigned)table_count;
-    struct settle settle = {.profile = profile,
+    struct merge merge = {.profile = profile,
                             .shard = shard,
                             .tables = tables,
                             .table_count = table_count,
                             .streams = lwp_merge_streams_new(profile, tables, table_count, shard->total.weight)};
-    lwp_parallel(jobs, SETTLE_ORDERS, 1, settle_orders, &settle);
-    lwp_parallel(jobs, table_count, 1, settle_tables, &settle);
+    lwp_parallel(jobs, MERGE_ORDERS, 1, merge_orders, &merge);
+    lwp_parallel(jobs, table_count, 1, merge_tables, &merge);
     profile->locality = shard->locality;
     shard->locality = (struct lwp_locality_counts){0};
-    lwp_locality_counts_renumber(&profile->locality, settle.numbers.objects, settle.numbers.regions);
-    profile->flows = shard->flows;
-    shard->flows = (struct lwp_communication_counts){0};
-    lwp_merge_streams_finish(settle.streams, SETTLE_PIECES, settle_pieces, &settle);
-    free(settle.numbers.contexts);
-    free(settle.numbers.objects);
-    free(settle.numbers.regions);
+    lwp_locality_counts_renumber(&profile->locality, merge.numbers.objects, merge.numbers.regions);
+    profile->communication = shard->communication;
+    shard->communication = (struct lwp_communication_counts){0};
+    lwp_merge_streams_finish(merge.streams, MERGE_PIECES, merge_pieces, &merge);
+    free(merge.numbers.contexts);
+    free(merge.numbers.objects);
+    free(merge.numbers.regions);
     profile->total = lwp_sum_tally(&shard->total);
     profile->stalled = lwp_sum_tally(&shard->stalled);
     profile->unknown_weight = (double)shard->unknown_weight;

@@ -14,14 +14,14 @@
 #include <string.h>
 
 /* A stream of one of the tables, by what orders those of an object. */
-struct settle_key {
+struct merge_key {
     uint32_t module, region;
     uint64_t address;
     uint32_t table, stream;
 };
 
 /* Of one table. */
-struct settle_places {
+struct merge_cursors {
     uint32_t *next; /* for each object: how many keys it has, then where the next one goes */
     uint64_t accesses;
 };
@@ -30,8 +30,8 @@ struct lwp_merge_streams {
     struct lwp_profile *profile;
     struct lwp_stream_table *const *tables;
     size_t table_count;
-    struct settle_places *places; /* of each table */
-    struct settle_key *keys;      /* object by object */
+    struct merge_cursors *cursors; /* of each table */
+    struct merge_key *keys;      /* object by object */
     size_t key_count;
     size_t *ends;      /* of each object's keys */
     uint64_t weight;   /* of all samples */
@@ -40,15 +40,15 @@ struct lwp_merge_streams {
 };
 
 /* The objects [first, last), which one thread at a time works on. */
-struct settle_part {
-    const struct lwp_merge_streams *settle;
+struct merge_part {
+    const struct lwp_merge_streams *merge;
     size_t first, last;
     size_t start, kept; /* its streams in the profile, once equal ones are joined */
 };
 
-static int settle_key_compare(const void *a, const void *b)
+static int merge_key_compare(const void *a, const void *b)
 {
-    const struct settle_key *x = a, *y = b;
+    const struct merge_key *x = a, *y = b;
     if (x->module != y->module)
         return x->module < y->module ? -1 : 1;
     if (x->address != y->address)
@@ -58,12 +58,12 @@ static int settle_key_compare(const void *a, const void *b)
     return 0;
 }
 
-void lwp_merge_streams_number(struct lwp_merge_streams *settle, const struct lwp_merge_numbers *numbers, size_t t)
+void lwp_merge_streams_number(struct lwp_merge_streams *merge, const struct lwp_merge_numbers *numbers, size_t t)
 {
-    const struct lwp_stream_table *table = settle->tables[t];
-    struct settle_places *places = &settle->places[t];
+    const struct lwp_stream_table *table = merge->tables[t];
+    struct merge_cursors *cursors = &merge->cursors[t];
     uint64_t accesses = 0;
-    places->next = lwp_zeroed(settle->profile->object_count, sizeof *places->next);
+    cursors->next = lwp_zeroed(merge->profile->object_count, sizeof *cursors->next);
     for (size_t i = 0; i < table->count; i++) {
         struct lwp_stream_count *stream = &table->counts[i];
         stream->object = numbers->objects[stream->object];
@@ -71,106 +71,106 @@ void lwp_merge_streams_number(struct lwp_merge_streams *settle, const struct lwp
             stream->part = numbers->regions[stream->part];
         if (stream->common != LWP_NONE)
             stream->common = numbers->contexts[stream->common];
-        places->next[stream->object]++;
+        cursors->next[stream->object]++;
         const struct lwp_stream_part part = lwp_stream_part(table, (uint32_t)i);
         accesses += lwp_stream_accesses(&part);
     }
-    places->accesses = accesses;
+    cursors->accesses = accesses;
 }
 
 /* Makes room for the keys: object by object, and of each object table by table. */
-static void settle_places(struct lwp_merge_streams *settle)
+static void merge_cursors(struct lwp_merge_streams *merge)
 {
     size_t before = 0;
-    settle->ends = lwp_zeroed(settle->profile->object_count, sizeof *settle->ends);
-    for (size_t i = 0; i < settle->profile->object_count; i++) {
-        for (size_t t = 0; t < settle->table_count; t++) {
-            uint32_t here = settle->places[t].next[i];
-            settle->places[t].next[i] = (uint32_t)before;
+    merge->ends = lwp_zeroed(merge->profile->object_count, sizeof *merge->ends);
+    for (size_t i = 0; i < merge->profile->object_count; i++) {
+        for (size_t t = 0; t < merge->table_count; t++) {
+            uint32_t here = merge->cursors[t].next[i];
+            merge->cursors[t].next[i] = (uint32_t)before;
             before += here;
         }
-        settle->ends[i] = before;
+        merge->ends[i] = before;
     }
-    for (size_t t = 0; t < settle->table_count; t++)
-        settle->accesses += settle->places[t].accesses;
-    settle->key_count = before;
-    settle->keys = lwp_pages_alloc(before * sizeof *settle->keys);
+    for (size_t t = 0; t < merge->table_count; t++)
+        merge->accesses += merge->cursors[t].accesses;
+    merge->key_count = before;
+    merge->keys = lwp_pages_alloc(before * sizeof *merge->keys);
 }
 
-static void settle_keys(void *of, size_t t, size_t last)
+static void merge_keys(void *of, size_t t, size_t last)
 {
-    const struct lwp_merge_streams *settle = of;
+    const struct lwp_merge_streams *merge = of;
     for (; t < last; t++) {
-        const struct lwp_stream_table *table = settle->tables[t];
+        const struct lwp_stream_table *table = merge->tables[t];
         for (size_t i = 0; i < table->count; i++) {
             const struct lwp_stream_count *stream = &table->counts[i];
-            struct settle_key *key = &settle->keys[settle->places[t].next[stream->object]++];
-            *key = (struct settle_key){
+            struct merge_key *key = &merge->keys[merge->cursors[t].next[stream->object]++];
+            *key = (struct merge_key){
                 .module = LWP_NONE, .region = stream->part, .table = (uint32_t)t, .stream = (uint32_t)i};
-            if (stream->spot != LWP_NONE)
-                lwp_locations_address(settle->profile, stream->spot, &key->module, &key->address);
+            if (stream->location != LWP_NONE)
+                lwp_locations_address(merge->profile, stream->location, &key->module, &key->address);
         }
-        free(settle->places[t].next);
+        free(merge->cursors[t].next);
     }
 }
 
-static bool settle_unowned(const struct lwp_merge_streams *settle)
+static bool merge_unowned(const struct lwp_merge_streams *merge)
 {
-    for (size_t i = 0; i < settle->profile->object_count; i++)
-        if (settle->profile->objects[i].kind == LWP_OBJECT_UNKNOWN &&
-            settle->ends[i] > (i ? settle->ends[i - 1] : 0))
+    for (size_t i = 0; i < merge->profile->object_count; i++)
+        if (merge->profile->objects[i].kind == LWP_OBJECT_UNKNOWN &&
+            merge->ends[i] > (i ? merge->ends[i - 1] : 0))
             return true;
     return false;
 }
 
 /* Sorts the keys of each object and counts those that are different: threads met the same streams, and loops of one
  * source loop are one region now. */
-static void settle_sort(struct settle_part *part)
+static void merge_sort(struct merge_part *part)
 {
-    const struct lwp_merge_streams *settle = part->settle;
+    const struct lwp_merge_streams *merge = part->merge;
     for (size_t object = part->first; object < part->last; object++) {
-        size_t first = object ? settle->ends[object - 1] : 0, count = settle->ends[object] - first;
-        struct settle_key *keys = settle->keys + first;
+        size_t first = object ? merge->ends[object - 1] : 0, count = merge->ends[object] - first;
+        struct merge_key *keys = merge->keys + first;
         if (count > 1)
-            qsort(keys, count, sizeof *keys, settle_key_compare);
+            qsort(keys, count, sizeof *keys, merge_key_compare);
         for (size_t i = 0; i < count; i++)
-            part->kept += i == 0 || settle_key_compare(&keys[i], &keys[i - 1]) != 0;
+            part->kept += i == 0 || merge_key_compare(&keys[i], &keys[i - 1]) != 0;
     }
 }
 
 /* So many keys are of one stream. */
-static size_t settle_equal(const struct settle_key *keys, size_t count)
+static size_t merge_equal(const struct merge_key *keys, size_t count)
 {
     size_t equal = 1;
-    while (equal < count && settle_key_compare(&keys[equal], &keys[0]) == 0)
+    while (equal < count && merge_key_compare(&keys[equal], &keys[0]) == 0)
         equal++;
     return equal;
 }
 
-static struct lwp_stream_part settle_part_of(const struct lwp_merge_streams *settle, const struct settle_key *key)
+static struct lwp_stream_part merge_part_of(const struct lwp_merge_streams *merge, const struct merge_key *key)
 {
-    return lwp_stream_part(settle->tables[key->table], key->stream);
+    return lwp_stream_part(merge->tables[key->table], key->stream);
 }
 
 /* Memory is slow: what is wanted soon is asked for now. */
-static void settle_expect(const struct lwp_merge_streams *settle, size_t at)
+static void merge_expect(const struct lwp_merge_streams *merge, size_t at)
 {
     enum { AHEAD = 16 };
-    if (at + AHEAD >= settle->key_count)
+    if (at + AHEAD >= merge->key_count)
         return;
-    const struct lwp_stream_part part = settle_part_of(settle, &settle->keys[at + AHEAD]);
+    const struct lwp_stream_part part = merge_part_of(merge, &merge->keys[at + AHEAD]);
     __builtin_prefetch(part.count);
     __builtin_prefetch(part.stall);
 }
 
 /* The stream of some equal keys: what is joined is in the first's part then. */
-static void settle_stream(const struct lwp_merge_streams *settle, const struct settle_key *keys, size_t count,
+static void merge_stream(const struct lwp_merge_streams *merge, const struct merge_key *keys, size_t count,
                           struct lwp_stream *stream, struct lwp_sum *sum, struct lwp_object *object)
 {
-    const struct lwp_stream_part part = settle_part_of(settle, keys);
+    const struct lwp_stream_part part = merge_part_of(merge, keys);
     for (size_t i = 1; i < count; i++) {
-        const struct lwp_stream_part other = settle_part_of(settle, &keys[i]);
-        part.count->common = lwp_contexts_shared(settle->profile, part.count->common, other.count->common);
+        const struct lwp_stream_part other = merge_part_of(merge, &keys[i]);
+        part.count->common = lwp_contexts_shared(merge->profile, part.count->common, other.count->common);
         lwp_stream_join(&part, &other);
     }
     *stream = (struct lwp_stream){.module = keys[0].module, .address = keys[0].address};
@@ -184,104 +184,104 @@ static void settle_stream(const struct lwp_merge_streams *settle, const struct s
     object->loads += stream->loads;
     object->stores += stream->stores;
     object->common =
-        object->accessed ? lwp_contexts_shared(settle->profile, object->common, stream->common) : stream->common;
+        object->accessed ? lwp_contexts_shared(merge->profile, object->common, stream->common) : stream->common;
     object->accessed = true;
 }
 
-static void *settle_alloc(const struct lwp_merge_streams *settle, size_t count, size_t size)
+static void *merge_alloc(const struct lwp_merge_streams *merge, size_t count, size_t size)
 {
-    pthread_mutex_lock(&settle->profile->lock);
-    void *items = lwp_arena_alloc(settle->profile->arena, count, size);
-    pthread_mutex_unlock(&settle->profile->lock);
+    pthread_mutex_lock(&merge->profile->lock);
+    void *items = lwp_arena_alloc(merge->profile->arena, count, size);
+    pthread_mutex_unlock(&merge->profile->lock);
     return items;
 }
 
 /* What is asked of streams of objects that are shown. */
-static void settle_details(const struct lwp_merge_streams *settle, const struct settle_key *keys, size_t count,
+static void merge_details(const struct lwp_merge_streams *merge, const struct merge_key *keys, size_t count,
                            struct lwp_stream *stream)
 {
     struct lwp_reservoir_items items = {.count = 0};
-    const struct lwp_stream_part part = settle_part_of(settle, keys);
+    const struct lwp_stream_part part = merge_part_of(merge, keys);
     for (size_t i = 0; i < count; i++)
-        lwp_reservoir_gather(&items, &settle->tables[keys[i].table]->offsets,
-                             &settle_part_of(settle, &keys[i]).count->offsets);
-    stream->offsets.items = settle_alloc(settle, items.count + 1, sizeof *stream->offsets.items);
+        lwp_reservoir_gather(&items, &merge->tables[keys[i].table]->offsets,
+                             &merge_part_of(merge, &keys[i]).count->offsets);
+    stream->offsets.items = merge_alloc(merge, items.count + 1, sizeof *stream->offsets.items);
     lwp_stream_offsets(&items, &stream->offsets);
-    stream->distances = settle_alloc(settle, LWP_DISTANCES, sizeof *stream->distances);
-    memcpy(stream->distances, part.rest->distances, sizeof part.rest->distances);
+    stream->distances = merge_alloc(merge, LWP_DISTANCES, sizeof *stream->distances);
+    memcpy(stream->distances, part.cold->distances, sizeof part.cold->distances);
 }
 
 /* With a hundred thousand objects, what the offsets of all of them say would take as long as reading the samples. */
-static bool settle_is_worth(const struct lwp_merge_streams *settle, const struct lwp_object *object)
+static bool merge_is_worth(const struct lwp_merge_streams *merge, const struct lwp_object *object)
 {
-    return object->weight.weight >= lwp_object_worth * (double)settle->weight ||
-           (double)object->accesses >= lwp_object_worth * (double)settle->accesses ||
-           (settle->unowned && object->pool_size);
+    return object->weight.weight >= lwp_object_worth * (double)merge->weight ||
+           (double)object->accesses >= lwp_object_worth * (double)merge->accesses ||
+           (merge->unowned && object->pool_size);
 }
 
-static void settle_join(struct settle_part *part)
+static void merge_join(struct merge_part *part)
 {
-    const struct lwp_merge_streams *settle = part->settle;
-    struct lwp_stream *streams = settle->profile->streams + part->start;
+    const struct lwp_merge_streams *merge = part->merge;
+    struct lwp_stream *streams = merge->profile->streams + part->start;
     for (size_t i = part->first; i < part->last; i++) {
-        struct lwp_object *object = &settle->profile->objects[i];
+        struct lwp_object *object = &merge->profile->objects[i];
         struct lwp_sum sum = {0};
-        size_t first = i ? settle->ends[i - 1] : 0, last = settle->ends[i], equal, count = 0;
+        size_t first = i ? merge->ends[i - 1] : 0, last = merge->ends[i], equal, count = 0;
         for (size_t at = first; at < last; at += equal) {
-            equal = settle_equal(&settle->keys[at], last - at);
-            settle_expect(settle, at);
-            settle_stream(settle, &settle->keys[at], equal, &streams[count++], &sum, object);
+            equal = merge_equal(&merge->keys[at], last - at);
+            merge_expect(merge, at);
+            merge_stream(merge, &merge->keys[at], equal, &streams[count++], &sum, object);
         }
         if (object->accessed)
             object->weight = lwp_sum_tally(&sum);
-        for (size_t at = first; at < last && settle_is_worth(settle, object); at += equal) {
-            equal = settle_equal(&settle->keys[at], last - at);
-            settle_details(settle, &settle->keys[at], equal, streams++);
+        for (size_t at = first; at < last && merge_is_worth(merge, object); at += equal) {
+            equal = merge_equal(&merge->keys[at], last - at);
+            merge_details(merge, &merge->keys[at], equal, streams++);
             count--;
         }
         streams += count;
     }
 }
 
-static void settle_sort_parts(void *parts, size_t first, size_t last)
+static void merge_sort_parts(void *parts, size_t first, size_t last)
 {
     for (; first < last; first++)
-        settle_sort((struct settle_part *)parts + first);
+        merge_sort((struct merge_part *)parts + first);
 }
 
-struct settle_joining {
-    struct settle_part *parts;
+struct merge_joining {
+    struct merge_part *parts;
     size_t beside_count; /* of what is done before them */
     void (*beside)(void *of, size_t first, size_t last);
     void *of;
 };
 
-static void settle_join_parts(void *of, size_t first, size_t last)
+static void merge_join_parts(void *of, size_t first, size_t last)
 {
-    const struct settle_joining *joining = of;
+    const struct merge_joining *joining = of;
     for (; first < last; first++)
         if (first < joining->beside_count)
             joining->beside(joining->of, first, first + 1);
         else
-            settle_join(&joining->parts[first - joining->beside_count]);
+            merge_join(&joining->parts[first - joining->beside_count]);
 }
 
-static void settle_join_all(struct lwp_merge_streams *settle, struct settle_joining *joining)
+static void merge_join_all(struct lwp_merge_streams *merge, struct merge_joining *joining)
 {
     enum { PARTS_PER_TABLE = 8 };
-    struct lwp_profile *profile = settle->profile;
-    size_t count = settle->table_count * PARTS_PER_TABLE;
-    struct settle_part *parts = lwp_zeroed(count, sizeof *parts);
-    size_t all = profile->object_count ? settle->ends[profile->object_count - 1] : 0, object = 0;
+    struct lwp_profile *profile = merge->profile;
+    size_t count = merge->table_count * PARTS_PER_TABLE;
+    struct merge_part *parts = lwp_zeroed(count, sizeof *parts);
+    size_t all = profile->object_count ? merge->ends[profile->object_count - 1] : 0, object = 0;
     for (size_t i = 0; i < count; i++) { /* with nearly equal numbers of streams */
-        parts[i] = (struct settle_part){.settle = settle, .first = object};
-        while (object < profile->object_count && settle->ends[object] <= all / count * (i + 1))
+        parts[i] = (struct merge_part){.merge = merge, .first = object};
+        while (object < profile->object_count && merge->ends[object] <= all / count * (i + 1))
             object++;
         if (i + 1 == count)
             object = profile->object_count;
         parts[i].last = object;
     }
-    lwp_parallel((unsigned)settle->table_count, count, 1, settle_sort_parts, parts);
+    lwp_parallel((unsigned)merge->table_count, count, 1, merge_sort_parts, parts);
     for (size_t i = 0; i < count; i++) {
         parts[i].start = profile->stream_count;
         profile->stream_count += parts[i].kept;
@@ -289,31 +289,31 @@ static void settle_join_all(struct lwp_merge_streams *settle, struct settle_join
     profile->stream_room = profile->stream_count;
     profile->streams = lwp_pages_alloc(profile->stream_room * sizeof *profile->streams);
     joining->parts = parts;
-    lwp_parallel((unsigned)settle->table_count, joining->beside_count + count, 1, settle_join_parts, joining);
-    for (size_t i = 0; i < settle->table_count; i++)
-        lwp_stream_table_free(settle->tables[i]);
+    lwp_parallel((unsigned)merge->table_count, joining->beside_count + count, 1, merge_join_parts, joining);
+    for (size_t i = 0; i < merge->table_count; i++)
+        lwp_stream_table_free(merge->tables[i]);
     free(parts);
 }
 
 struct lwp_merge_streams *lwp_merge_streams_new(struct lwp_profile *profile, struct lwp_stream_table *const *tables,
                                                   size_t table_count, uint64_t weight)
 {
-    struct lwp_merge_streams *settle = lwp_zeroed(1, sizeof *settle);
-    *settle = (struct lwp_merge_streams){
+    struct lwp_merge_streams *merge = lwp_zeroed(1, sizeof *merge);
+    *merge = (struct lwp_merge_streams){
         .profile = profile, .tables = tables, .table_count = table_count, .weight = weight};
-    settle->places = lwp_zeroed(table_count, sizeof *settle->places);
-    return settle;
+    merge->cursors = lwp_zeroed(table_count, sizeof *merge->cursors);
+    return merge;
 }
 
-void lwp_merge_streams_finish(struct lwp_merge_streams *settle, size_t count,
+void lwp_merge_streams_finish(struct lwp_merge_streams *merge, size_t count,
                                void (*beside)(void *of, size_t first, size_t last), void *of)
 {
-    settle_places(settle);
-    lwp_parallel((unsigned)settle->table_count, settle->table_count, 1, settle_keys, settle);
-    settle->unowned = settle_unowned(settle);
-    settle_join_all(settle, &(struct settle_joining){.beside_count = count, .beside = beside, .of = of});
-    lwp_pages_free(settle->keys, settle->key_count * sizeof *settle->keys);
-    free(settle->ends);
-    free(settle->places);
-    free(settle);
+    merge_cursors(merge);
+    lwp_parallel((unsigned)merge->table_count, merge->table_count, 1, merge_keys, merge);
+    merge->unowned = merge_unowned(merge);
+    merge_join_all(merge, &(struct merge_joining){.beside_count = count, .beside = beside, .of = of});
+    lwp_pages_free(merge->keys, merge->key_count * sizeof *merge->keys);
+    free(merge->ends);
+    free(merge->cursors);
+    free(merge);
 }

@@ -16,12 +16,12 @@ struct lwp_merge_streams *lwp_merge_streams_new(struct lwp_profile *profile, str
                                                   size_t table_count, uint64_t weight);
 
 /* Gives what a table holds its new numbers. Several tables may be numbered at once. */
-void lwp_merge_streams_number(struct lwp_merge_streams *settle, const struct lwp_merge_numbers *numbers,
+void lwp_merge_streams_number(struct lwp_merge_streams *merge, const struct lwp_merge_numbers *numbers,
                                size_t table);
 
-/* When all have theirs: makes the profile's streams and the sums of its objects, frees the tables and `settle`. Beside
+/* When all have theirs: makes the profile's streams and the sums of its objects, frees the tables and `merge`. Beside
  * it beside(of, i, i + 1) is called for each i below `count`: what is not about streams, the longest first. */
-void lwp_merge_streams_finish(struct lwp_merge_streams *settle, size_t count,
+void lwp_merge_streams_finish(struct lwp_merge_streams *merge, size_t count,
                                void (*beside)(void *of, size_t first, size_t last), void *of);
 
 #endif

@@ -1,7 +1,7 @@
 /* Many threads read files at once. What they share (code, objects, contexts: one table each, so that one site is one
  * object whoever meets it) is behind the profile's lock and asked once for each new instruction, path or variable. The
  * answers are kept here, in tables of the reading thread's own:
- *   where     ip -> spot, as long as the process is the same
+ *   where     ip -> location, as long as the process is the same
  *   ranges    address -> variable: static ones of the process, and those in frames
  *   calls, functions, allocated: (context, what) -> context or object, for good. */
 #include "analysis/load/resolver.h"
@@ -17,19 +17,19 @@ enum { FINE = 3, COARSE = 12 }; /* address bits of a place in `ranges` */
 
 struct resolver_where {
     uint64_t from, until; /* times at which the answer holds */
-    const struct lwp_location *spot;
+    const struct lwp_location *location;
 };
 
 struct resolver_range {
-    uint64_t tag; /* 0: empty; 1: a static variable; or the spot in whose frame it is */
+    uint64_t tag; /* 0: empty; 1: a static variable; or the location in whose frame it is */
     uint64_t start, end, base;
     uint32_t object;
 };
 
 struct lwp_resolver {
     struct lwp_profile *profile;
-    struct lwp_address_map *space;
-    uint32_t space_number;
+    struct lwp_address_map *map;
+    uint32_t map_number;
     struct lwp_table where_index;
     struct resolver_where *where;
     size_t where_count, where_room;
@@ -58,12 +58,12 @@ void lwp_resolver_free(struct lwp_resolver *self)
     free(self);
 }
 
-void lwp_resolver_enter(struct lwp_resolver *self, struct lwp_address_map *space)
+void lwp_resolver_enter(struct lwp_resolver *self, struct lwp_address_map *map)
 {
-    if (self->space == space && self->space_number == lwp_address_map_number(space))
+    if (self->map == map && self->map_number == lwp_address_map_number(map))
         return;
-    self->space = space;
-    self->space_number = lwp_address_map_number(space);
+    self->map = map;
+    self->map_number = lwp_address_map_number(map);
     lwp_table_clear(&self->where_index);
     self->where_count = 0;
     for (int i = 0; i < RANGES; i++)
@@ -90,13 +90,13 @@ void lwp_resolver_expect(struct lwp_resolver *self, size_t calls, size_t objects
     resolver_unlock(self);
 }
 
-const struct lwp_location *lwp_resolver_spot(struct lwp_resolver *self, uint64_t ip, uint64_t time)
+const struct lwp_location *lwp_resolver_location(struct lwp_resolver *self, uint64_t ip, uint64_t time)
 {
     uint32_t *at = lwp_table_at(&self->where_index, ip);
     if (*at != LWP_TABLE_NONE) {
         const struct resolver_where *known = &self->where[*at];
         if (known->from <= time && time < known->until)
-            return known->spot;
+            return known->location;
     } else {
         *at = (uint32_t)self->where_count;
         LWP_GROW(&self->where, self->where_count, &self->where_room);
@@ -105,11 +105,11 @@ const struct lwp_location *lwp_resolver_spot(struct lwp_resolver *self, uint64_t
     struct resolver_where *where = &self->where[*at];
     uint32_t module;
     uint64_t address;
-    lwp_address_map_code(self->space, ip, time, &module, &address, &where->from, &where->until);
+    lwp_address_map_code(self->map, ip, time, &module, &address, &where->from, &where->until);
     resolver_lock(self);
-    where->spot = lwp_locations_at(self->profile, module, address);
+    where->location = lwp_locations_at(self->profile, module, address);
     resolver_unlock(self);
-    return where->spot;
+    return where->location;
 }
 
 /* Calls of lwp's own functions are left out of every path. */
@@ -121,23 +121,23 @@ static uint32_t resolver_child(struct lwp_resolver *self, uint32_t parent, uint3
                : lwp_contexts_child(self->profile, parent, module, address, is_function);
 }
 
-uint32_t lwp_resolver_call(struct lwp_resolver *self, uint32_t parent, const struct lwp_location *spot)
+uint32_t lwp_resolver_call(struct lwp_resolver *self, uint32_t parent, const struct lwp_location *location)
 {
-    uint32_t *at = lwp_table_at(&self->calls, (uint64_t)parent << 32 | spot->id);
+    uint32_t *at = lwp_table_at(&self->calls, (uint64_t)parent << 32 | location->id);
     if (*at == LWP_TABLE_NONE) {
         resolver_lock(self);
-        *at = resolver_child(self, parent, spot->module, spot->address, false);
+        *at = resolver_child(self, parent, location->module, location->address, false);
         resolver_unlock(self);
     }
     return *at;
 }
 
-uint32_t lwp_resolver_function(struct lwp_resolver *self, uint32_t parent, const struct lwp_location *spot)
+uint32_t lwp_resolver_function(struct lwp_resolver *self, uint32_t parent, const struct lwp_location *location)
 {
-    uint32_t *at = lwp_table_at(&self->functions, (uint64_t)parent << 32 | spot->function_id);
+    uint32_t *at = lwp_table_at(&self->functions, (uint64_t)parent << 32 | location->function_id);
     if (*at == LWP_TABLE_NONE) {
         resolver_lock(self);
-        *at = resolver_child(self, parent, spot->module, spot->function, true);
+        *at = resolver_child(self, parent, location->module, location->function, true);
         resolver_unlock(self);
     }
     return *at;
@@ -198,7 +198,7 @@ static uint32_t resolver_static(struct lwp_resolver *self, uint64_t address, uin
     struct resolver_range range = {.tag = TAG, .start = address, .end = address + 1};
     uint32_t module;
     uint64_t in_file, from, until, last;
-    lwp_address_map_code(self->space, address, time, &module, &in_file, &from, &until);
+    lwp_address_map_code(self->map, address, time, &module, &in_file, &from, &until);
     if (module == LWP_NONE)
         return LWP_NONE;
     resolver_lock(self);
@@ -217,7 +217,7 @@ static uint32_t resolver_static(struct lwp_resolver *self, uint64_t address, uin
 uint32_t lwp_resolver_data(struct lwp_resolver *self, struct lwp_extent *last, uint32_t hint, uint64_t address,
                            uint64_t time, uint64_t *offset)
 {
-    uint32_t object = lwp_address_map_object(self->space, last, hint, address, time, offset);
+    uint32_t object = lwp_address_map_object(self->map, last, hint, address, time, offset);
     return object == LWP_NONE ? resolver_static(self, address, time, offset) : object;
 }
 

@@ -12,17 +12,17 @@ struct lwp_resolver *lwp_resolver_new(struct lwp_profile *profile);
 void lwp_resolver_free(struct lwp_resolver *resolver);
 
 /* What is asked from now on belongs to this process. */
-void lwp_resolver_enter(struct lwp_resolver *resolver, struct lwp_address_map *space);
+void lwp_resolver_enter(struct lwp_resolver *resolver, struct lwp_address_map *map);
 
 /* About so many calls and allocated objects are asked for next. */
 void lwp_resolver_expect(struct lwp_resolver *resolver, size_t calls, size_t objects);
 
 /* The instruction at an address of the process; time 0: whenever. */
-const struct lwp_location *lwp_resolver_spot(struct lwp_resolver *resolver, uint64_t ip, uint64_t time);
+const struct lwp_location *lwp_resolver_location(struct lwp_resolver *resolver, uint64_t ip, uint64_t time);
 
 /* The child of a context for a call there, or for the function that holds it. */
-uint32_t lwp_resolver_call(struct lwp_resolver *resolver, uint32_t parent, const struct lwp_location *spot);
-uint32_t lwp_resolver_function(struct lwp_resolver *resolver, uint32_t parent, const struct lwp_location *spot);
+uint32_t lwp_resolver_call(struct lwp_resolver *resolver, uint32_t parent, const struct lwp_location *location);
+uint32_t lwp_resolver_function(struct lwp_resolver *resolver, uint32_t parent, const struct lwp_location *location);
 
 /* The deepest context both have above them (or are). */
 uint32_t lwp_resolver_common(struct lwp_resolver *resolver, uint32_t a, uint32_t b);

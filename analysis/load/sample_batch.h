@@ -15,7 +15,7 @@ struct lwp_batch_sample {
 
 struct lwp_batch_access {
     uint64_t address, offset;
-    const struct lwp_location *spot;
+    const struct lwp_location *location;
     uint32_t object, part;
     uint32_t functions; /* context of its function */
     uint32_t hint;      /* object LWP_NONE: which of the batch's addresses is its own, or LWP_NONE */
@@ -31,15 +31,15 @@ struct lwp_batch_access {
 
 /* Start from zero but for the pointers. */
 struct lwp_batch {
-    struct lwp_file_locations *places;
-    struct lwp_data_attribution *owners;
+    struct lwp_file_locations *locations;
+    struct lwp_data_attribution *attribution;
     struct lwp_shard *shard;
     bool code_reused; /* an address may be another instruction from sample to sample */
     uint64_t seed, counter;
     uint64_t page; /* of the last address */
     struct lwp_batch_sample samples[LWP_BATCH_SAMPLES];
     struct lwp_batch_access accesses[LWP_BATCH_ACCESSES];
-    uint64_t addresses[LWP_BATCH_ACCESSES]; /* to ask the space for: one of each page, in turn */
+    uint64_t addresses[LWP_BATCH_ACCESSES]; /* to ask the map for: one of each page, in turn */
     uint32_t sample_count, access_count, address_count;
 };
 

@@ -137,14 +137,14 @@ void lwp_sample_windows_replay(struct lwp_sample_windows *windows, struct lwp_pr
                         const uint32_t *regions)
 {
     const struct lwp_sample_window *before = NULL;
-    struct lwp_walker walker = {0};
+    struct lwp_traversal_thread thread = {0};
     windows_prune(windows);
     if (windows->count)
         qsort(windows->items, windows->count, sizeof(*windows->items), window_time_compare);
     for (size_t i = 0; i < windows->count; i++) {
         const struct lwp_sample_window *window = windows->items[i];
         if (!before || before->thread != window->thread || before->number + 1 != window->number)
-            walker = (struct lwp_walker){.thread = window->thread};
+            thread = (struct lwp_traversal_thread){.thread = window->thread};
         before = window;
         const struct lwp_traversal_access *access = window->access;
         for (uint32_t k = 0; k < window->samples; access += window->counts[k], k++) {
@@ -159,33 +159,33 @@ void lwp_sample_windows_replay(struct lwp_sample_windows *windows, struct lwp_pr
                 arrays[count].object = object;
                 arrays[count++].region = region;
             }
-            lwp_traversals_sample(&profile->walks, &walker, arrays, count, window->times[k]);
+            lwp_traversals_sample(&profile->traversals, &thread, arrays, count, window->times[k]);
         }
     }
 }
 
-void lwp_sample_windows_pack(struct lwp_sample_windows *windows, struct lwp_pack *parcel)
+void lwp_sample_windows_pack(struct lwp_sample_windows *windows, struct lwp_pack *pack)
 {
     struct lwp_sample_window head;
     windows_prune(windows);
     size_t count = windows->count;
-    LWP_PACK(parcel, count);
-    for (size_t i = 0; i < count && !parcel->bad; i++) {
-        if (!parcel->taking)
+    LWP_PACK(pack, count);
+    for (size_t i = 0; i < count && !pack->bad; i++) {
+        if (!pack->unpacking)
             head = *windows->items[i];
-        LWP_PACK(parcel, head);
-        parcel->bad |= head.samples > WINDOW_SAMPLES || head.accesses > WINDOW_SAMPLES * WINDOW_ACCESSES;
-        struct lwp_sample_window *window = parcel->taking ? lwp_zeroed(1, sizeof *window + WINDOW_SAMPLES * WINDOW_ACCESSES * sizeof *window->access)
+        LWP_PACK(pack, head);
+        pack->bad |= head.samples > WINDOW_SAMPLES || head.accesses > WINDOW_SAMPLES * WINDOW_ACCESSES;
+        struct lwp_sample_window *window = pack->unpacking ? lwp_zeroed(1, sizeof *window + WINDOW_SAMPLES * WINDOW_ACCESSES * sizeof *window->access)
                                                    : windows->items[i];
-        if (parcel->taking) {
+        if (pack->unpacking) {
             *window = head;
             LWP_GROW(&windows->items, windows->count, &windows->room);
             windows->items[windows->count++] = window;
         }
-        for (uint32_t k = 0; k < head.accesses && !parcel->bad; k++) {
-            LWP_PACK(parcel, window->access[k]);
-            lwp_pack_number(parcel, LWP_PACK_OBJECT, &window->access[k].object);
-            lwp_pack_number(parcel, LWP_PACK_PART, &window->access[k].region);
+        for (uint32_t k = 0; k < head.accesses && !pack->bad; k++) {
+            LWP_PACK(pack, window->access[k]);
+            lwp_pack_number(pack, LWP_PACK_OBJECT, &window->access[k].object);
+            lwp_pack_number(pack, LWP_PACK_PART, &window->access[k].region);
         }
     }
 }

@@ -6,10 +6,10 @@
 void lwp_shard_free(struct lwp_shard *shard)
 {
     lwp_sample_windows_free(&shard->windows);
-    lwp_watchpoint_free(&shard->watched);
-    lwp_interaction_free(&shard->shared);
+    lwp_watchpoint_free(&shard->watchpoints);
+    lwp_interaction_free(&shard->interaction);
     lwp_locality_counts_free(&shard->locality);
-    lwp_communication_counts_free(&shard->flows);
+    lwp_communication_counts_free(&shard->communication);
     free(shard->parts);
     *shard = (struct lwp_shard){.streams = shard->streams};
 }
@@ -30,10 +30,10 @@ void lwp_shard_merge(struct lwp_shard *into, struct lwp_shard *from)
     for (size_t i = 0; i < from->part_count; i++)
         lwp_sum_merge(&into->parts[i], &from->parts[i]);
     lwp_sample_windows_merge(&into->windows, &from->windows);
-    lwp_watchpoint_merge(&into->watched, &from->watched);
-    lwp_interaction_merge(&into->shared, &from->shared);
+    lwp_watchpoint_merge(&into->watchpoints, &from->watchpoints);
+    lwp_interaction_merge(&into->interaction, &from->interaction);
     lwp_locality_counts_merge(&into->locality, &from->locality);
-    lwp_communication_counts_merge(&into->flows, &from->flows);
+    lwp_communication_counts_merge(&into->communication, &from->communication);
     lwp_sum_merge(&into->total, &from->total);
     lwp_sum_merge(&into->stalled, &from->stalled);
     into->unknown_weight += from->unknown_weight;

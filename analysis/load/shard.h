@@ -15,10 +15,10 @@
 struct lwp_shard {
     struct lwp_stream_table streams; /* stays when shards are merged: merge_streams.c joins those of all */
     struct lwp_sample_windows windows;
-    struct lwp_watchpoints watched;
-    struct lwp_thread_interaction shared;
+    struct lwp_watchpoints watchpoints;
+    struct lwp_thread_interaction interaction;
     struct lwp_locality_counts locality;
-    struct lwp_communication_counts flows;
+    struct lwp_communication_counts communication;
     struct lwp_sum *parts; /* of all samples by the code they fell on (locations.h) */
     size_t part_count;
     struct lwp_sum total, stalled;

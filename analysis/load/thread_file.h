@@ -8,22 +8,22 @@
 #include "format/reader.h"
 
 /* One reading thread's own state. */
-struct lwp_attribution;
+struct lwp_thread_reader;
 
 /* `machines`: what traces are replayed on (trace_replay.h). Files whose weights are in another unit are not read. */
-struct lwp_attribution *lwp_attribution_new(struct lwp_resolver *resolver, struct lwp_shard *shard, uint8_t weight_unit,
+struct lwp_thread_reader *lwp_thread_reader_new(struct lwp_resolver *resolver, struct lwp_shard *shard, uint8_t weight_unit,
                                             const struct lwp_hierarchy_plan *machines);
-void lwp_attribution_free(struct lwp_attribution *attribution);
+void lwp_thread_reader_free(struct lwp_thread_reader *attribution);
 
 /* What one file held besides. */
-struct lwp_attributed {
+struct lwp_thread_file {
     uint64_t lost_records;
     uint8_t other_unit; /* 0, or what its weights are in */
 };
 
-/* Reads t<TID>.lwps of the process in `space`. `number` is the file's among all, in an order that is always the same.
+/* Reads t<TID>.lwps of the process in `map`. `number` is the file's among all, in an order that is always the same.
  */
-int lwp_attribute(struct lwp_attribution *attribution, struct lwp_address_map *space, uint32_t number, const char *path,
-                  struct lwp_attributed *file, struct lwps_damage *damage, struct lwp_error *err);
+int lwp_thread_reader_read(struct lwp_thread_reader *attribution, struct lwp_address_map *map, uint32_t number, const char *path,
+                  struct lwp_thread_file *file, struct lwps_damage *damage, struct lwp_error *err);
 
 #endif

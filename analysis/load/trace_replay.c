@@ -1,4 +1,4 @@
-/* Distances and strides are told within a window only, since nobody knows what a gap put between: each begins with nothing
+/* Distances and strides are decoded within a window only, since nobody knows what a gap put between: each begins with nothing
  * known. The caches keep what they had. Strides are those of one instruction on one object in one thread (MACPO takes all
  * of a structure's accesses together, where a loop that reads a row and the next one jumps to and fro).
  * A walk is a row of accesses of one instruction in even steps; where the next walk begins, relative to this one, is the
@@ -18,10 +18,10 @@ enum { WALK_LEAST = 3 /* equal steps */, WINDOW_NONE = 0, STREAM_LINES = 2, STRE
 
 /* Of an instruction in the trace. */
 struct trace_site {
-    const struct lwp_location *spot;
+    const struct lwp_location *location;
     struct lwp_extent extent; /* of its last object */
     uint32_t pool, pool_object; /* pool 0: none */
-    uint32_t object, counts, often; /* of the last access; counts, often: index */
+    uint32_t object, counts, hitters; /* of the last access; counts, hitters: index */
     uint32_t window, thread;  /* in which what follows was so */
     uint64_t last, walk;      /* last address; where the walk began */
     int64_t step;
@@ -35,8 +35,8 @@ struct trace_line {
     uint32_t part, window; /* window: counted over all files */
 };
 
-/* What comes often in the file, of an object and a part. */
-struct trace_often {
+/* What comes hitters in the file, of an object and a part. */
+struct trace_hitters {
     uint32_t counts; /* index */
     struct lwp_heavy_hitters of[LWP_LOCALITY_VALUES];
 };
@@ -44,16 +44,16 @@ struct trace_often {
 struct lwp_trace {
     const struct lwp_hierarchy_plan *machines;
     struct lwp_resolver *resolver;
-    struct lwp_data_attribution *owners;
+    struct lwp_data_attribution *attribution;
     struct lwp_locality_counts *counts;
     struct lwps_trace_decoder *decoder;
     struct lwps_traced_all *all;
     struct trace_site *sites;    /* one for each instruction: it is in several superblocks, and in unrolled ones several times */
     size_t site_count, site_room;
     struct lwp_table site_index; /* by ip */
-    struct trace_often *often;
-    size_t often_count, often_room;
-    struct lwp_table often_index; /* by index of counts */
+    struct trace_hitters *hitters;
+    size_t hitters_count, hitters_room;
+    struct lwp_table hitters_index; /* by index of counts */
     uint32_t *site_of;           /* of each site of the decoder */
     size_t of_count, of_room;
     struct lwp_reuse_cores cores;
@@ -69,7 +69,7 @@ struct lwp_trace {
     unsigned line_shift;
 };
 
-struct lwp_trace *lwp_trace_new(const struct lwp_hierarchy_plan *machines, struct lwp_resolver *resolver, struct lwp_data_attribution *owners,
+struct lwp_trace *lwp_trace_new(const struct lwp_hierarchy_plan *machines, struct lwp_resolver *resolver, struct lwp_data_attribution *attribution,
                                 struct lwp_locality_counts *counts)
 {
     struct lwp_trace *trace = calloc(1, sizeof *trace);
@@ -77,7 +77,7 @@ struct lwp_trace *lwp_trace_new(const struct lwp_hierarchy_plan *machines, struc
         abort();
     trace->machines = machines;
     trace->resolver = resolver;
-    trace->owners = owners;
+    trace->attribution = attribution;
     trace->counts = counts;
     trace->decoder = lwps_trace_decoder_new();
     return trace;
@@ -92,33 +92,33 @@ static void trace_touched(struct lwp_trace *trace)
     }
 }
 
-static uint32_t trace_often_at(struct lwp_trace *trace, uint32_t counts)
+static uint32_t trace_hitters_at(struct lwp_trace *trace, uint32_t counts)
 {
-    uint32_t *at = lwp_table_at(&trace->often_index, counts);
+    uint32_t *at = lwp_table_at(&trace->hitters_index, counts);
     if (*at == LWP_TABLE_NONE) {
-        *at = (uint32_t)trace->often_count;
-        LWP_GROW(&trace->often, trace->often_count, &trace->often_room);
-        trace->often[trace->often_count++] = (struct trace_often){.counts = counts};
+        *at = (uint32_t)trace->hitters_count;
+        LWP_GROW(&trace->hitters, trace->hitters_count, &trace->hitters_room);
+        trace->hitters[trace->hitters_count++] = (struct trace_hitters){.counts = counts};
     }
     return *at;
 }
 
 /* At the end of a file. */
-static void trace_often_told(struct lwp_trace *trace)
+static void trace_hitters_flush(struct lwp_trace *trace)
 {
-    for (size_t i = 0; i < trace->often_count; i++) {
-        struct lwp_locality_count *count = &trace->counts->items[trace->often[i].counts];
+    for (size_t i = 0; i < trace->hitters_count; i++) {
+        struct lwp_locality_count *count = &trace->counts->items[trace->hitters[i].counts];
         for (unsigned of = 0; of < LWP_LOCALITY_VALUES; of++) {
-            const struct lwp_heavy_hitters *often = &trace->often[i].of[of];
-            count->values[of] += often->all;
+            const struct lwp_heavy_hitters *hitters = &trace->hitters[i].of[of];
+            count->values[of] += hitters->all;
             for (size_t k = 0; k < LWP_HEAVY_HITTERS; k++)
-                if (often->count[k])
+                if (hitters->count[k])
                     lwp_locality_values_add(&trace->counts->values,
-                                            &(struct lwp_locality_value){count->object, count->part, of, often->value[k], often->count[k]});
+                                            &(struct lwp_locality_value){count->object, count->part, of, hitters->value[k], hitters->count[k]});
         }
     }
-    trace->often_count = 0;
-    lwp_table_clear(&trace->often_index);
+    trace->hitters_count = 0;
+    lwp_table_clear(&trace->hitters_index);
 }
 
 void lwp_trace_free(struct lwp_trace *trace)
@@ -126,9 +126,9 @@ void lwp_trace_free(struct lwp_trace *trace)
     if (!trace)
         return;
     lwps_trace_decoder_free(trace->decoder);
-    trace_often_told(trace);
-    lwp_table_free(&trace->often_index);
-    free(trace->often);
+    trace_hitters_flush(trace);
+    lwp_table_free(&trace->hitters_index);
+    free(trace->hitters);
     trace_touched(trace);
     lwp_first_touch_free(&trace->touch);
     lwp_reuse_cores_free(&trace->cores);
@@ -162,7 +162,7 @@ void lwp_trace_begin(struct lwp_trace *trace, uint32_t file, uint64_t bytes)
     trace->site_count = trace->of_count = trace->thread_count = 0;
     trace->window = WINDOW_NONE;
     lwp_trace_sample_begin(&trace->counts->kept, file, bytes);
-    trace_often_told(trace);
+    trace_hitters_flush(trace);
     trace_touched(trace);
     lwp_first_touch_begin(&trace->touch, trace->machines);
 }
@@ -180,8 +180,8 @@ static unsigned trace_thread(struct lwp_trace *trace, uint32_t tid)
 static void trace_sites(struct lwp_trace *trace)
 {
     for (uint32_t all = lwps_trace_decoder_sites(trace->decoder); trace->of_count < all;) {
-        const struct lwps_trace_site *told = lwps_trace_decoder_site(trace->decoder, (uint32_t)trace->of_count);
-        uint32_t *site = lwp_table_at(&trace->site_index, told->ip);
+        const struct lwps_trace_site *decoded = lwps_trace_decoder_site(trace->decoder, (uint32_t)trace->of_count);
+        uint32_t *site = lwp_table_at(&trace->site_index, decoded->ip);
         if (*site == LWP_TABLE_NONE) {
             *site = (uint32_t)trace->site_count;
             LWP_GROW(&trace->sites, trace->site_count, &trace->site_room);
@@ -201,12 +201,12 @@ static uint32_t trace_object(struct lwp_trace *trace, struct trace_site *site, c
         return site->extent.object;
     const struct lwps_access access = {.address = place->address, .flags = LWPS_ACCESS_KNOWN, .home = place->home,
                                        .home_id = place->home_id, .home_base = place->home_base};
-    uint32_t object = lwp_data_attribution_find(trace->owners, &access, time, &offset);
+    uint32_t object = lwp_data_attribution_find(trace->attribution, &access, time, &offset);
     if (place->home == LWPS_HOME_POOL) {
         site->pool = place->home_id;
         site->pool_object = object;
-    } else if (place->home == LWPS_HOME_ADDRESS && lwp_extent_holds(&trace->owners->last, place->address, time)) {
-        site->extent = trace->owners->last;
+    } else if (place->home == LWPS_HOME_ADDRESS && lwp_extent_holds(&trace->attribution->last, place->address, time)) {
+        site->extent = trace->attribution->last;
     }
     return object;
 }
@@ -222,19 +222,19 @@ static void trace_keep(struct lwp_trace *trace, const struct trace_site *site, c
 }
 
 /* How the instruction came here from where it was. */
-static void trace_walk(struct trace_site *site, struct lwp_locality_count *count, struct lwp_heavy_hitters *often, uint64_t address,
+static void trace_walk(struct trace_site *site, struct lwp_locality_count *count, struct lwp_heavy_hitters *hitters, uint64_t address,
                        unsigned line_shift)
 {
     int64_t step = (int64_t)(address - site->last);
     uint64_t from = site->last >> line_shift, to = address >> line_shift;
-    lwp_heavy_hitters_add(&often[LWP_LOCALITY_STRIDE], step, 1);
+    lwp_heavy_hitters_add(&hitters[LWP_LOCALITY_STRIDE], step, 1);
     count->lines[lwp_locality_bucket(to > from ? to - from : from - to)]++;
     if (!step)
         return;
     if (step == site->step) {
         site->steps++;
     } else if (site->steps >= WALK_LEAST) {
-        lwp_heavy_hitters_add(&often[LWP_LOCALITY_OUTER], (int64_t)(address - site->walk), site->steps + 1);
+        lwp_heavy_hitters_add(&hitters[LWP_LOCALITY_OUTER], (int64_t)(address - site->walk), site->steps + 1);
         site->walk = address;
         site->steps = 0;
     } else {
@@ -262,7 +262,7 @@ static void trace_found(struct lwp_hierarchy *hierarchy, unsigned thread, uint64
 }
 
 /* The line is used, `reused` after it was before. */
-static void trace_before(struct lwp_trace *trace, uint32_t part, struct lwp_heavy_hitters *often, uint64_t line, struct lwp_reused reused)
+static void trace_before(struct lwp_trace *trace, uint32_t part, struct lwp_heavy_hitters *hitters, uint64_t line, struct lwp_reused reused)
 {
     uint64_t hash = line * 0x9e3779b97f4a7c15u;
     if (hash >> 32 & (SAMPLED_OF - 1))
@@ -270,41 +270,41 @@ static void trace_before(struct lwp_trace *trace, uint32_t part, struct lwp_heav
     struct trace_line *last = &trace->sampled[hash >> 48];
     uint32_t window = (uint32_t)trace->counts->windows;
     if (last->line == line && last->window == window && reused.distance != LWP_REUSE_FIRST && !reused.restarted && reused.distance >= trace->own_lines)
-        lwp_heavy_hitters_add(&often[LWP_LOCALITY_BEFORE], last->part, 1);
+        lwp_heavy_hitters_add(&hitters[LWP_LOCALITY_BEFORE], last->part, 1);
     *last = (struct trace_line){line, part, window};
 }
 
 static void trace_access(struct lwp_trace *trace, unsigned thread, const struct lwps_traced *traced, uint64_t time)
 {
-    const struct lwps_trace_site *told = lwps_trace_decoder_site(trace->decoder, traced->site);
+    const struct lwps_trace_site *decoded = lwps_trace_decoder_site(trace->decoder, traced->site);
     struct trace_site *site = &trace->sites[trace->site_of[traced->site]];
     uint64_t address = traced->place.address;
-    unsigned bytes = told->bytes ? told->bytes : 1, shift = trace->line_shift;
+    unsigned bytes = decoded->bytes ? decoded->bytes : 1, shift = trace->line_shift;
     site->chunk = trace->chunk;
-    bool store = told->flags & LWPS_ACCESS_STORE, first = !site->spot, restarted = false;
+    bool store = decoded->flags & LWPS_ACCESS_STORE, first = !site->location, restarted = false;
     if (first)
-        site->spot = lwp_resolver_spot(trace->resolver, told->ip, time);
+        site->location = lwp_resolver_location(trace->resolver, decoded->ip, time);
     uint32_t object = trace_object(trace, site, &traced->place, time), distance = 0;
     if (first || object != site->object) {
         site->object = object;
-        site->counts = lwp_locality_counts_at(trace->counts, object, site->spot->part);
-        site->often = trace_often_at(trace, site->counts);
+        site->counts = lwp_locality_counts_at(trace->counts, object, site->location->part);
+        site->hitters = trace_hitters_at(trace, site->counts);
         site->window = WINDOW_NONE;
     }
     trace_keep(trace, site, &traced->place, object, thread, bytes);
     struct lwp_locality_count *count = &trace->counts->items[site->counts];
-    struct lwp_heavy_hitters *often = trace->often[site->often].of;
+    struct lwp_heavy_hitters *hitters = trace->hitters[site->hitters].of;
     count->accesses++;
     count->stores += store;
     if (trace->touch.nodes > 1)
         count->local += lwp_first_touch_access(&trace->touch, thread, address, object);
     if (site->window == trace->window && site->thread == thread)
-        trace_walk(site, count, often, address, shift);
+        trace_walk(site, count, hitters, address, shift);
     else
         trace_began(trace, site, thread, address);
     for (uint64_t line = address >> shift; line <= (address + bytes - 1) >> shift; line++) {
         struct lwp_reused reused = lwp_reuse_cores_access(&trace->cores, thread, line, store);
-        trace_before(trace, count->part, often, line, reused);
+        trace_before(trace, count->part, hitters, line, reused);
         distance = reused.distance > distance ? reused.distance : distance;
         restarted |= reused.restarted;
         if (reused.others) {
@@ -348,7 +348,7 @@ static void trace_streams(struct lwp_trace *trace)
         const struct trace_site *site = &trace->sites[i];
         if (site->chunk == trace->chunk && site->window == trace->window && site->steps >= WALK_LEAST &&
             llabs(site->step) <= STREAM_LINES << trace->line_shift)
-            streams[count++] = (struct trace_stream){site->spot->part, i, site->last >> trace->line_shift};
+            streams[count++] = (struct trace_stream){site->location->part, i, site->last >> trace->line_shift};
     }
     qsort(streams, count, sizeof *streams, stream_compare);
     for (size_t from = 0, to; from < count; from = to) {

@@ -11,7 +11,7 @@
 struct lwp_trace;
 
 /* `machines`: by enum lwp_machine_of; the first is the one whose distances and strides are counted. */
-struct lwp_trace *lwp_trace_new(const struct lwp_hierarchy_plan *machines, struct lwp_resolver *resolver, struct lwp_data_attribution *owners,
+struct lwp_trace *lwp_trace_new(const struct lwp_hierarchy_plan *machines, struct lwp_resolver *resolver, struct lwp_data_attribution *attribution,
                                 struct lwp_locality_counts *counts);
 void lwp_trace_free(struct lwp_trace *trace);
 

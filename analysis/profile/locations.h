@@ -14,7 +14,7 @@ struct lwp_location {
 };
 
 struct lwp_locations *lwp_locations_new(void);
-void lwp_locations_free(struct lwp_locations *spots);
+void lwp_locations_free(struct lwp_locations *locations);
 
 /* Made at the first call; stays valid. Under the profile's lock while several threads load. */
 const struct lwp_location *lwp_locations_at(struct lwp_profile *profile, uint32_t module, uint64_t address);

@@ -26,8 +26,8 @@ static uint32_t object_intern(struct lwp_profile *profile, uint64_t key, const s
         profile->objects[profile->object_count].reported = LWP_NONE;
         profile->objects[profile->object_count].first_ns = UINT64_MAX;
         bool dated = made->kind == LWP_OBJECT_HEAP || made->kind == LWP_OBJECT_MMAP; /* by its blocks (address_map.c) */
-        profile->objects[profile->object_count].born_ns = dated ? UINT64_MAX : 0;
-        profile->objects[profile->object_count].died_ns = dated ? 0 : UINT64_MAX;
+        profile->objects[profile->object_count].allocated_ns = dated ? UINT64_MAX : 0;
+        profile->objects[profile->object_count].freed_ns = dated ? 0 : UINT64_MAX;
         profile->object_count++;
     }
     return *at;
@@ -51,7 +51,7 @@ uint32_t lwp_objects_static(struct lwp_profile *profile, uint32_t module, uint64
                             uint64_t *until)
 {
     struct lwp_symbol symbol;
-    struct lwp_object object = {.kind = LWP_OBJECT_STATIC, .module = module, .asked = address, .allocations = 1};
+    struct lwp_object object = {.kind = LWP_OBJECT_STATIC, .module = module, .lookup_address = address, .allocations = 1};
     if (module == LWP_NONE || !lwp_code_data_symbol(profile->code, module, address, &symbol) ||
         address < symbol.start) {
         /* A variable without a symbol: all of the module's are one. */
@@ -72,7 +72,7 @@ uint32_t lwp_objects_stack(struct lwp_profile *profile, uint32_t module, uint64_
 {
     uint64_t function = lwp_contexts_function(profile, module, address);
     struct lwp_object object = {
-        .kind = LWP_OBJECT_STACK, .module = module, .start = function, .asked = address, .asked_cfa = from_cfa, .allocations = 1};
+        .kind = LWP_OBJECT_STACK, .module = module, .start = function, .lookup_address = address, .lookup_cfa = from_cfa, .allocations = 1};
     const char *variable = NULL;
     int64_t start = 0;
     uint64_t bytes = 0, elements = 0;
@@ -90,7 +90,7 @@ uint32_t lwp_objects_stack(struct lwp_profile *profile, uint32_t module, uint64_
         uint64_t key = lwp_hash_mix(lwp_hash_mix(module, function), (uint64_t)start ^ 0x5bd1e995u);
         key = lwp_hash_mix(lwp_hash_mix(key, lwp_hash_text(variable)), bytes);
         uint32_t index = object_intern(profile, lwp_hash_mix(key, lwp_hash_text(type && type->name ? type->name : "")), &object);
-        profile->objects[index].spilled &= object.spilled; /* whichever instruction was asked about first */
+        profile->objects[index].spilled &= object.spilled; /* whichever instruction was lookup_address about first */
         return index;
     }
     *offset = (uint64_t)from_cfa;
@@ -133,10 +133,10 @@ void lwp_objects_count(struct lwp_object *object, const struct lwp_object_life *
         object->bytes = life->bytes;
     if (life->largest > object->largest)
         object->largest = life->largest;
-    if (life->born_ns < object->born_ns)
-        object->born_ns = life->born_ns;
-    if (life->died_ns > object->died_ns)
-        object->died_ns = life->died_ns;
+    if (life->allocated_ns < object->allocated_ns)
+        object->allocated_ns = life->allocated_ns;
+    if (life->freed_ns > object->freed_ns)
+        object->freed_ns = life->freed_ns;
 }
 
 static uint32_t object_like(struct lwp_profile *profile, const struct lwp_object *other)
@@ -147,11 +147,11 @@ static uint32_t object_like(struct lwp_profile *profile, const struct lwp_object
     case LWP_OBJECT_MMAP:
         return lwp_objects_allocated(profile, other->kind, other->context, other->pool_size);
     case LWP_OBJECT_STATIC:
-        return lwp_objects_static(profile, other->module, other->asked, &offset, &until);
+        return lwp_objects_static(profile, other->module, other->lookup_address, &offset, &until);
     case LWP_OBJECT_STACK:
         return other->key == object_other_stack_key()
                    ? lwp_objects_other_stack(profile)
-                   : lwp_objects_stack(profile, other->module, other->asked, other->asked_cfa, &offset);
+                   : lwp_objects_stack(profile, other->module, other->lookup_address, other->lookup_cfa, &offset);
     case LWP_OBJECT_UNKNOWN:
         break;
     }
@@ -164,8 +164,8 @@ uint32_t lwp_objects_adopt(struct lwp_profile *profile, const struct lwp_object 
     struct lwp_object *object = &profile->objects[index];
     if (other->kind == LWP_OBJECT_HEAP || other->kind == LWP_OBJECT_MMAP)
         lwp_objects_count(object, &(struct lwp_object_life){.allocations = other->allocations, .bytes = other->bytes,
-                                                            .largest = other->largest, .born_ns = other->born_ns,
-                                                            .died_ns = other->died_ns});
+                                                            .largest = other->largest, .allocated_ns = other->allocated_ns,
+                                                            .freed_ns = other->freed_ns});
     object->spilled &= other->spilled;
     return index;
 }

@@ -7,7 +7,7 @@
 enum { LWP_ARRAY_BYTES = 16 << 10 };
 
 /* Objects with less than this of all weight and of all accesses are shown by nobody: what their elements are is not
- * asked. */
+ * lookup_address. */
 static const double lwp_object_worth = 0.0005;
 
 /* Each returns the object's index, made at the first call. */
@@ -25,7 +25,7 @@ uint32_t lwp_objects_unknown(struct lwp_profile *profile);     /* address not kn
 
 /* What one process's blocks add to an object of kind heap or mmap. */
 struct lwp_object_life {
-    uint64_t allocations, bytes, largest, born_ns, died_ns;
+    uint64_t allocations, bytes, largest, allocated_ns, freed_ns;
 };
 
 void lwp_objects_count(struct lwp_object *object, const struct lwp_object_life *life);
@@ -56,7 +56,7 @@ bool lwp_objects_own_code(const struct lwp_profile *profile, uint32_t module);
 /* Code of the C or C++ library: its copies and fills touch memory without knowing what is in it. */
 bool lwp_objects_library_code(const struct lwp_profile *profile, uint32_t module);
 
-/* What people call it, made when first asked for: of many objects few are shown. NULL: nothing of it was accessed. */
+/* What people call it, made when first lookup_address for: of many objects few are shown. NULL: nothing of it was accessed. */
 const char *lwp_objects_name(struct lwp_profile *profile, uint32_t index);
 
 #endif

@@ -31,8 +31,8 @@ struct lwp_object {
     uint32_t context;   /* where it was allocated (contexts.h), 0: not known */
     uint32_t module;    /* of a static variable */
     uint64_t start;     /* of a static variable: its address in the module's file */
-    uint64_t asked;     /* static and stack: the address of data or code by which it was found first, */
-    int64_t asked_cfa;  /* stack: and the distance from the frame base */
+    uint64_t lookup_address;     /* static and stack: the address of data or code by which it was found first, */
+    int64_t lookup_cfa;  /* stack: and the distance from the frame base */
     uint64_t pool_size; /* heap: each block was asked for with this size; 0: blocks of their own, or various */
     uint64_t bytes;     /* most alive at one time in one process */
     uint64_t largest;   /* the largest single block */
@@ -43,7 +43,7 @@ struct lwp_object {
     uint32_t common;                  /* function-level context all its accesses share */
     bool accessed;
     bool spilled;               /* stack variable: in memory only where there is no register for it */
-    uint64_t born_ns, died_ns;  /* from its first allocation to its last free (or its process's end), and */
+    uint64_t allocated_ns, freed_ns;  /* from its first allocation to its last free (or its process's end), and */
     uint64_t first_ns, last_ns; /* the first and last access seen; all since the start of their process */
 
     /* elements.c */
@@ -150,14 +150,14 @@ struct lwp_profile {
     struct lwp_stream *streams;
     size_t stream_count, stream_room;
     struct lwp_stream_table *stream_table; /* of streams added one by one */
-    struct lwp_locations *spots;
+    struct lwp_locations *locations;
 
-    struct lwp_traversals walks;
-    struct lwp_watchpoints watched;
-    struct lwp_thread_interaction shared;
+    struct lwp_traversals traversals;
+    struct lwp_watchpoints watchpoints;
+    struct lwp_thread_interaction interaction;
     struct lwp_locality_counts locality;
     struct lwp_hierarchy_plan machines[LWP_MACHINES]; /* what traces are replayed on */
-    struct lwp_communication_counts flows;
+    struct lwp_communication_counts communication;
 
     struct lwp_region *regions;
     size_t region_count, region_room;
@@ -174,7 +174,7 @@ struct lwp_profile {
 void lwp_profile_init(struct lwp_profile *profile);
 
 /* Forgets what was loaded; what was asked for stays. */
-void lwp_profile_again(struct lwp_profile *profile);
+void lwp_profile_reset(struct lwp_profile *profile);
 
 void lwp_profile_fini(struct lwp_profile *profile);
 

@@ -196,7 +196,7 @@ void lwp_regions_merge(struct lwp_profile *profile)
     }
 }
 
-void lwp_regions_deal_out(struct lwp_profile *profile)
+void lwp_regions_share_time(struct lwp_profile *profile)
 {
     for (size_t i = 0; i < profile->stream_count; i++) {
         const struct lwp_stream *stream = &profile->streams[i];

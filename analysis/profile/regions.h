@@ -20,6 +20,6 @@ const char *lwp_regions_lines(struct lwp_profile *profile, const struct lwp_regi
 
 /* time_weight of all objects: each loop's whole weight goes to the objects it waits for, in proportion. That is what
  * timing the loop would charge them with. After lwp_regions_merge. */
-void lwp_regions_deal_out(struct lwp_profile *profile);
+void lwp_regions_share_time(struct lwp_profile *profile);
 
 #endif

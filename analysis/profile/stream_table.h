@@ -7,19 +7,19 @@
 
 /* One cache line with all that nearly every access needs ... */
 struct lwp_stream_count {
-    uint32_t object, part, spot; /* part, spot: of the instruction (locations.h) */
+    uint32_t object, part, location; /* part, location: of the instruction (locations.h) */
     uint32_t common;             /* function-level context all its accesses share */
     uint64_t first_ns, last_ns;
-    uint32_t accesses, loads, stores; /* besides those in lwp_stream_rest */
+    uint32_t accesses, loads, stores; /* besides those in lwp_stream_cold */
     uint16_t bytes;
     bool vector;
     uint8_t fair; /* accesses that are; 255: or more */
     struct lwp_reservoir offsets;
-    bool rested; /* something is in its struct lwp_stream_rest */
+    bool has_cold; /* something is in its struct lwp_stream_cold */
 } __attribute__((aligned(64)));
 
 /* ... and others that many never touch: no page of theirs is there before. */
-struct lwp_stream_rest {
+struct lwp_stream_cold {
     uint16_t distances[LWP_DISTANCES];
     uint64_t accesses, loads, stores; /* what was spilled */
 } __attribute__((aligned(64)));
@@ -33,8 +33,8 @@ struct lwp_stream_slot {
 struct lwp_stream_table {
     struct lwp_stream_count *counts;
     struct lwp_sum *stalls; /* weights */
-    struct lwp_stream_rest *rests;
-    size_t count, count_room, stall_room, rest_room;
+    struct lwp_stream_cold *colds;
+    size_t count, count_room, stall_room, cold_room;
     struct lwp_stream_slot *slots; /* by a hash of what a stream is of */
     size_t slot_count;             /* a power of two, or 0 */
     struct lwp_reservoir_pool offsets;
@@ -45,12 +45,12 @@ void lwp_stream_table_free(struct lwp_stream_table *table);
 
 /* What an access is of. */
 struct lwp_stream_key {
-    uint32_t object, part, spot;
+    uint32_t object, part, location;
 };
 
 static inline uint64_t lwp_stream_hash(const struct lwp_stream_key *key)
 {
-    uint64_t x = ((uint64_t)key->object << 32 | key->spot) * 0x9e3779b97f4a7c15u ^
+    uint64_t x = ((uint64_t)key->object << 32 | key->location) * 0x9e3779b97f4a7c15u ^
                  (uint64_t)key->part * 0xd6e8feb86659fd93u;
     return (x ^ x >> 32) * 0x94d049bb133111ebu;
 }
@@ -63,7 +63,7 @@ static inline uint32_t lwp_stream_tag(uint64_t hash)
 
 static inline bool lwp_stream_is(const struct lwp_stream_count *count, const struct lwp_stream_key *key)
 {
-    return count->object == key->object && count->spot == key->spot && count->part == key->part;
+    return count->object == key->object && count->location == key->location && count->part == key->part;
 }
 
 /* The stream, made when there is none; one without instruction and part when there are too many. */
@@ -132,7 +132,7 @@ static inline void lwp_stream_table_expect(const struct lwp_stream_table *table,
 struct lwp_stream_part {
     struct lwp_stream_count *count;
     struct lwp_sum *stall;
-    struct lwp_stream_rest *rest;
+    struct lwp_stream_cold *cold;
 };
 
 /* With so many accesses the counts are moved to where there is more room. */
@@ -141,7 +141,7 @@ void lwp_stream_spill(const struct lwp_stream_part *part);
 
 static inline uint64_t lwp_stream_accesses(const struct lwp_stream_part *part)
 {
-    return part->count->accesses + (part->count->rested ? part->rest->accesses : 0);
+    return part->count->accesses + (part->count->has_cold ? part->cold->accesses : 0);
 }
 
 static inline void lwp_stream_table_count(struct lwp_stream_table *table, uint32_t stream,
@@ -154,7 +154,7 @@ static inline void lwp_stream_table_count(struct lwp_stream_table *table, uint32
     count->loads += (access->flags & LWPS_ACCESS_LOAD) != 0;
     count->stores += (access->flags & LWPS_ACCESS_STORE) != 0;
     if (++count->accesses == LWP_STREAM_COUNTED)
-        lwp_stream_spill(&(struct lwp_stream_part){count, NULL, &table->rests[stream]});
+        lwp_stream_spill(&(struct lwp_stream_part){count, NULL, &table->colds[stream]});
     count->fair += lwp_stream_rank_is_fair(access->rank) && count->fair < UINT8_MAX;
     lwp_reservoir_add(&table->offsets, &count->offsets, access->rank, access->offset);
 }
@@ -162,18 +162,18 @@ static inline void lwp_stream_table_count(struct lwp_stream_table *table, uint32
 /* Two accesses of one sample to one object lay this far apart. */
 static inline void lwp_stream_table_apart(struct lwp_stream_table *table, uint32_t stream, uint64_t distance)
 {
-    struct lwp_stream_rest *rest = &table->rests[stream];
-    table->counts[stream].rested = true;
+    struct lwp_stream_cold *cold = &table->colds[stream];
+    table->counts[stream].has_cold = true;
     int bucket = distance ? 64 - __builtin_clzll(distance) : 0; /* distance < 2^bucket */
     if (bucket >= LWP_DISTANCES)
         bucket = LWP_DISTANCES - 1;
-    if (rest->distances[bucket] < UINT16_MAX)
-        rest->distances[bucket]++;
+    if (cold->distances[bucket] < UINT16_MAX)
+        cold->distances[bucket]++;
 }
 
 static inline struct lwp_stream_part lwp_stream_part(const struct lwp_stream_table *table, uint32_t stream)
 {
-    return (struct lwp_stream_part){&table->counts[stream], &table->stalls[stream], &table->rests[stream]};
+    return (struct lwp_stream_part){&table->counts[stream], &table->stalls[stream], &table->colds[stream]};
 }
 
 /* Adds another one, but for the common context and the offsets. */

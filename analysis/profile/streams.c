@@ -47,9 +47,9 @@ uint32_t lwp_streams_add(struct lwp_profile *profile, uint32_t object, uint32_t 
 
 void lwp_streams_distance(struct lwp_profile *profile, uint32_t stream, uint64_t distance)
 {
-    const struct lwp_stream_rest *rest = &profile->stream_table->rests[stream];
+    const struct lwp_stream_cold *cold = &profile->stream_table->colds[stream];
     lwp_stream_table_apart(profile->stream_table, stream, distance);
-    memcpy(profile->streams[stream].distances, rest->distances, sizeof rest->distances);
+    memcpy(profile->streams[stream].distances, cold->distances, sizeof cold->distances);
 }
 
 struct stream_owner {

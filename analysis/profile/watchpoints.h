@@ -1,4 +1,4 @@
-/* What became of the accesses that were watched, added up while their records are read. */
+/* What became of the accesses that were watchpoints, added up while their records are read. */
 #ifndef LWP_ANALYSIS_PROFILE_WATCHPOINTS_H
 #define LWP_ANALYSIS_PROFILE_WATCHPOINTS_H
 
@@ -21,7 +21,7 @@ enum lwp_watchpoint_kind {
 
 /* How one verdict on one access ended. */
 enum lwp_watchpoint_outcome {
-    LWP_WATCHPOINT_OPEN,    /* it did not: not watched, given up for another */
+    LWP_WATCHPOINT_OPEN,    /* it did not: not watchpoints, given up for another */
     LWP_WATCHPOINT_DROPPED, /* in a way that says nothing: freed, overwritten, a system call came between */
     LWP_WATCHPOINT_VOID,    /* the access chosen never came */
     LWP_WATCHPOINT_USE,
@@ -117,28 +117,28 @@ struct lwp_watchpoints {
 
 /* What is added between the two was recorded one after the other by one thread. What its decisions stand for is known at the
  * end, and counted then. */
-void lwp_watchpoint_begin(struct lwp_watchpoints *watched);
-void lwp_watchpoint_end(struct lwp_watchpoints *watched);
-void lwp_watchpoint_add(struct lwp_watchpoints *watched, const struct lwp_watchpoint_verdict *verdict);
+void lwp_watchpoint_begin(struct lwp_watchpoints *watchpoints);
+void lwp_watchpoint_end(struct lwp_watchpoints *watchpoints);
+void lwp_watchpoint_add(struct lwp_watchpoints *watchpoints, const struct lwp_watchpoint_verdict *verdict);
 
 /* Instead of verdicts. */
-void lwp_watchpoint_count(struct lwp_watchpoints *watched, const struct lwp_watchpoint_count *count);
+void lwp_watchpoint_count(struct lwp_watchpoints *watchpoints, const struct lwp_watchpoint_count *count);
 
-void lwp_watchpoint_registers(struct lwp_watchpoints *watched, bool loaded, bool is_float,
+void lwp_watchpoint_registers(struct lwp_watchpoints *watchpoints, bool loaded, bool is_float,
                            const struct lwp_watchpoint_registers *more);
 
 /* A thread was seen to load what another one had stored in the object: its stores are of use although their own thread
  * never loads them. Which of them cannot be told. */
-void lwp_watchpoint_read_elsewhere(struct lwp_watchpoints *watched, uint32_t object);
+void lwp_watchpoint_read_elsewhere(struct lwp_watchpoints *watchpoints, uint32_t object);
 
 /* Once settled. */
-bool lwp_watchpoint_is_read_elsewhere(const struct lwp_watchpoints *watched, uint32_t object);
+bool lwp_watchpoint_is_read_elsewhere(const struct lwp_watchpoints *watchpoints, uint32_t object);
 
 /* Adds `from` to `into` and frees it. */
 void lwp_watchpoint_merge(struct lwp_watchpoints *into, struct lwp_watchpoints *from);
 
 /* contexts[old] and objects[old] are the new numbers; sorts by them. */
-void lwp_watchpoints_renumber(struct lwp_watchpoints *watched, const uint32_t *contexts, const uint32_t *objects);
-void lwp_watchpoint_free(struct lwp_watchpoints *watched);
+void lwp_watchpoints_renumber(struct lwp_watchpoints *watchpoints, const uint32_t *contexts, const uint32_t *objects);
+void lwp_watchpoint_free(struct lwp_watchpoints *watchpoints);
 
 #endif

@@ -16,15 +16,15 @@ struct lwp_heavy_hitters {
     uint64_t all;
 };
 
-void lwp_heavy_hitters_add_new(struct lwp_heavy_hitters *often, int64_t value, uint64_t times);
+void lwp_heavy_hitters_add_new(struct lwp_heavy_hitters *hitters, int64_t value, uint64_t times);
 
-static inline void lwp_heavy_hitters_add(struct lwp_heavy_hitters *often, int64_t value, uint64_t times)
+static inline void lwp_heavy_hitters_add(struct lwp_heavy_hitters *hitters, int64_t value, uint64_t times)
 {
-    often->all += times;
-    if (often->count[0] && often->value[0] == value)
-        often->count[0] += times;
+    hitters->all += times;
+    if (hitters->count[0] && hitters->value[0] == value)
+        hitters->count[0] += times;
     else
-        lwp_heavy_hitters_add_new(often, value, times);
+        lwp_heavy_hitters_add_new(hitters, value, times);
 }
 
 #endif

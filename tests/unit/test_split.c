@@ -251,11 +251,11 @@ static unsigned turns_of(uint64_t (*owner)(uint64_t element), bool store)
     struct lwp_type type = gappy;
     uint32_t object = make_object(&profile, &type);
     use(&profile, object, 0, 8, 8, store, 300);
-    struct lwp_walker walkers[4] = {{.thread = 11}, {.thread = 22}, {.thread = 33}, {.thread = 44}};
+    struct lwp_traversal_thread walkers[4] = {{.thread = 11}, {.thread = 22}, {.thread = 33}, {.thread = 44}};
     for (uint64_t i = 0; i < 4000; i++) {
         uint64_t element = i * 2654435761u % elements;
         struct lwp_traversal_access access = {.object = object, .region = 0, .offset = element * type.bytes + 8};
-        lwp_traversals_sample(&profile.walks, &walkers[owner(element)], &access, 1, i * 1000);
+        lwp_traversals_sample(&profile.traversals, &walkers[owner(element)], &access, 1, i * 1000);
     }
     lwp_streams_link(&profile);
     const struct lwp_layout *layout = lwp_layout_make(&profile, &object, 1);

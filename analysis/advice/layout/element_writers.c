@@ -96,7 +96,7 @@ unsigned lwp_element_writers_turns(const struct lwp_profile *profile, const stru
         uint32_t object = layout->objects[k];
         for (uint32_t i = profile->object_streams[object]; i != LWP_NONE; i = profile->streams[i].next_of_object) {
             const struct lwp_stream *stream = &profile->streams[i];
-            const struct lwp_traversal *walk = stream->stores ? lwp_traversals_of(&profile->walks, object, stream->region) : NULL;
+            const struct lwp_traversal *walk = stream->stores ? lwp_traversals_of(&profile->traversals, object, stream->region) : NULL;
             size_t count = walk ? writers_places(profile, layout, walk, places) : 0;
             qsort(places, count, sizeof *places, writers_place_compare);
             for (unsigned turns = TURNS_MAX; count && turns > 1; turns--) /* what holds of 4 holds of 2 */
@@ -119,7 +119,7 @@ bool lwp_element_writers_mingle(const struct lwp_profile *profile, const struct 
         uint32_t object = layout->objects[k];
         for (uint32_t i = profile->object_streams[object]; i != LWP_NONE; i = profile->streams[i].next_of_object) {
             const struct lwp_stream *stream = &profile->streams[i];
-            const struct lwp_traversal *walk = stream->stores ? lwp_traversals_of(&profile->walks, object, stream->region) : NULL;
+            const struct lwp_traversal *walk = stream->stores ? lwp_traversals_of(&profile->traversals, object, stream->region) : NULL;
             size_t count = walk ? writers_places(profile, layout, walk, places) : 0, changes = 0;
             qsort(places, count, sizeof *places, writers_place_compare);
             for (size_t p = 1; p < count; p++)

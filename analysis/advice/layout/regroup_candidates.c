@@ -208,7 +208,7 @@ static void regroup_walks(const struct lwp_profile *profile, struct lwp_regroup_
     memset(objects, 0xff, profile->object_count * sizeof *objects); /* LWP_TRAVERSAL_LEFT_OUT */
     for (size_t c = 0; c < candidates->count; c++)
         objects[candidates->arrays[c].object] = candidates->arrays[c].object;
-    lwp_traversals_merge(&candidates->walks, &profile->walks, objects, regions);
+    lwp_traversals_merge(&candidates->walks, &profile->traversals, objects, regions);
     free(objects);
     free(regions);
 }

@@ -226,7 +226,7 @@ static size_t redundancy_parts(struct lwp_profile *profile, struct places *place
     for (size_t k = 0; k < stratum->pair_count; k++) {
         const struct lwp_watchpoint_pair *pair = &stratum->pairs[k];
         double waste = (double)pair->waste.weight + (double)pair->close.weight;
-        if (waste > 0 && !redundancy_is_unknown(&profile->watched, pair))
+        if (waste > 0 && !redundancy_is_unknown(&profile->watchpoints, pair))
             parts[count++] = (struct part){.first = part_context(profile, places, pair->first),
                                            .second = part_context(profile, places, pair->second),
                                            .object = lwp_thread_roots_object(profile, &places->roots, pair->object),
@@ -269,7 +269,7 @@ static size_t redundancy_strata(const struct lwp_watchpoints *watched, enum lwp_
 static void redundancy_kind(struct lwp_profile *profile, struct places *places, enum lwp_watchpoint_kind kind,
                             struct lwp_redundancies *found)
 {
-    const struct lwp_watchpoints *watched = &profile->watched;
+    const struct lwp_watchpoints *watched = &profile->watchpoints;
     struct lwp_redundancy_total *total = &found->totals[kind];
     struct stratum *strata = lwp_arena_alloc(profile->arena, watched->origin_count + 1, sizeof *strata);
     struct part *parts = lwp_arena_alloc(profile->arena, watched->pair_count + 1, sizeof *parts);
@@ -313,7 +313,7 @@ void lwp_redundancy_find(struct lwp_profile *profile, struct lwp_redundancies *f
 {
     struct places places = {0};
     *found = (struct lwp_redundancies){0};
-    found->items = lwp_arena_alloc(profile->arena, profile->watched.pair_count + 1, sizeof *found->items);
+    found->items = lwp_arena_alloc(profile->arena, profile->watchpoints.pair_count + 1, sizeof *found->items);
     lwp_thread_roots_find(profile, &places.roots);
     for (unsigned kind = 0; kind < LWP_WATCHPOINT_KINDS; kind++)
         redundancy_kind(profile, &places, (enum lwp_watchpoint_kind)kind, found);

@@ -62,7 +62,7 @@ static bool region_is_told(const struct lwp_profile *profile, const struct lwp_c
 
 static double region_share(const struct lwp_profile *profile, uint64_t reads)
 {
-    double all = (double)profile->flows.how.accesses;
+    double all = (double)profile->communication.how.accesses;
     return all > 0 ? fmin(1, (double)reads / all) : 0;
 }
 

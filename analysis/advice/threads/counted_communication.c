@@ -20,7 +20,7 @@ static const double region_share_least = 0.002; /* of all communication */
 
 static int party_compare(const void *a, const void *b)
 {
-    const struct lwp_communication_flow_party *x = a, *y = b;
+    const struct lwp_communication_party *x = a, *y = b;
     if (x->process != y->process)
         return x->process < y->process ? -1 : 1;
     return (x->number > y->number) - (x->number < y->number);
@@ -29,8 +29,8 @@ static int party_compare(const void *a, const void *b)
 /* Index of a party, -1: there is none. */
 static int party_find(const struct lwp_communication_counts *flows, uint32_t process, uint32_t number)
 {
-    const struct lwp_communication_flow_party key = {.process = process, .number = number};
-    const struct lwp_communication_flow_party *found =
+    const struct lwp_communication_party key = {.process = process, .number = number};
+    const struct lwp_communication_party *found =
         flows->party_count ? bsearch(&key, flows->parties, flows->party_count, sizeof key, party_compare) : NULL;
     return found ? (int)(found - flows->parties) : -1;
 }
@@ -38,7 +38,7 @@ static int party_find(const struct lwp_communication_counts *flows, uint32_t pro
 /* The row of each party: of too many, the last is that of all that communicate less. */
 static int *exchange_rows(struct lwp_profile *profile, struct lwp_counted_communication *found)
 {
-    struct lwp_communication_counts *flows = &profile->flows;
+    struct lwp_communication_counts *flows = &profile->communication;
     if (flows->party_count)
         qsort(flows->parties, flows->party_count, sizeof *flows->parties, party_compare);
     double *amounts = lwp_arena_alloc(profile->arena, flows->party_count + 1, sizeof *amounts);
@@ -46,7 +46,7 @@ static int *exchange_rows(struct lwp_profile *profile, struct lwp_counted_commun
     for (size_t i = 0; i < flows->flow_count; i++) {
         const struct lwp_communication_flow *flow = &flows->flows[i];
         int from = party_find(flows, flow->process, flow->writer), to = party_find(flows, flow->process, flow->reader);
-        if (from >= 0 && to >= 0 && !flow->place.runtime) {
+        if (from >= 0 && to >= 0 && !flow->site.runtime) {
             amounts[from] += (double)(flow->first + flow->again);
             amounts[to] += (double)(flow->first + flow->again);
         }
@@ -94,7 +94,7 @@ static size_t making_region(struct exchange_making *making, uint64_t key, const 
     return found->region_count++;
 }
 
-static size_t making_function(struct exchange_making *making, const struct lwp_communication_flow_place *place)
+static size_t making_function(struct exchange_making *making, const struct lwp_communication_site *place)
 {
     uint64_t key = lwp_hash_mix(lwp_hash_mix(0x66756e63u, place->module), place->function);
     uint32_t known = lwp_map_get(making->index, key);
@@ -121,7 +121,7 @@ static size_t making_loop(struct exchange_making *making, uint32_t loop)
 }
 
 /* All regions that a place is in. */
-static size_t making_regions(struct exchange_making *making, const struct lwp_communication_flow_place *place, size_t in[DEPTH])
+static size_t making_regions(struct exchange_making *making, const struct lwp_communication_site *place, size_t in[DEPTH])
 {
     struct lwp_profile *profile = making->profile;
     size_t count = 0;
@@ -143,9 +143,9 @@ static size_t making_regions(struct exchange_making *making, const struct lwp_co
 static void making_flow(struct exchange_making *making, const int *rows, const struct lwp_communication_flow *flow)
 {
     struct lwp_counted_communication *found = making->found;
-    const struct lwp_communication_counts *flows = &making->profile->flows;
+    const struct lwp_communication_counts *flows = &making->profile->communication;
     int from = party_find(flows, flow->process, flow->writer), to = party_find(flows, flow->process, flow->reader);
-    size_t in[DEPTH], count = from < 0 || to < 0 ? 0 : making_regions(making, &flow->place, in);
+    size_t in[DEPTH], count = from < 0 || to < 0 ? 0 : making_regions(making, &flow->site, in);
     for (size_t i = 0; i < count; i++) {
         struct lwp_communication_region *region = &found->regions[in[i]];
         size_t cell = (size_t)rows[from] * found->count + (size_t)rows[to];
@@ -158,7 +158,7 @@ static void making_flow(struct exchange_making *making, const int *rows, const s
 }
 
 /* Both reads are in the loop. */
-static bool loop_holds(const struct lwp_profile *profile, uint32_t loop, const struct lwp_communication_flow_place *place)
+static bool loop_holds(const struct lwp_profile *profile, uint32_t loop, const struct lwp_communication_site *place)
 {
     uint32_t inner = lwp_regions_final(profile, place->region);
     while (inner != LWP_NONE && inner != loop)
@@ -166,15 +166,15 @@ static bool loop_holds(const struct lwp_profile *profile, uint32_t loop, const s
     return inner == loop;
 }
 
-static void distances_add(struct lwp_communication_distances *distances, const struct lwp_communication_flow_reuse *reuse)
+static void distances_add(struct lwp_communication_distances *distances, const struct lwp_communication_reuse *reuse)
 {
     LWP_GROW(&distances->buckets, distances->count, &distances->room);
     distances->buckets[distances->count++] = (struct lwp_distance_bucket){reuse->up_to, reuse->count};
 }
 
-static void making_reuse(struct exchange_making *making, const struct lwp_communication_flow_reuse *reuse)
+static void making_reuse(struct exchange_making *making, const struct lwp_communication_reuse *reuse)
 {
-    size_t in[DEPTH], count = making_regions(making, &reuse->place, in);
+    size_t in[DEPTH], count = making_regions(making, &reuse->site, in);
     for (size_t i = 0; i < count; i++) {
         struct lwp_communication_region *region = &making->found->regions[in[i]];
         distances_add(&region->returns, reuse);
@@ -184,9 +184,9 @@ static void making_reuse(struct exchange_making *making, const struct lwp_commun
 }
 
 /* Majority votes of two add up where they agree; else the weaker one only takes from the stronger. */
-static void making_pieces(struct exchange_making *making, const struct lwp_communication_flow_pieces *pieces)
+static void making_pieces(struct exchange_making *making, const struct lwp_communication_fragments *pieces)
 {
-    size_t in[DEPTH], count = making_regions(making, &pieces->place, in);
+    size_t in[DEPTH], count = making_regions(making, &pieces->site, in);
     for (size_t i = 0; i < count; i++) {
         struct lwp_communication_pieces *sum = &making->found->regions[in[i]].pieces;
         sum->count += pieces->count;
@@ -227,7 +227,7 @@ static double cache_bytes(const struct lwp_caches *caches)
 static void region_describe(struct lwp_profile *profile, const struct lwp_counted_communication *found, struct lwp_communication_region *region)
 {
     double events = (double)(region->firsts + region->agains), cache = cache_bytes(&profile->machine);
-    double alone = (double)profile->flows.how.alone_bytes;
+    double alone = (double)profile->communication.how.alone_bytes;
     region->ratios = lwp_arena_alloc(profile->arena, found->count * found->count + 1, sizeof *region->ratios);
     lwp_reuse_ratios(region->first, region->again, found->count, region->ratios);
     region->homogeneity = lwp_reuse_homogeneity(region->ratios, found->count);
@@ -282,7 +282,7 @@ static void exchange_keep(struct lwp_profile *profile, struct lwp_counted_commun
 
 static void exchange_notes(struct lwp_profile *profile, const struct lwp_counted_communication *found)
 {
-    const struct lwps_flows *how = &profile->flows.how;
+    const struct lwps_flows *how = &profile->communication.how;
     if (how->thinned)
         lwp_profile_note(profile,
                          "The program used so much memory that communication was followed on some of its cache lines only, in the end on "
@@ -300,12 +300,12 @@ static void exchange_notes(struct lwp_profile *profile, const struct lwp_counted
 
 void lwp_counted_communication_find(struct lwp_profile *profile, struct lwp_counted_communication *found)
 {
-    const struct lwp_communication_counts *flows = &profile->flows;
+    const struct lwp_communication_counts *flows = &profile->communication;
     *found = (struct lwp_counted_communication){.measured = flows->measured};
     if (!found->measured)
         return;
     struct exchange_making making = {.profile = profile, .found = found, .index = lwp_map_new()};
-    static const struct lwp_communication_flow_place anywhere = {.module = LWP_NONE};
+    static const struct lwp_communication_site anywhere = {.module = LWP_NONE};
     size_t in[DEPTH];
     const int *rows = exchange_rows(profile, found);
     making_regions(&making, &anywhere, in);

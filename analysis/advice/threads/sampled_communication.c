@@ -27,7 +27,7 @@ static bool communication_asked(const struct lwp_profile *profile)
 
 bool lwp_communication_measured(const struct lwp_profile *profile)
 {
-    const struct lwp_thread_interaction *shared = &profile->shared;
+    const struct lwp_thread_interaction *shared = &profile->interaction;
     bool alone = shared->thread_count == profile->process_count && profile->process_count > 0;
     return shared->records || (communication_asked(profile) && (alone || shared->candidates));
 }
@@ -51,25 +51,25 @@ static int thread_find(const struct lwp_thread_interaction *shared, uint32_t pro
 /* A pair of threads, or of a row's and a column's threads together. */
 struct pair {
     int writer, reader; /* index among the threads, -1: not known there */
-    struct lwp_communication_sample_estimate estimate;
+    struct lwp_communication_estimate estimate;
     uint64_t reads;
 };
 
 static struct pair pair_of(const struct lwp_thread_interaction *shared, uint32_t process, uint32_t writer, uint32_t reader)
 {
-    static const uint64_t none[LWP_COMMUNICATION_SAMPLE_PARTS];
+    static const uint64_t none[LWP_COMMUNICATION_PARTS];
     struct pair pair = {.writer = thread_find(shared, process, writer), .reader = thread_find(shared, process, reader)};
-    lwp_communication_samples_estimate(&shared->transfers, process, writer, reader,
+    lwp_communication_samples_estimate(&shared->samples, process, writer, reader,
                            pair.writer < 0 ? none : shared->threads[pair.writer].sampled, &pair.estimate);
     return pair;
 }
 
 static void pair_add(struct pair *to, const struct pair *from)
 {
-    for (unsigned k = 0; k < LWP_COMMUNICATION_SAMPLE_ESTIMATES; k++)
+    for (unsigned k = 0; k < LWP_COMMUNICATION_ESTIMATES; k++)
         to->estimate.amount[k] += from->estimate.amount[k];
     to->estimate.stored += from->estimate.stored;
-    to->estimate.told += from->estimate.told;
+    to->estimate.trials += from->estimate.trials;
     to->reads += from->reads;
 }
 
@@ -78,15 +78,15 @@ static struct lwp_share pair_share(const struct pair *pair, const struct pair *a
 {
     const double *amount = pair->estimate.amount, *total = all->estimate.amount;
     struct lwp_share share = {0, 0, 1};
-    if (total[LWP_COMMUNICATION_SAMPLE_ALL] <= 0)
+    if (total[LWP_COMMUNICATION_ALL] <= 0)
         return share;
-    share.value = amount[LWP_COMMUNICATION_SAMPLE_ALL] / total[LWP_COMMUNICATION_SAMPLE_ALL];
+    share.value = amount[LWP_COMMUNICATION_ALL] / total[LWP_COMMUNICATION_ALL];
     double variance = 0;
-    for (unsigned k = 0; k < LWP_COMMUNICATION_SAMPLE_PARTS; k++) {
+    for (unsigned k = 0; k < LWP_COMMUNICATION_PARTS; k++) {
         double apart = (total[k] > 0 ? amount[k] / total[k] : 0) - share.value;
-        variance += apart * apart * (LWP_COMMUNICATION_SAMPLE_PARTS - 1) / LWP_COMMUNICATION_SAMPLE_PARTS;
+        variance += apart * apart * (LWP_COMMUNICATION_PARTS - 1) / LWP_COMMUNICATION_PARTS;
     }
-    double alike = pair->estimate.stored / total[LWP_COMMUNICATION_SAMPLE_ALL] / (double)(pair->estimate.told + 2);
+    double alike = pair->estimate.stored / total[LWP_COMMUNICATION_ALL] / (double)(pair->estimate.trials + 2);
     double unlike = store_weight * share.value * (1 - share.value);
     double half = t_quantile * sqrt(variance + alike * alike + unlike * unlike);
     share.low = fmax(0, share.value - half);
@@ -97,14 +97,14 @@ static struct lwp_share pair_share(const struct pair *pair, const struct pair *a
 /* The row of each thread: the busiest have one of their own. */
 static int *communication_rows(struct lwp_profile *profile, struct lwp_sampled_communication *found, const struct pair *pairs)
 {
-    const struct lwp_thread_interaction *shared = &profile->shared;
+    const struct lwp_thread_interaction *shared = &profile->interaction;
     double *amounts = lwp_arena_alloc(profile->arena, shared->thread_count + 1, sizeof *amounts);
     int *rows = lwp_arena_alloc(profile->arena, shared->thread_count + 1, sizeof *rows);
     for (size_t i = 0; i < shared->thread_count; i++)
         amounts[i] = -1; /* in no pair */
     for (size_t i = 0; i < shared->cell_count; i++) {
         int from = pairs[i].writer, to = pairs[i].reader;
-        double amount = pairs[i].estimate.amount[LWP_COMMUNICATION_SAMPLE_ALL];
+        double amount = pairs[i].estimate.amount[LWP_COMMUNICATION_ALL];
         if (from < 0 || to < 0)
             continue;
         amounts[from] = fmax(0, amounts[from]) + amount;
@@ -123,7 +123,7 @@ static int *communication_rows(struct lwp_profile *profile, struct lwp_sampled_c
 
 static struct pair *communication_pairs(struct lwp_profile *profile, struct lwp_sampled_communication *found)
 {
-    const struct lwp_thread_interaction *shared = &profile->shared;
+    const struct lwp_thread_interaction *shared = &profile->interaction;
     struct pair *pairs = lwp_arena_alloc(profile->arena, shared->cell_count + 1, sizeof *pairs);
     for (size_t i = 0; i < shared->cell_count; i++) {
         const struct lwp_interaction_cell *cell = &shared->cells[i];
@@ -142,7 +142,7 @@ static void cells_untried(const struct lwp_thread_interaction *shared, const str
     for (size_t i = 0; i < found->count * found->count && !found->others; i++) {
         const struct lwp_interaction_thread *writer = found->threads[i / found->count],
                                        *reader = found->threads[i % found->count];
-        if (writer != reader && writer->process == reader->process && cells[i].estimate.told == 0)
+        if (writer != reader && writer->process == reader->process && cells[i].estimate.trials == 0)
             cells[i].estimate.stored = pair_of(shared, writer->process, writer->tid, reader->tid).estimate.stored;
     }
 }
@@ -160,7 +160,7 @@ static double communication_stored(const struct lwp_thread_interaction *shared, 
 /* Threads with others beside them that never tried one of the others' stores. */
 static void communication_note_unwatched(struct lwp_profile *profile, struct lwp_sampled_communication *found)
 {
-    const struct lwp_thread_interaction *shared = &profile->shared;
+    const struct lwp_thread_interaction *shared = &profile->interaction;
     bool *watched = lwp_arena_alloc(profile->arena, shared->thread_count + 1, sizeof *watched);
     size_t together = 0, unsampled = 0, unwatched = 0;
     for (size_t i = 0; i < shared->cell_count; i++) {
@@ -171,7 +171,7 @@ static void communication_note_unwatched(struct lwp_profile *profile, struct lwp
     for (size_t i = 0; i < shared->thread_count; i++) {
         const struct lwp_interaction_thread *thread = &shared->threads[i];
         uint64_t sampled = 0;
-        for (unsigned k = 0; k < LWP_COMMUNICATION_SAMPLE_PARTS; k++)
+        for (unsigned k = 0; k < LWP_COMMUNICATION_PARTS; k++)
             sampled += thread->sampled[k];
         if (!((i && shared->threads[i - 1].process == thread->process) ||
               (i + 1 < shared->thread_count && shared->threads[i + 1].process == thread->process)))
@@ -193,7 +193,7 @@ static void communication_note_unwatched(struct lwp_profile *profile, struct lwp
 
 static void communication_note_processes(struct lwp_profile *profile)
 {
-    const struct lwp_thread_interaction *shared = &profile->shared;
+    const struct lwp_thread_interaction *shared = &profile->interaction;
     if (shared->foreign_samples)
         lwp_profile_note(profile,
                          "%llu sampled accesses were to memory that other processes see, too (mmap MAP_SHARED, shmat): "
@@ -203,10 +203,10 @@ static void communication_note_processes(struct lwp_profile *profile)
 
 void lwp_sampled_communication_find(struct lwp_profile *profile, struct lwp_sampled_communication *found)
 {
-    const struct lwp_thread_interaction *shared = &profile->shared;
+    const struct lwp_thread_interaction *shared = &profile->interaction;
     *found = (struct lwp_sampled_communication){.measured = lwp_communication_measured(profile)};
     communication_note_processes(profile);
-    if (profile->flows.measured)
+    if (profile->communication.measured)
         return;
     if (!found->measured) {
         lwp_profile_note(profile, "Communication and false sharing between threads were not looked for: %s.",
@@ -232,7 +232,7 @@ void lwp_sampled_communication_find(struct lwp_profile *profile, struct lwp_samp
         found->cells[i].share = pair_share(&cells[i], &all);
     }
     double stored = communication_stored(shared, rows);
-    found->read = stored > 0 ? fmin(1, all.estimate.amount[LWP_COMMUNICATION_SAMPLE_ALL] / stored) : 0;
+    found->read = stored > 0 ? fmin(1, all.estimate.amount[LWP_COMMUNICATION_ALL] / stored) : 0;
     if (found->trials)
         lwp_profile_note(profile,
                          "Communication is scaled up from %llu stores that were watched in other threads, a few at a "

@@ -1,4 +1,4 @@
-/* Observations of array walks: bounded, fair, and the same in pieces as in one. */
+/* Observations of array traversals: bounded, fair, and the same in pieces as in one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,20 +13,20 @@ static const struct lwp_traversal_access both[] = {
 static void test_pairs(void **state)
 {
     (void)state;
-    struct lwp_traversals walks;
-    struct lwp_walker walker = {.thread = 5};
-    lwp_traversals_init(&walks);
-    lwp_traversals_sample(&walks, &walker, both, 4, 1000);
-    const struct lwp_traversal *walk = lwp_traversals_of(&walks, 3, 7);
-    assert_non_null(walk);
-    assert_int_equal(walk->accesses, 2);
-    assert_int_equal(walk->alone, 0);
-    assert_int_equal(walk->paired, 3);
-    assert_int_equal(walk->places[0].offset, 80);
-    assert_int_equal(walk->places[0].time, 1000);
-    assert_int_equal(walk->step_count, 1);
-    assert_int_equal(walk->steps[0], 16);
-    const struct lwp_traversal_pair *pair = lwp_traversals_pair(&walks, 3, 1, 7);
+    struct lwp_traversals traversals;
+    struct lwp_traversal_thread thread = {.thread = 5};
+    lwp_traversals_init(&traversals);
+    lwp_traversals_sample(&traversals, &thread, both, 4, 1000);
+    const struct lwp_traversal *traversal = lwp_traversals_of(&traversals, 3, 7);
+    assert_non_null(traversal);
+    assert_int_equal(traversal->accesses, 2);
+    assert_int_equal(traversal->alone, 0);
+    assert_int_equal(traversal->paired, 3);
+    assert_int_equal(traversal->places[0].offset, 80);
+    assert_int_equal(traversal->places[0].time, 1000);
+    assert_int_equal(traversal->step_count, 1);
+    assert_int_equal(traversal->steps[0], 16);
+    const struct lwp_traversal_pair *pair = lwp_traversals_pair(&traversals, 3, 1, 7);
     assert_non_null(pair);
     assert_int_equal(pair->a, 1);
     assert_int_equal(pair->loose.count, 1);
@@ -36,32 +36,32 @@ static void test_pairs(void **state)
     assert_int_equal(pair->close.kept[0].b, 96);
     assert_int_equal(pair->close.kept[0].thread, 5);
     assert_int_equal(pair->next.count, 0);
-    pair = lwp_traversals_pair(&walks, 1, 2, 7); /* two accesses on, still close */
+    pair = lwp_traversals_pair(&traversals, 1, 2, 7); /* two accesses on, still close */
     assert_int_equal(pair->close.count, 1);
     assert_int_equal(pair->close.kept[0].b, 104);
-    assert_null(lwp_traversals_of(&walks, 3, 8));
-    assert_null(lwp_traversals_pair(&walks, 3, 4, 7));
+    assert_null(lwp_traversals_of(&traversals, 3, 8));
+    assert_null(lwp_traversals_pair(&traversals, 3, 4, 7));
     /* The next sample of the thread: from object 3 to object 1. Later ones or another loop's say nothing. */
     struct lwp_traversal_access next = {1, 7, 1004, 160, false}, far = {3, 7, 1000, 800, false},
                            elsewhere = {1, 8, 1008, 8, false};
-    lwp_traversals_sample(&walks, &walker, &next, 1, 2000);
-    lwp_traversals_sample(&walks, &walker, &far, 1, 2000 + 50000000);
-    lwp_traversals_sample(&walks, &walker, &elsewhere, 1, 3000 + 50000000);
-    pair = lwp_traversals_pair(&walks, 2, 1, 7);
+    lwp_traversals_sample(&traversals, &thread, &next, 1, 2000);
+    lwp_traversals_sample(&traversals, &thread, &far, 1, 2000 + 50000000);
+    lwp_traversals_sample(&traversals, &thread, &elsewhere, 1, 3000 + 50000000);
+    pair = lwp_traversals_pair(&traversals, 2, 1, 7);
     assert_int_equal(pair->next.count, 1);
     assert_int_equal(pair->next.kept[0].a, 160);
     assert_int_equal(pair->next.kept[0].b, 104);
-    assert_null(lwp_traversals_pair(&walks, 3, 1, 8));
-    lwp_traversals_fini(&walks);
+    assert_null(lwp_traversals_pair(&traversals, 3, 1, 8));
+    lwp_traversals_fini(&traversals);
 }
 
-static void many(struct lwp_traversals *walks, uint32_t object, uint64_t base, int samples)
+static void many(struct lwp_traversals *traversals, uint32_t object, uint64_t base, int samples)
 {
-    struct lwp_walker walker = {.thread = object};
+    struct lwp_traversal_thread thread = {.thread = object};
     for (int i = 0; i < samples; i++) {
         struct lwp_traversal_access accesses[2] = {{object, 0, 1, base + (uint64_t)i, false},
                                               {object + 1, 0, 2, base + (uint64_t)i, true}};
-        lwp_traversals_sample(walks, &walker, accesses, 2, (uint64_t)i);
+        lwp_traversals_sample(traversals, &thread, accesses, 2, (uint64_t)i);
     }
 }
 
@@ -71,20 +71,20 @@ static void test_fair(void **state)
     (void)state;
     enum { ROUNDS = 200, SAMPLES = 1000 };
     uint64_t sum = 0, count = 0;
-    struct lwp_traversals walks;
-    lwp_traversals_init(&walks);
+    struct lwp_traversals traversals;
+    lwp_traversals_init(&traversals);
     for (uint32_t round = 0; round < ROUNDS; round++) {
-        many(&walks, round * 2, 0, SAMPLES);
-        const struct lwp_traversal *walk = lwp_traversals_of(&walks, round * 2, 0);
-        assert_int_equal(walk->count, LWP_TRAVERSAL_PLACES);
-        assert_int_equal(walk->accesses, SAMPLES);
-        for (uint32_t i = 0; i < walk->count; i++)
-            sum += walk->places[i].offset;
-        count += walk->count;
+        many(&traversals, round * 2, 0, SAMPLES);
+        const struct lwp_traversal *traversal = lwp_traversals_of(&traversals, round * 2, 0);
+        assert_int_equal(traversal->count, LWP_TRAVERSAL_PLACES);
+        assert_int_equal(traversal->accesses, SAMPLES);
+        for (uint32_t i = 0; i < traversal->count; i++)
+            sum += traversal->places[i].offset;
+        count += traversal->count;
     }
     double mean = (double)sum / (double)count; /* 9600 of a uniform 0..999: its deviation is 3 */
     assert_true(mean > 480 && mean < 520);
-    lwp_traversals_fini(&walks);
+    lwp_traversals_fini(&traversals);
 }
 
 /* Two parts, of which one saw four times as much, with other numbers for objects and loops. */
@@ -102,13 +102,13 @@ static void test_merge(void **state)
         many(&from, 1, 1000000, 800);
         const uint32_t objects[] = {9, 1, 0}, regions[] = {0}; /* 1 and 2 there are 1 and 0 here: swapped */
         lwp_traversals_merge(&to, &from, objects, regions);
-        const struct lwp_traversal *walk = lwp_traversals_of(&to, 0, 0);
-        assert_int_equal(walk->accesses, 1000);
-        assert_int_equal(walk->paired, 1000);
-        assert_int_equal(walk->count, LWP_TRAVERSAL_PLACES);
-        for (uint32_t i = 0; i < walk->count; i++)
-            later += walk->places[i].offset >= 1000000;
-        all += walk->count;
+        const struct lwp_traversal *traversal = lwp_traversals_of(&to, 0, 0);
+        assert_int_equal(traversal->accesses, 1000);
+        assert_int_equal(traversal->paired, 1000);
+        assert_int_equal(traversal->count, LWP_TRAVERSAL_PLACES);
+        for (uint32_t i = 0; i < traversal->count; i++)
+            later += traversal->places[i].offset >= 1000000;
+        all += traversal->count;
         const struct lwp_traversal_pair *pair = lwp_traversals_pair(&to, 0, 1, 0);
         assert_int_equal(pair->close.seen, 1000);
         assert_int_equal(pair->close.count, LWP_TRAVERSAL_MEETINGS);

@@ -20,9 +20,9 @@ static uint32_t below(uint32_t n)
     return (uint32_t)((uint64_t)(seed >> 4) * n >> 28);
 }
 
-static double total(const struct lwp_communication_sample_estimate *estimate)
+static double total(const struct lwp_communication_estimate *estimate)
 {
-    return estimate->amount[LWP_COMMUNICATION_SAMPLE_ALL];
+    return estimate->amount[LWP_COMMUNICATION_ALL];
 }
 
 /* Stores go to seven regions in turn, of which each third reader owns 4, 2 and 1. */
@@ -31,17 +31,17 @@ static unsigned owner(unsigned region)
     return region < 4 ? 0 : region < 6 ? 1 : 2;
 }
 
-static void simulate(struct lwp_communication_samples *transfers, unsigned stores, unsigned trials, uint64_t sampled[])
+static void simulate(struct lwp_communication_samples *samples, unsigned stores, unsigned trials, uint64_t sampled[])
 {
     for (unsigned i = 0; i < stores; i++) {
         uint64_t time = seed;
         sampled[lwp_communication_samples_part(time)] += WEIGHT;
-        lwp_communication_samples_store(transfers, PROCESS, WRITER, base + REGION * below(7) + 8 * below(4096), time, WEIGHT);
+        lwp_communication_samples_store(samples, PROCESS, WRITER, base + REGION * below(7) + 8 * below(4096), time, WEIGHT);
     }
     for (unsigned reader = 0; reader < 3; reader++)
         for (unsigned i = 0; i < trials; i++) {
             unsigned region = below(7);
-            lwp_communication_samples_trial(transfers, PROCESS, WRITER, READER + reader, base + REGION * region + 8 * below(4096),
+            lwp_communication_samples_trial(samples, PROCESS, WRITER, READER + reader, base + REGION * region + 8 * below(4096),
                                 seed, owner(region) == reader);
         }
 }
@@ -52,25 +52,25 @@ static void test_readers_of_regions(void **state)
     enum { STORES = 3000, TRIALS = 60, RUNS = 50 };
     double worst = 0, squares = 0, variances = 0;
     for (unsigned run = 0; run < RUNS; run++) {
-        struct lwp_communication_samples transfers = {0};
-        uint64_t sampled[LWP_COMMUNICATION_SAMPLE_PARTS] = {0};
-        simulate(&transfers, STORES, TRIALS, sampled);
-        lwp_communication_samples_renumber(&transfers);
+        struct lwp_communication_samples samples = {0};
+        uint64_t sampled[LWP_COMMUNICATION_PARTS] = {0};
+        simulate(&samples, STORES, TRIALS, sampled);
+        lwp_communication_samples_renumber(&samples);
         static const double truth[] = {4 / 7.0, 2 / 7.0, 1 / 7.0};
         for (unsigned reader = 0; reader < 3; reader++) {
-            struct lwp_communication_sample_estimate estimate;
-            lwp_communication_samples_estimate(&transfers, PROCESS, WRITER, READER + reader, sampled, &estimate);
-            assert_int_equal(estimate.told, TRIALS);
+            struct lwp_communication_estimate estimate;
+            lwp_communication_samples_estimate(&samples, PROCESS, WRITER, READER + reader, sampled, &estimate);
+            assert_int_equal(estimate.trials, TRIALS);
             assert_true(fabs(estimate.stored - (double)STORES * WEIGHT) < 1);
             double error = total(&estimate) / STORES / WEIGHT / truth[reader] - 1;
             worst = fmax(worst, fabs(error));
             squares += error * error;
-            for (unsigned k = 0; k < LWP_COMMUNICATION_SAMPLE_PARTS; k++) {
+            for (unsigned k = 0; k < LWP_COMMUNICATION_PARTS; k++) {
                 double apart = (estimate.amount[k] - total(&estimate)) / STORES / WEIGHT / truth[reader];
-                variances += apart * apart * (LWP_COMMUNICATION_SAMPLE_PARTS - 1) / LWP_COMMUNICATION_SAMPLE_PARTS;
+                variances += apart * apart * (LWP_COMMUNICATION_PARTS - 1) / LWP_COMMUNICATION_PARTS;
             }
         }
-        lwp_communication_samples_free(&transfers);
+        lwp_communication_samples_free(&samples);
     }
     /* the plain proportion of 60 trials of which a seventh is read would be off by a third */
     assert_true(sqrt(squares / (3 * RUNS)) < 0.09);
@@ -85,19 +85,19 @@ static void test_favoured_places(void **state)
     enum { STORES = 3000, TRIALS = 60, RUNS = 100 };
     double sum = 0;
     for (unsigned run = 0; run < RUNS; run++) {
-        struct lwp_communication_samples transfers = {0};
-        uint64_t sampled[LWP_COMMUNICATION_SAMPLE_PARTS] = {0};
-        simulate(&transfers, STORES, 0, sampled);
+        struct lwp_communication_samples samples = {0};
+        uint64_t sampled[LWP_COMMUNICATION_PARTS] = {0};
+        simulate(&samples, STORES, 0, sampled);
         for (unsigned i = 0; i < TRIALS; i++) {
             unsigned region = i < 14 ? i % 7 : below(4) ? 6 : below(7);
-            lwp_communication_samples_trial(&transfers, PROCESS, WRITER, READER, base + REGION * region + 8 * below(4096), seed,
+            lwp_communication_samples_trial(&samples, PROCESS, WRITER, READER, base + REGION * region + 8 * below(4096), seed,
                                 region == 6);
         }
-        lwp_communication_samples_renumber(&transfers);
-        struct lwp_communication_sample_estimate estimate;
-        lwp_communication_samples_estimate(&transfers, PROCESS, WRITER, READER, sampled, &estimate);
+        lwp_communication_samples_renumber(&samples);
+        struct lwp_communication_estimate estimate;
+        lwp_communication_samples_estimate(&samples, PROCESS, WRITER, READER, sampled, &estimate);
         sum += total(&estimate) / STORES / WEIGHT / RUNS;
-        lwp_communication_samples_free(&transfers);
+        lwp_communication_samples_free(&samples);
     }
     assert_true(fabs(sum * 7 - 1) < 0.08); /* the plain proportion is five times as much */
 }
@@ -105,62 +105,62 @@ static void test_favoured_places(void **state)
 static void test_one_page(void **state)
 {
     (void)state;
-    struct lwp_communication_samples transfers = {0};
-    uint64_t sampled[LWP_COMMUNICATION_SAMPLE_PARTS] = {0};
+    struct lwp_communication_samples samples = {0};
+    uint64_t sampled[LWP_COMMUNICATION_PARTS] = {0};
     for (unsigned i = 0; i < 1000; i++) {
-        lwp_communication_samples_store(&transfers, PROCESS, WRITER, base + 8 * below(512), i, WEIGHT);
+        lwp_communication_samples_store(&samples, PROCESS, WRITER, base + 8 * below(512), i, WEIGHT);
         sampled[lwp_communication_samples_part(i)] += WEIGHT;
     }
     for (unsigned i = 0; i < 40; i++)
-        lwp_communication_samples_trial(&transfers, PROCESS, WRITER, READER, base + 8 * below(512), i, i % 4 == 0);
-    lwp_communication_samples_renumber(&transfers);
-    struct lwp_communication_sample_estimate estimate;
-    lwp_communication_samples_estimate(&transfers, PROCESS, WRITER, READER, sampled, &estimate);
+        lwp_communication_samples_trial(&samples, PROCESS, WRITER, READER, base + 8 * below(512), i, i % 4 == 0);
+    lwp_communication_samples_renumber(&samples);
+    struct lwp_communication_estimate estimate;
+    lwp_communication_samples_estimate(&samples, PROCESS, WRITER, READER, sampled, &estimate);
     assert_true(fabs(total(&estimate) - 250.0 * WEIGHT) < 1);
-    lwp_communication_samples_estimate(&transfers, PROCESS, WRITER, READER + 1, sampled, &estimate); /* never tried */
-    assert_true(total(&estimate) == 0 && estimate.told == 0 && estimate.stored > 0);
-    lwp_communication_samples_estimate(&transfers, PROCESS, WRITER + 1, READER, sampled, &estimate); /* has stored nothing */
+    lwp_communication_samples_estimate(&samples, PROCESS, WRITER, READER + 1, sampled, &estimate); /* never tried */
+    assert_true(total(&estimate) == 0 && estimate.trials == 0 && estimate.stored > 0);
+    lwp_communication_samples_estimate(&samples, PROCESS, WRITER + 1, READER, sampled, &estimate); /* has stored nothing */
     assert_true(total(&estimate) == 0 && estimate.stored == 0);
-    lwp_communication_samples_free(&transfers);
+    lwp_communication_samples_free(&samples);
 }
 
 /* Pages that were never tried are taken for those around them, and not for those far away. */
 static void test_neighbours(void **state)
 {
     (void)state;
-    struct lwp_communication_samples transfers = {0};
-    uint64_t sampled[LWP_COMMUNICATION_SAMPLE_PARTS] = {0}, far = base + ((uint64_t)1 << 33);
+    struct lwp_communication_samples samples = {0};
+    uint64_t sampled[LWP_COMMUNICATION_PARTS] = {0}, far = base + ((uint64_t)1 << 33);
     for (unsigned i = 0; i < 64; i++) {
-        lwp_communication_samples_store(&transfers, PROCESS, WRITER, base + 4096 * (i % 8), i, WEIGHT);
-        lwp_communication_samples_store(&transfers, PROCESS, WRITER, far + 4096 * (i % 8), i, WEIGHT);
+        lwp_communication_samples_store(&samples, PROCESS, WRITER, base + 4096 * (i % 8), i, WEIGHT);
+        lwp_communication_samples_store(&samples, PROCESS, WRITER, far + 4096 * (i % 8), i, WEIGHT);
         sampled[lwp_communication_samples_part(i)] += 2 * WEIGHT;
     }
     for (unsigned i = 0; i < 20; i++) {
-        lwp_communication_samples_trial(&transfers, PROCESS, WRITER, READER, base + 4096 * 3, i, true);
-        lwp_communication_samples_trial(&transfers, PROCESS, WRITER, READER, far + 4096 * 3, i, false);
+        lwp_communication_samples_trial(&samples, PROCESS, WRITER, READER, base + 4096 * 3, i, true);
+        lwp_communication_samples_trial(&samples, PROCESS, WRITER, READER, far + 4096 * 3, i, false);
     }
-    lwp_communication_samples_renumber(&transfers);
-    struct lwp_communication_sample_estimate estimate;
-    lwp_communication_samples_estimate(&transfers, PROCESS, WRITER, READER, sampled, &estimate);
+    lwp_communication_samples_renumber(&samples);
+    struct lwp_communication_estimate estimate;
+    lwp_communication_samples_estimate(&samples, PROCESS, WRITER, READER, sampled, &estimate);
     assert_true(fabs(total(&estimate) - 64.0 * WEIGHT) < 0.03 * 64 * WEIGHT);
-    lwp_communication_samples_free(&transfers);
+    lwp_communication_samples_free(&samples);
 }
 
 static void test_merged(void **state)
 {
     (void)state;
     struct lwp_communication_samples parts[2] = {{0}}, whole = {0};
-    uint64_t sampled[LWP_COMMUNICATION_SAMPLE_PARTS] = {0};
+    uint64_t sampled[LWP_COMMUNICATION_PARTS] = {0};
     seed = 5;
     simulate(&whole, 500, 30, sampled);
     simulate(&whole, 300, 20, sampled);
     seed = 5;
-    simulate(&parts[0], 500, 30, (uint64_t[LWP_COMMUNICATION_SAMPLE_PARTS]){0});
-    simulate(&parts[1], 300, 20, (uint64_t[LWP_COMMUNICATION_SAMPLE_PARTS]){0});
+    simulate(&parts[0], 500, 30, (uint64_t[LWP_COMMUNICATION_PARTS]){0});
+    simulate(&parts[1], 300, 20, (uint64_t[LWP_COMMUNICATION_PARTS]){0});
     lwp_communication_samples_merge(&parts[1], &parts[0]);
     lwp_communication_samples_renumber(&parts[1]);
     lwp_communication_samples_renumber(&whole);
-    struct lwp_communication_sample_estimate a, b;
+    struct lwp_communication_estimate a, b;
     lwp_communication_samples_estimate(&whole, PROCESS, WRITER, READER + 1, sampled, &a);
     lwp_communication_samples_estimate(&parts[1], PROCESS, WRITER, READER + 1, sampled, &b);
     assert_memory_equal(&a, &b, sizeof a);
