@@ -78,4 +78,15 @@ static inline uint32_t *lwp_table_at(struct lwp_table *table, uint64_t key)
     return &slot->value;
 }
 
+/* The index of a key in an array of `count` items; `count`: it is new, and the next item is its own. LWP_TABLE_NONE: it is new,
+ * and there are `most` already. */
+static inline uint32_t lwp_table_index(struct lwp_table *table, uint64_t key, size_t count, size_t most)
+{
+    if (count >= most)
+        return lwp_table_get(table, key);
+    uint32_t *at = lwp_table_at(table, key);
+    lwp_number_new(at, count);
+    return *at;
+}
+
 #endif
