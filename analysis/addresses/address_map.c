@@ -12,13 +12,10 @@ enum { CONTEXTS_PER_FILE_MAX = 1 << 22, POOLS_MAX = 1 << 22, BLOCKS_MAX = 1 << 2
 
 struct lwp_address_map *lwp_address_map_new(struct lwp_profile *profile, uint32_t number)
 {
-    struct lwp_address_map *map = calloc(1, sizeof *map);
-    if (!map)
-        abort();
+    struct lwp_address_map *map = lwp_zeroed(1, sizeof *map);
     map->profile = profile;
     map->number = number;
-    LWP_GROW(&map->contexts, map->context_count, &map->context_room);
-    map->contexts[map->context_count++] = (struct map_context){0};
+    LWP_PUSH(map->context, (struct map_context){0});
     return map;
 }
 
@@ -68,17 +65,12 @@ void lwp_address_map_module(struct lwp_address_map *map, const struct lwps_modul
         map->refused++;
         return;
     }
-    LWP_GROW(&map->modules, map->module_count, &map->module_room);
-    struct map_module *module = &map->modules[map->module_count++];
-    *module = (struct map_module){.id = record->id,
-                                    .module = LWP_NONE,
-                                    .time = record->time,
-                                    .end_time = UINT64_MAX,
-                                    .start = record->start,
-                                    .end = record->end,
-                                    .bias = record->bias,
-                                    .build_id_bytes = record->build_id_bytes,
-                                    .path = strdup(record->path)};
+    struct map_module *module = LWP_PUSH(map->module, (struct map_module){.id = record->id, .module = LWP_NONE,
+                                                                          .time = record->time, .end_time = UINT64_MAX,
+                                                                          .start = record->start, .end = record->end,
+                                                                          .bias = record->bias,
+                                                                          .build_id_bytes = record->build_id_bytes,
+                                                                          .path = strdup(record->path)});
     if (!module->path)
         abort();
     memcpy(module->build_id, record->build_id, sizeof module->build_id);
@@ -98,18 +90,15 @@ void lwp_address_map_context(struct lwp_address_map *map, const struct lwps_cont
     if (record->id == 0 || record->id >= CONTEXTS_PER_FILE_MAX)
         return;
     while (map->context_count <= record->id) { /* ids are dense; a damaged block leaves a hole: the root */
-        LWP_GROW(&map->contexts, map->context_count, &map->context_room);
-        map->contexts[map->context_count++] = (struct map_context){0};
+        LWP_PUSH(map->context, (struct map_context){0});
     }
-    map->contexts[record->id] =
-        (struct map_context){.parent = record->parent < record->id ? record->parent : 0, .ip = record->ip};
+    map->contexts[record->id] = (struct map_context){.parent = record->parent < record->id ? record->parent : 0, .ip = record->ip};
 }
 
 static struct map_pool *map_pool_at(struct lwp_address_map *map, uint32_t id)
 {
     while (map->pool_count <= id) {
-        LWP_GROW(&map->pools, map->pool_count, &map->pool_room);
-        map->pools[map->pool_count++] = (struct map_pool){.context = LWP_NONE};
+        LWP_PUSH(map->pool, (struct map_pool){.context = LWP_NONE});
     }
     return &map->pools[id];
 }
@@ -140,16 +129,10 @@ void lwp_address_map_block(struct lwp_address_map *map, const struct lwps_block 
     }
     uint32_t index = (uint32_t)map->block_count;
     *lwp_table_at(&map->block_index, record->id) = index;
-    LWP_GROW(&map->blocks, map->block_count, &map->block_room);
-    map->blocks[map->block_count++] = (struct map_block){.address = record->address,
-                                                               .size = record->size,
-                                                               .time = record->time,
-                                                               .end_time = UINT64_MAX,
-                                                               .id = record->id,
-                                                               .of = record->context,
-                                                               .mapped = record->kind == LWPS_BLOCK_MMAP};
-    LWP_GROW(&map->events, map->event_count, &map->event_room);
-    map->events[map->event_count++] = index * 2;
+    LWP_PUSH(map->block, (struct map_block){.address = record->address, .size = record->size, .time = record->time,
+                                            .end_time = UINT64_MAX, .id = record->id, .of = record->context,
+                                            .mapped = record->kind == LWPS_BLOCK_MMAP});
+    LWP_PUSH(map->event, index * 2);
 }
 
 void lwp_address_map_block_end(struct lwp_address_map *map, const struct lwps_block_end *record)
@@ -158,8 +141,7 @@ void lwp_address_map_block_end(struct lwp_address_map *map, const struct lwps_bl
     if (at == LWP_TABLE_NONE || map->blocks[at].end_time != UINT64_MAX)
         return;
     map->blocks[at].end_time = record->time;
-    LWP_GROW(&map->events, map->event_count, &map->event_room);
-    map->events[map->event_count++] = at * 2 + 1;
+    LWP_PUSH(map->event, at * 2 + 1);
 }
 
 void lwp_address_map_modules(struct lwp_address_map *map)
@@ -167,8 +149,8 @@ void lwp_address_map_modules(struct lwp_address_map *map)
     pthread_mutex_lock(&map->profile->lock);
     for (size_t i = 0; i < map->module_count; i++) {
         struct map_module *module = &map->modules[i];
-        module->module = lwp_code_module(map->profile->code, module->path,
-                                         module->build_id_bytes ? module->build_id : NULL, module->build_id_bytes);
+        module->module =
+            lwp_code_module(map->profile->code, module->path, module->build_id_bytes ? module->build_id : NULL, module->build_id_bytes);
         map->modules_overlap |= i > MODULES_COMPARED;
         for (size_t k = 0; k < i && !map->modules_overlap; k++)
             map->modules_overlap = module->start < map->modules[k].end && map->modules[k].start < module->end;

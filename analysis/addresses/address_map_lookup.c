@@ -1,13 +1,13 @@
-/* What lay at an address of one process at a time.
+/* Lookup: what was at an address of a process at a time.
  *
- * Blocks that began at one address are kept together, by time; over the addresses lies an implicit balanced tree with
- * the furthest end below each node, so that a program which allocates and frees one buffer ten million times costs a
- * binary search and no scan. Where the blocks of one address overlap no others, which is nearly everywhere, a look into
- * a directory of addresses is enough.
+ * Blocks that start at one address are kept together, by time; over the addresses lies an implicit interval tree (each node has the
+ * furthest end of its subtree), so that a program that allocates and frees one buffer ten million times costs a binary search and
+ * no scan. Where the blocks of one address overlap no others, which is nearly everywhere, a lookup in a range index is enough.
  * Out: (module, address in its file) for code, (object, offset) for data.
- * Limits: of several blocks over one address the one that began last is taken. Clocks of two threads are one clock, so
- * a block is visible a moment before its record. */
+ * Limits: of overlapping blocks the youngest one is taken. Clocks of threads differ a little, so a block is visible a moment before
+ * its record. */
 #include "analysis/addresses/address_map_internal.h"
+#include "base/order.h"
 #include "base/pages.h"
 
 #include <stdlib.h>
@@ -21,11 +21,7 @@ static const uint64_t clock_slack_ns = 2000000;
 static int map_block_compare(const void *a, const void *b)
 {
     const struct map_block *x = a, *y = b;
-    if (x->address != y->address)
-        return x->address < y->address ? -1 : 1;
-    if (x->time != y->time)
-        return x->time < y->time ? -1 : 1;
-    return (x->id > y->id) - (x->id < y->id);
+    return LWP_COMPARE(x->address, y->address) ?: LWP_COMPARE(x->time, y->time) ?: LWP_COMPARE(x->id, y->id);
 }
 
 static uint64_t map_reach(struct lwp_address_map *map, size_t low, size_t high)
@@ -36,15 +32,13 @@ static uint64_t map_reach(struct lwp_address_map *map, size_t low, size_t high)
     struct map_start *start = &map->starts[middle];
     uint64_t left = map_reach(map, low, middle), right = map_reach(map, middle + 1, high);
     start->reach = start->furthest;
-    if (left > start->reach)
-        start->reach = left;
-    if (right > start->reach)
-        start->reach = right;
+    LWP_RAISE(start->reach, left);
+    LWP_RAISE(start->reach, right);
     return start->reach;
 }
 
-/* Marks the starts whose blocks overlap blocks of another start: of those before it whose blocks go on, the last is on
- * top of the stack, and the ones below were marked when that one came. */
+/* Marks the starts whose blocks overlap blocks of another start. The stack holds earlier starts whose blocks reach beyond; all but
+ * the top one are marked already. */
 static void map_mark_shared(struct lwp_address_map *map)
 {
     uint32_t *open = NULL;
@@ -55,18 +49,14 @@ static void map_mark_shared(struct lwp_address_map *map)
             count--;
         if (count)
             start->shared = map->starts[open[count - 1]].shared = true;
-        LWP_GROW(&open, count, &room);
-        open[count++] = (uint32_t)i;
+        LWP_APPEND(&open, &count, &room, (uint32_t)i);
     }
     free(open);
 }
 
 static void map_build_index(struct lwp_address_map *map)
 {
-    uint64_t *starts = malloc((map->start_count + 1) * sizeof *starts);
-    uint64_t *ends = malloc((map->start_count + 1) * sizeof *ends);
-    if (!starts || !ends)
-        abort();
+    uint64_t *starts = lwp_zeroed(map->start_count, sizeof *starts), *ends = lwp_zeroed(map->start_count, sizeof *ends);
     for (size_t i = 0; i < map->start_count; i++) {
         starts[i] = map->starts[i].address;
         ends[i] = map->starts[i].furthest;
@@ -79,8 +69,7 @@ static void map_build_index(struct lwp_address_map *map)
 /* All blocks have their objects now. */
 void lwp_address_map_index(struct lwp_address_map *map)
 {
-    if (map->block_count)
-        qsort(map->blocks, map->block_count, sizeof *map->blocks, map_block_compare);
+    LWP_SORT(map->blocks, map->block_count, map_block_compare);
     for (size_t i = 0; i < map->block_count; i++) {
         struct map_block *block = &map->blocks[i];
         if (!map->start_count || map->starts[map->start_count - 1].address != block->address) {
@@ -89,8 +78,7 @@ void lwp_address_map_index(struct lwp_address_map *map)
         }
         struct map_start *start = &map->starts[map->start_count - 1];
         start->count++;
-        if (block->address + block->size > start->furthest)
-            start->furthest = block->address + block->size;
+        LWP_RAISE(start->furthest, block->address + block->size);
     }
     map_build_index(map);
     map_reach(map, 0, map->start_count);
@@ -117,7 +105,7 @@ bool lwp_address_map_reuses_code(const struct lwp_address_map *map)
 }
 
 void lwp_address_map_code(const struct lwp_address_map *map, uint64_t ip, uint64_t time, uint32_t *module, uint64_t *address,
-                    uint64_t *from, uint64_t *until)
+                          uint64_t *from, uint64_t *until)
 {
     const struct map_module *found = NULL;
     for (size_t i = 0; i < map->module_count; i++) {
@@ -137,20 +125,13 @@ void lwp_address_map_code(const struct lwp_address_map *map, uint64_t ip, uint64
 }
 
 /* The block from this start that was alive at `time` and holds the address. */
-static const struct map_block *map_block_from(const struct lwp_address_map *map, const struct map_start *start,
-                                                  uint64_t address, uint64_t time)
+static const struct map_block *map_block_from(const struct lwp_address_map *map, const struct map_start *start, uint64_t address,
+                                              uint64_t time)
 {
-    size_t low = start->first, high = start->first + start->count;
-    while (low < high) { /* the first that began after the time */
-        size_t middle = low + (high - low) / 2;
-        if (map->blocks[middle].time <= time)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == start->first)
+    size_t later = LWP_PARTITION_POINT(i, start->first, start->first + start->count, map->blocks[i].time <= time);
+    if (later == start->first)
         return NULL;
-    const struct map_block *block = &map->blocks[low - 1];
+    const struct map_block *block = &map->blocks[later - 1];
     return time < block->end_time && address - block->address < block->size ? block : NULL;
 }
 
@@ -175,8 +156,7 @@ static const struct map_block *map_block_search(const struct lwp_address_map *ma
         if (start->address <= address) {
             if (start->furthest > address) {
                 const struct map_block *block = map_block_from(map, start, address, time);
-                if (block && (!best || block->time > best->time ||
-                              (block->time == best->time && block->address > best->address)))
+                if (block && (!best || block->time > best->time || (block->time == best->time && block->address > best->address)))
                     best = block;
             }
             if (depth < 63) {
@@ -195,15 +175,8 @@ static const struct map_block *map_block_search(const struct lwp_address_map *ma
 /* The last of the starts in a granule that is not beyond the address, or the first of them. */
 static uint32_t map_start_at(const struct lwp_address_map *map, const struct lwp_range_index_slot *slot, uint64_t address)
 {
-    uint32_t low = slot->first, high = slot->last;
-    while (low < high) {
-        uint32_t middle = high - (high - low) / 2;
-        if (map->starts[middle].address <= address)
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    return low;
+    size_t beyond = LWP_PARTITION_POINT(i, slot->first, (size_t)slot->last + 1, map->starts[i].address <= address);
+    return beyond > slot->first ? (uint32_t)beyond - 1 : slot->first;
 }
 
 void lwp_address_map_hints(const struct lwp_address_map *map, const uint64_t *addresses, size_t count, uint32_t *hints)
@@ -217,8 +190,7 @@ void lwp_address_map_hints(const struct lwp_address_map *map, const uint64_t *ad
     }
 }
 
-static const struct map_block *map_block_at(const struct lwp_address_map *map, uint32_t at, uint64_t address,
-                                                uint64_t time)
+static const struct map_block *map_block_at(const struct lwp_address_map *map, uint32_t at, uint64_t address, uint64_t time)
 {
     if (at >= map->start_count || map->starts[at].address > address)
         return NULL;
@@ -226,8 +198,8 @@ static const struct map_block *map_block_at(const struct lwp_address_map *map, u
     return start->shared ? map_block_search(map, address, time) : map_block_from(map, start, address, time);
 }
 
-uint32_t lwp_address_map_object(const struct lwp_address_map *map, struct lwp_extent *last, uint32_t hint, uint64_t address,
-                          uint64_t time, uint64_t *offset)
+uint32_t lwp_address_map_object(const struct lwp_address_map *map, struct lwp_extent *last, uint32_t hint, uint64_t address, uint64_t time,
+                                uint64_t *offset)
 {
     if (hint == LWP_NONE)
         lwp_address_map_hints(map, &address, 1, &hint);

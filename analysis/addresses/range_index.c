@@ -1,6 +1,6 @@
-/* Addresses are cut into granules of one size, the smallest at which the ranges touch no more than a few granules each;
- * a hash table names the ranges of each granule. Where blocks are of similar sizes that is one or two; where one is a
- * million times as large as the others, many small ones share a granule and are searched. */
+/* Addresses are divided into granules of one size, the smallest at which each range touches few granules on average; a hash table has
+ * the ranges of each granule. Among blocks of similar sizes that is one or two; where one is a million times as large as the
+ * others, many small ones share a granule and are searched. */
 #include "analysis/addresses/range_index.h"
 
 #include "base/pages.h"

@@ -19,7 +19,7 @@ struct lwp_hierarchy_plan {
     char text[96];           /* "L1 48 KiB, L2 2 MiB, L3 260 MiB" */
 };
 
-/* Where the program ran, and where it is asked how it would run. */
+/* The machine of the profile, and that of --machine. */
 enum lwp_machine_of { LWP_MACHINE_HERE, LWP_MACHINE_ELSEWHERE, LWP_MACHINES };
 
 struct lwp_hierarchy {

@@ -6,10 +6,8 @@
  * Limits: copies by the C library say nothing about sizes. */
 #include "analysis/elements/elements.h"
 
-#include "analysis/elements/element_fit.h"
+#include "analysis/elements/element_evidence.h"
 #include "analysis/elements/element_place.h"
-#include "analysis/elements/element_size.h"
-#include "analysis/elements/element_votes.h"
 #include "analysis/profile/objects.h"
 #include "analysis/profile/streams.h"
 #include "base/parallel.h"
@@ -36,8 +34,7 @@ static uint64_t element_remainder(const struct lwp_object *object, uint64_t size
 }
 
 /* A structure that ends in an array of this type: its elements begin after a header. */
-static const struct lwp_element_candidate *element_holder(const struct lwp_element_votes *votes,
-                                                          const struct lwp_type *type)
+static const struct lwp_element_candidate *element_holder(const struct lwp_element_votes *votes, const struct lwp_type *type)
 {
     const struct lwp_element_candidate *holder = NULL;
     for (size_t i = 0; i < votes->count && type->name; i++) {
@@ -57,8 +54,8 @@ static const struct lwp_field *element_last(const struct lwp_element_candidate *
 }
 
 static bool element_accept(const struct lwp_profile *profile, uint32_t index, const struct lwp_element_votes *votes,
-                           const struct lwp_element_candidate *candidate, const struct lwp_element_evidence *evidence,
-                           bool single, uint64_t *start)
+                           const struct lwp_element_candidate *candidate, const struct lwp_element_evidence *evidence, bool single,
+                           uint64_t *start)
 {
     const struct lwp_object *object = &profile->objects[index];
     uint64_t bytes = candidate->type->bytes, block = object->pool_size ? object->pool_size : object->largest;
@@ -80,13 +77,17 @@ static bool element_accept(const struct lwp_profile *profile, uint32_t index, co
             return false;
     uint64_t element = single ? object->pool_size : bytes;
     /* The allocation and the pointers used agree, or most pointers: a stray address or two among few do not count. */
-    bool agreed = ((candidate->made || candidate->table) && candidate->accessed > 0) || candidate->accessed > 0.7 * (double)object->accesses;
+    bool agreed =
+        ((candidate->made || candidate->table) && candidate->accessed > 0) || candidate->accessed > 0.7 * (double)object->accesses;
     const struct lwp_element_candidate *holder = single ? NULL : element_holder(votes, candidate->type);
-    uint64_t starts[] = {candidate->table ? votes->table_start : holder ? element_last(holder)->offset : 0, 0, element_remainder(object, element)};
+    uint64_t starts[] = {candidate->table ? votes->table_start
+                         : holder         ? element_last(holder)->offset
+                                          : 0,
+                         0, element_remainder(object, element)};
     for (size_t i = 0; i < (single || candidate->table ? 1 : sizeof starts / sizeof *starts); i++) {
         *start = starts[i];
-        double fit = lwp_element_fit(profile, index, element, candidate->type, candidate->exact, *start,
-                                     candidate->table ? votes->table_end : 0);
+        double fit =
+            lwp_element_fit(profile, index, element, candidate->type, candidate->exact, *start, candidate->table ? votes->table_end : 0);
         if (fit >= (agreed ? fit_agreed : fit_needed) || (fit < 0 && candidate->made && bytes == object->pool_size))
             return true;
     }
@@ -132,8 +133,7 @@ static bool element_alone(const struct lwp_profile *profile, uint32_t index, con
         if (candidate->told && votes->candidates[i].accessed > 0 && votes->candidates[i].type->bytes >= seen)
             return false;
     for (size_t i = 0; i < votes->count && i < CANDIDATES_TRIED; i++)
-        if (!candidate->told && &votes->candidates[i] != candidate &&
-            (open || votes->candidates[i].type->bytes == seen) &&
+        if (!candidate->told && &votes->candidates[i] != candidate && (open || votes->candidates[i].type->bytes == seen) &&
             element_accept(profile, index, votes, &votes->candidates[i], evidence, object->single, &start))
             return false;
     return true;
@@ -145,8 +145,7 @@ static uint64_t element_start_by_offsets(const struct lwp_profile *profile, uint
     uint64_t starts[] = {element_remainder(&profile->objects[index], size), 0};
     for (int i = 0; i < 2; i++) {
         double crosses = 0, all = 0;
-        for (uint32_t s = profile->object_streams[index]; s != LWP_NONE; s = profile->streams[s].next_of_object) {
-            const struct lwp_stream *stream = &profile->streams[s];
+        LWP_STREAMS_OF(profile, index, stream) {
             uint64_t residue;
             if (stream->vector || stream->bytes == 0 || lwp_objects_library_code(profile, stream->module) ||
                 lwp_element_residue(stream, size, &residue) < LWP_ELEMENT_KEEPS_TO)
@@ -168,8 +167,7 @@ static bool element_is_single(const struct lwp_profile *profile, uint32_t index,
     double stepping = 0, all = 0;
     if (!size)
         return false;
-    for (uint32_t i = profile->object_streams[index]; i != LWP_NONE; i = profile->streams[i].next_of_object) {
-        const struct lwp_stream *stream = &profile->streams[i];
+    LWP_STREAMS_OF(profile, index, stream) {
         uint64_t offsets[LWP_RESERVOIR], low = UINT64_MAX, high = 0;
         size_t count = lwp_streams_offsets(stream, offsets, LWP_RESERVOIR);
         if (lwp_objects_library_code(profile, stream->module))
@@ -189,8 +187,7 @@ static bool element_is_single(const struct lwp_profile *profile, uint32_t index,
  * what is known to be a structure comes first. */
 static const struct lwp_element_candidate *element_choose(const struct lwp_profile *profile, uint32_t index,
                                                           const struct lwp_element_votes *votes,
-                                                          const struct lwp_element_evidence *evidence, bool *single,
-                                                          uint64_t *start)
+                                                          const struct lwp_element_evidence *evidence, bool *single, uint64_t *start)
 {
     const struct lwp_object *object = &profile->objects[index];
     for (int structs = 1; structs >= 0; structs--)
@@ -202,8 +199,7 @@ static const struct lwp_element_candidate *element_choose(const struct lwp_profi
             const struct lwp_element_candidate *holder = element_holder(votes, candidate->type);
             bool row = candidate->made && object->pool_size > bytes && object->pool_size % bytes == 0;
             *single = (object->single && !row) || (object->pool_size && element_is_flexible(candidate->type));
-            if (element_accept(profile, index, votes, candidate, evidence, *single, start) &&
-                !element_is_mixed(votes, candidate) &&
+            if (element_accept(profile, index, votes, candidate, evidence, *single, start) && !element_is_mixed(votes, candidate) &&
                 (candidate->exact || (holder && holder->exact && *start == element_last(holder)->offset) ||
                  element_alone(profile, index, votes, candidate, evidence)))
                 return candidate;
@@ -282,7 +278,7 @@ static void element_round(struct element_round *round)
     lwp_parallel(round->profile->jobs, round->count, 1, element_evidence, round);
     for (size_t i = 0; i < round->count; i++) {
         element_decide(round->profile, round->objects[i], &round->evidence[i]);
-        lwp_element_evidence_free(&round->evidence[i]);
+        lwp_element_covers_free(&round->evidence[i].covers);
     }
     round->count = 0;
 }
@@ -324,11 +320,52 @@ void lwp_elements_notes(struct lwp_profile *profile)
     static const double share_worth_saying = 0.05;
     for (size_t i = 0; i < profile->object_count; i++) {
         const struct lwp_object *object = &profile->objects[i];
-        if (object->several && !object->element_bytes &&
-            object->weight.weight >= share_worth_saying * profile->total.weight)
+        if (object->several && !object->element_bytes && object->weight.weight >= share_worth_saying * profile->total.weight)
             lwp_profile_note(profile,
                              "%s: its parts are walked with different strides, so it holds several arrays; what their "
                              "elements are is not known.",
                              lwp_objects_name(profile, (uint32_t)i));
     }
+}
+
+/* ---- coverage ---- */
+
+/* An access has a field when its place in the element lies in one, judged by the sampled offsets. */
+static bool typed_in_field(const struct lwp_type *type, uint64_t place)
+{
+    for (uint32_t i = 0; i < type->field_count; i++)
+        if (place >= type->fields[i].offset && (place - type->fields[i].offset < type->fields[i].bytes || type->fields[i].bytes == 0))
+            return true;
+    return false;
+}
+
+/* The share of the stream's offsets that lie in fields. */
+static double typed_fields(const struct lwp_object *object, const struct lwp_stream *stream)
+{
+    uint64_t offsets[LWP_RESERVOIR], place;
+    size_t count = lwp_streams_offsets(stream, offsets, LWP_RESERVOIR), inside = 0;
+    if (object->type->kind != LWP_TYPE_STRUCT)
+        return 1;
+    for (size_t i = 0; i < count; i++)
+        inside += lwp_element_place(object, offsets[i], &place) && typed_in_field(object->type, place);
+    return count ? (double)inside / (double)count : 0;
+}
+
+struct lwp_field_coverage lwp_field_coverage_weigh(const struct lwp_profile *profile)
+{
+    struct lwp_field_coverage all = {.weight = 0};
+    for (size_t i = 0; i < profile->object_count; i++) {
+        const struct lwp_object *object = &profile->objects[i];
+        if (object->kind != LWP_OBJECT_HEAP && object->kind != LWP_OBJECT_STATIC)
+            continue;
+        all.weight += object->weight.weight;
+        if (!object->type || !object->element_bytes)
+            continue;
+        all.type += object->weight.weight;
+        for (uint32_t s = profile->object_streams[i]; s != LWP_NONE; s = profile->streams[s].next_of_object)
+            all.field += profile->streams[s].weight.weight * typed_fields(object, &profile->streams[s]);
+    }
+    if (all.field > all.type) /* rounding */
+        all.field = all.type;
+    return all;
 }

@@ -10,4 +10,13 @@ void lwp_elements_find(struct lwp_profile *profile);
 /* Says why the size of heavy objects' elements is not known. After the objects have names. */
 void lwp_elements_notes(struct lwp_profile *profile);
 
+/* How much of the cost of data accesses has a name. */
+struct lwp_field_coverage {
+    double weight; /* of accesses to heap and static data */
+    double type;   /* the part of it on objects whose type is known */
+    double field;  /* the part of it whose field is known too; of plain numbers and pointers the type is all */
+};
+
+struct lwp_field_coverage lwp_field_coverage_weigh(const struct lwp_profile *profile);
+
 #endif

@@ -5,7 +5,6 @@
 #include "analysis/advice/layout/layout_replay.h"
 #include "analysis/elements/elements.h"
 #include "analysis/json/json.h"
-#include "analysis/load/access_widths.h"
 #include "analysis/load/load.h"
 #include "analysis/profile/objects.h"
 #include "analysis/profile/regions.h"
@@ -119,7 +118,7 @@ static void analyze_ask(struct lwp_profile *profile, struct lwp_answers *answers
 {
     lwp_communication_counts_locate(profile);
     lwp_regions_merge(profile);
-    double adopted = lwp_streams_adopt(profile, lwp_objects_unowned(profile));
+    double adopted = lwp_streams_adopt(profile, lwp_objects_special(profile, LWP_OBJECT_UNOWNED));
     if (adopted > 0.02 * profile->total.weight)
         lwp_profile_note(profile,
                          "%.0f %% of the weight is on small blocks that were not recorded one by one; it was given to the "
@@ -127,7 +126,7 @@ static void analyze_ask(struct lwp_profile *profile, struct lwp_answers *answers
                          100 * adopted / profile->total.weight);
     lwp_regions_share_time(profile);
     lwp_streams_link(profile);
-    lwp_access_widths_decode(profile);
+    lwp_streams_decode(profile);
     lwp_elements_find(profile);
     lwp_elements_notes(profile);
     lwp_split_advise(profile, &answers->splits);

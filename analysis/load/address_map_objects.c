@@ -1,8 +1,9 @@
-/* The objects of one process's blocks and pools: how many there were of each, how large, and when. */
-#include "analysis/load/address_map_objects.h"
+/* The objects of a process's blocks and pools: how many blocks each has, how large, and when. */
+#include "analysis/load/resolver.h"
 
 #include "analysis/addresses/address_map_internal.h"
 #include "analysis/profile/objects.h"
+#include "base/order.h"
 #include "base/pages.h"
 
 #include <stdlib.h>
@@ -14,8 +15,8 @@ struct live_object {
     struct lwp_object_life life; /* bytes: the most at one time */
 };
 
-static uint32_t objects_of_context(struct lwp_address_map *map, struct lwp_resolver *resolver, enum lwp_object_kind kind,
-                                   uint32_t context, uint64_t pool_size)
+static uint32_t objects_of_context(struct lwp_address_map *map, struct lwp_resolver *resolver, enum lwp_object_kind kind, uint32_t context,
+                                   uint64_t pool_size)
 {
     uint32_t node = context < map->context_count ? map->contexts[context].node : 0;
     return lwp_resolver_allocated(resolver, kind, node, pool_size);
@@ -30,11 +31,8 @@ struct objects_lives {
 static struct live_object *objects_live(struct objects_lives *lives, uint32_t object)
 {
     uint32_t *at = lwp_table_at(&lives->index, object);
-    if (*at == LWP_TABLE_NONE) {
-        *at = (uint32_t)lives->count;
-        LWP_GROW(&lives->items, lives->count, &lives->room);
-        lives->items[lives->count++] = (struct live_object){.object = object, .life.allocated_ns = UINT64_MAX};
-    }
+    if (lwp_number_new(at, lives->count))
+        LWP_APPEND(&lives->items, &lives->count, &lives->room, (struct live_object){.object = object, .life.allocated_ns = UINT64_MAX});
     return &lives->items[*at];
 }
 
@@ -47,11 +45,9 @@ static void objects_count_pool(const struct map_pool *pool, struct live_object *
         average = pool->count.bytes / pool->count.allocations;
     if (__builtin_mul_overflow(pool->count.peak_blocks, average, &bytes))
         return;
-    live_object->now += bytes; /* several pools may be one object: recursion is taken out of their paths */
-    if (live_object->now > live_object->life.bytes)
-        live_object->life.bytes = live_object->now;
-    if (average > live_object->life.largest)
-        live_object->life.largest = average;
+    live_object->now += bytes; /* several pools may be one object, whose paths differ in recursion */
+    LWP_RAISE(live_object->life.bytes, live_object->now);
+    LWP_RAISE(live_object->life.largest, average);
     live_object->life.allocations += pool->count.allocations;
 }
 
@@ -63,18 +59,14 @@ static void objects_count_event(const struct lwp_address_map *map, uint32_t even
         live_object->now -= block->size < live_object->now ? block->size : live_object->now;
         return;
     }
-    uint64_t born = lwp_address_map_time(map, block->time);
-    uint64_t died = block->end_time == UINT64_MAX ? UINT64_MAX : lwp_address_map_time(map, block->end_time);
+    uint64_t allocated = lwp_address_map_time(map, block->time);
+    uint64_t freed = block->end_time == UINT64_MAX ? UINT64_MAX : lwp_address_map_time(map, block->end_time);
     live_object->now += block->size;
     live_object->life.allocations++;
-    if (live_object->now > live_object->life.bytes)
-        live_object->life.bytes = live_object->now;
-    if (block->size > live_object->life.largest)
-        live_object->life.largest = block->size;
-    if (born < live_object->life.allocated_ns)
-        live_object->life.allocated_ns = born;
-    if (died > live_object->life.freed_ns)
-        live_object->life.freed_ns = died;
+    LWP_RAISE(live_object->life.bytes, live_object->now);
+    LWP_RAISE(live_object->life.largest, block->size);
+    LWP_LOWER(live_object->life.allocated_ns, allocated);
+    LWP_RAISE(live_object->life.freed_ns, freed);
 }
 
 static void objects_find(struct lwp_address_map *map, struct lwp_resolver *resolver)
@@ -86,12 +78,10 @@ static void objects_find(struct lwp_address_map *map, struct lwp_resolver *resol
     for (size_t i = 1; i < map->context_count; i++) {
         struct map_context *context = &map->contexts[i];
         if (context->ip) /* a return address: the call is before it */
-            context->node = lwp_resolver_call(resolver, map->contexts[context->parent].node,
-                                              lwp_resolver_location(resolver, context->ip - 1, 0));
+            context->node =
+                lwp_resolver_call(resolver, map->contexts[context->parent].node, lwp_resolver_location(resolver, context->ip - 1, 0));
     }
-    map->pool_objects = malloc((map->pool_count + 1) * sizeof *map->pool_objects);
-    if (!map->pool_objects)
-        abort();
+    map->pool_objects = lwp_zeroed(map->pool_count, sizeof *map->pool_objects);
     for (size_t i = 0; i < map->pool_count; i++) {
         const struct map_pool *pool = &map->pools[i];
         map->pool_objects[i] = LWP_NONE;
@@ -102,8 +92,7 @@ static void objects_find(struct lwp_address_map *map, struct lwp_resolver *resol
     }
     for (size_t i = 0; i < map->block_count; i++) {
         struct map_block *block = &map->blocks[i];
-        block->of =
-            objects_of_context(map, resolver, block->mapped ? LWP_OBJECT_MMAP : LWP_OBJECT_HEAP, block->of, 0);
+        block->of = objects_of_context(map, resolver, block->mapped ? LWP_OBJECT_MMAP : LWP_OBJECT_HEAP, block->of, 0);
     }
     for (size_t i = 0; i < map->event_count; i++)
         objects_count_event(map, map->events[i], &lives);

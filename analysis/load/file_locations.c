@@ -1,6 +1,6 @@
-/* In: the contexts of a thread's file, instructions below them. Out: spots (locations.h), paths in the profile's tree of
- * contexts, and the loop an instruction counts for. What is shared with other threads is asked through a resolver; what
- * depends on the file is kept here, in a table where one instruction may push out another. */
+/* In: the contexts of a thread's file, instructions below them. Out: code locations (locations.h), paths in the calling context
+ * tree, and the loop an instruction counts for. What depends on the file is cached here (direct-mapped), all else in the
+ * resolver. */
 #include "analysis/load/file_locations.h"
 
 #include <stdlib.h>
@@ -16,8 +16,7 @@ void lwp_file_locations_begin(struct lwp_file_locations *locations)
 {
     locations->round++;
     locations->context_count = 0;
-    LWP_GROW(&locations->contexts, locations->context_count, &locations->context_room);
-    locations->contexts[locations->context_count++] = (struct lwp_file_context){.node = {0, 0}};
+    LWP_PUSH(locations->context, (struct lwp_file_context){.node = {0, 0}});
 }
 
 void lwp_file_locations_context(struct lwp_file_locations *locations, const struct lwps_context *record)
@@ -27,13 +26,11 @@ void lwp_file_locations_context(struct lwp_file_locations *locations, const stru
     if (!lwp_file_locations_is_new(locations, record)) /* damage: it is another one from here on */
         locations->round++;
     while (locations->context_count <= record->id) {
-        LWP_GROW(&locations->contexts, locations->context_count, &locations->context_room);
-        locations->contexts[locations->context_count++] = (struct lwp_file_context){.node = {LWP_NONE, LWP_NONE}};
+        LWP_PUSH(locations->context, (struct lwp_file_context){.node = {LWP_NONE, LWP_NONE}});
     }
-    locations->contexts[record->id] = (struct lwp_file_context){
-        .parent = record->parent < record->id ? record->parent : 0,
-        .ip = record->ip - 1, /* the call is before it */
-        .node = {LWP_NONE, LWP_NONE}};
+    locations->contexts[record->id] = (struct lwp_file_context){.parent = record->parent < record->id ? record->parent : 0,
+                                                                .ip = record->ip - 1, /* the call is before it */
+                                                                .node = {LWP_NONE, LWP_NONE}};
 }
 
 uint32_t lwp_file_locations_path(struct lwp_file_locations *locations, uint32_t context, enum lwp_call_path kind)
@@ -57,7 +54,7 @@ uint32_t lwp_file_locations_path(struct lwp_file_locations *locations, uint32_t 
     return node;
 }
 
-/* Code outside of any loop belongs to the loop that calls it, unless it calls itself: then its body is the loop. */
+/* Code outside of any loop belongs to the loop that calls it; in a recursive function the body is the loop. */
 static uint32_t locations_calling_loop(struct lwp_file_locations *locations, const struct lwp_location *location, uint32_t context)
 {
     uint32_t found = location->part, at = context;
@@ -84,7 +81,7 @@ void lwp_file_locations_find_below(struct lwp_file_locations *locations, struct 
 {
     const struct lwp_location *location = at->location;
     bool plain = location->is_loop || at->context == 0 || location->part == LWP_NONE;
-    at->functions = lwp_resolver_function(
-        locations->resolver, lwp_file_locations_path(locations, at->context, LWP_PATH_FUNCTIONS), location);
+    at->functions =
+        lwp_resolver_function(locations->resolver, lwp_file_locations_path(locations, at->context, LWP_PATH_FUNCTIONS), location);
     at->part = plain ? location->part : locations_calling_loop(locations, location, at->context);
 }

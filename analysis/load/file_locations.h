@@ -9,9 +9,9 @@ enum { LWP_FILE_LOCATIONS_BITS = 12, LWP_COMMONS = 1 << 12 };
 /* An instruction below a call path: the path with its function, and the loop it counts for (locations.h). */
 struct lwp_file_location {
     uint64_t ip;
-    uint32_t context, round; /* another round: it may be something else by now */
+    uint32_t context, round; /* entries of other rounds are outdated */
     const struct lwp_location *location;
-    uint32_t functions, part; /* functions LWP_NONE: not asked for yet */
+    uint32_t functions, part; /* functions LWP_NONE: not looked up yet */
 };
 
 /* A call path as functions (what the common context of an object is made of) or as calls. */
@@ -19,9 +19,9 @@ enum lwp_call_path { LWP_PATH_FUNCTIONS, LWP_PATH_CALLS };
 
 struct lwp_file_context {
     uint32_t parent;
-    uint64_t ip;                 /* 0: `location` is known, NULL for a hole; else it is asked for when first used: code comes and goes */
+    uint64_t ip; /* 0: `location` is known, NULL for a hole; else it is looked up at the first use, since modules come and go */
     const struct lwp_location *location;
-    uint32_t node[2];            /* of the whole path, by enum lwp_call_path; LWP_NONE: not made yet */
+    uint32_t node[2]; /* of the whole path, by enum lwp_call_path; LWP_NONE: not made yet */
 };
 
 /* The context above two. */
@@ -37,7 +37,7 @@ struct lwp_file_locations {
     struct lwp_file_location known[1 << LWP_FILE_LOCATIONS_BITS];
     struct lwp_file_common commons[LWP_COMMONS];
     uint32_t round;
-    uint64_t time; /* of the record that is looked at */
+    uint64_t time; /* of the current record */
 };
 
 void lwp_file_locations_free(struct lwp_file_locations *locations);
@@ -45,7 +45,7 @@ void lwp_file_locations_free(struct lwp_file_locations *locations);
 /* Another file. */
 void lwp_file_locations_begin(struct lwp_file_locations *locations);
 
-/* Whether a context is new, and not another one in the at of one before (damage). */
+/* Whether a context is new; else it replaces one before (damage). */
 static inline bool lwp_file_locations_is_new(const struct lwp_file_locations *locations, const struct lwps_context *record)
 {
     return record->id >= locations->context_count;
@@ -72,7 +72,7 @@ void lwp_file_locations_find(struct lwp_file_locations *locations, struct lwp_fi
 void lwp_file_locations_find_below(struct lwp_file_locations *locations, struct lwp_file_location *at);
 
 static inline struct lwp_file_location *lwp_file_locations_at(struct lwp_file_locations *locations, uint32_t context, uint64_t ip,
-                                                    uint64_t time)
+                                                              uint64_t time)
 {
     uint64_t hash = ip * 0x9e3779b97f4a7c15u ^ context * 0xd6e8feb86659fd93u;
     struct lwp_file_location *at = &locations->known[hash >> (64 - LWP_FILE_LOCATIONS_BITS)];
@@ -83,7 +83,7 @@ static inline struct lwp_file_location *lwp_file_locations_at(struct lwp_file_lo
     return at;
 }
 
-/* With functions and part, once they are wanted. */
+/* With functions and part. */
 static inline struct lwp_file_location *lwp_file_locations_below(struct lwp_file_locations *locations, struct lwp_file_location *at)
 {
     if (at->functions == LWP_NONE)

@@ -1,12 +1,9 @@
-/* From rank to rank: what one has gathered from its part of the processes goes along a tree to those before it. */
+/* What a rank has gathered from its part of the processes goes along a tree to the first rank. */
 #include "analysis/load/load_internal.h"
 #include "analysis/load/pack.h"
 #include "analysis/ranks/ranks.h"
-#include "base/log.h"
 
-#include <stdlib.h>
-
-/* What processes and their files said besides. */
+/* Totals and notes of the processes. */
 static void load_pack_processes(struct load *load, struct lwp_pack *pack)
 {
     size_t first = load->first, last = load->last, count = load->notes.count;
@@ -40,10 +37,7 @@ static void load_pack(struct load *load, struct lwp_pack *pack)
     lwp_pack_tables(pack);
     lwp_pack_shard(pack, &load->workers[0].shard);
     load_pack_processes(load, pack);
-    if (pack->bad) {
-        lwp_log(LWP_LOG_ERROR, "the ranks do not see the same: each needs this lwp, and all folders on a file system that all share");
-        exit(1);
-    }
+    load->mismatch |= pack->bad;
     lwp_pack_end(pack);
 }
 
@@ -65,7 +59,7 @@ static size_t load_pack_all(void *of, void **bytes)
     return pack.size;
 }
 
-/* What all threads here have counted of streams, in one table. */
+/* The streams of all threads here, into one table. */
 static void load_join(struct load *load)
 {
     for (unsigned i = 1; i < load->jobs; i++) {
@@ -81,10 +75,11 @@ static void load_join(struct load *load)
     }
 }
 
-void load_ranks(struct load *load)
+int load_ranks(struct load *load, struct lwp_error *err)
 {
+    int status = LWP_OK;
     if (lwp_ranks_count() == 1)
-        return;
+        return status;
     load_join(load);
     lwp_ranks_reduce(load_unpack, load_pack_all, load);
     if (!lwp_ranks_first()) {
@@ -92,4 +87,8 @@ void load_ranks(struct load *load)
         lwp_shard_free(&load->workers[0].shard);
     }
     load->profile->contexts_refused = lwp_ranks_agree(load->profile->contexts_refused);
+    if (load->mismatch)
+        status = lwp_error_set(err, LWP_ERR_SYSTEM,
+                               "the ranks do not see the same: each needs this lwp, and all folders on a file system that all share");
+    return lwp_ranks_status(status, err);
 }

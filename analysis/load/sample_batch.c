@@ -1,8 +1,9 @@
-/* The way of a sample: its instruction -> function and loop; each access's address -> object and offset; both -> a
- * stream of this thread's shard, where it is counted and forgotten. Each step needs lines of memory that no cache
- * holds, and waiting for many at once takes little longer than for one: so all accesses of a batch make one step, which
- * asks for the lines of the next, before the first makes the next. */
+/* The way of a sample: instruction -> function and loop; the address of each access -> object and offset; both -> a stream of this
+ * thread's shard, where it is counted. Each step misses the caches. So all accesses of a batch take one step, which prefetches for
+ * the next step, before any takes the next: the misses of the batch overlap. */
 #include "analysis/load/sample_batch.h"
+
+#include "base/order.h"
 
 void lwp_batch_begin(struct lwp_batch *batch, uint64_t seed)
 {
@@ -13,9 +14,8 @@ void lwp_batch_begin(struct lwp_batch *batch, uint64_t seed)
 
 /* ---- samples in ---- */
 
-/* Whose memory it went to, if that can be told without the search for its address. */
-static inline void batch_object(struct lwp_batch *batch, struct lwp_batch_access *to, const struct lwps_access *access,
-                               uint64_t time)
+/* Its object, if it is known without looking up the address. */
+static inline void batch_object(struct lwp_batch *batch, struct lwp_batch_access *to, const struct lwps_access *access, uint64_t time)
 {
     enum { PAGE_BITS = 12 };
     if (!(access->flags & LWPS_ACCESS_KNOWN) || access->home != LWPS_HOME_ADDRESS) {
@@ -24,7 +24,7 @@ static inline void batch_object(struct lwp_batch *batch, struct lwp_batch_access
     }
     to->object = to->hint = LWP_NONE;
     if (batch->address_count && access->address >> PAGE_BITS == batch->page)
-        return; /* in the same block, or it is searched for again */
+        return; /* in the same block, or it is looked up again */
     batch->page = access->address >> PAGE_BITS;
     to->hint = batch->address_count;
     batch->addresses[batch->address_count++] = access->address;
@@ -35,8 +35,7 @@ static inline bool batch_is_fair(const struct lwps_access *access)
     return lwp_stream_is_fair(access->source, access->flags);
 }
 
-static inline void batch_sums(struct lwp_batch *batch, const struct lwps_sample *sample, uint32_t part, bool weighted,
-                              bool known)
+static inline void batch_sums(struct lwp_batch *batch, const struct lwps_sample *sample, uint32_t part, bool weighted, bool known)
 {
     struct lwp_shard *shard = batch->shard;
     lwp_sum_add(&shard->total, sample->weight);
@@ -76,7 +75,7 @@ void lwp_batch_add(struct lwp_batch *batch, const struct lwps_sample *sample)
             lwp_file_locations_below(locations, at);
             to->functions = at->functions;
             to->part = at->part;
-        } else { /* the context is that of the interrupted function; what the walk met elsewhere has another one */
+        } else { /* the context is that of the interrupted function; accesses decoded in other functions have another one */
             to->functions = lwp_file_locations_path(locations, sample->context, LWP_PATH_FUNCTIONS);
             to->part = at->location->part;
         }
@@ -101,9 +100,7 @@ void lwp_batch_add(struct lwp_batch *batch, const struct lwps_sample *sample)
     batch->samples[batch->sample_count++] =
         (struct lwp_batch_sample){.time = sample->time,
                                   .since_start = lwp_address_map_time(batch->attribution->map, sample->time),
-                                  .weight = sample->weight,
-                                  .first = first,
-                                  .count = batch->access_count - first,
+                                  .weight = sample->weight, .first = first, .count = batch->access_count - first,
                                   .known = known};
     if (!weighted)
         part = lwp_file_locations_below(locations, lwp_file_locations_at(locations, sample->context, sample->ip, sample->time))->part;
@@ -125,8 +122,7 @@ static void batch_objects(struct lwp_batch *batch, uint64_t *hashes)
         struct lwp_batch_access *access = &batch->accesses[i];
         if (access->object == LWP_NONE)
             access->object = lwp_data_attribution_at(batch->attribution, access->address, batch->samples[access->sample].time,
-                                                   access->hint == LWP_NONE ? LWP_NONE : hints[access->hint],
-                                                   &access->offset);
+                                                     access->hint == LWP_NONE ? LWP_NONE : hints[access->hint], &access->offset);
         struct lwp_stream_key key = batch_key(access);
         hashes[i] = lwp_stream_hash(&key);
         lwp_stream_table_soon(&batch->shard->streams, hashes[i]);
@@ -161,11 +157,9 @@ static void batch_windows(struct lwp_batch *batch)
         for (uint32_t i = 0; i < sample->count && lwp_sample_windows_wants(windows); i++) {
             const struct lwp_batch_access *access = &batch->accesses[sample->first + i];
             if (access->flags & LWPS_ACCESS_KNOWN)
-                walk[count++] = (struct lwp_traversal_access){.object = access->object,
-                                                         .region = access->part,
-                                                         .code = access->location->address,
-                                                         .offset = access->offset,
-                                                         .close = access->close};
+                walk[count++] = (struct lwp_traversal_access){.object = access->object, .region = access->part,
+                                                              .code = access->location->address,
+                                                              .offset = access->offset, .close = access->close};
         }
         lwp_sample_windows_sample(windows, walk, (int)sample->known, sample->since_start);
     }
@@ -179,25 +173,21 @@ static inline void batch_count(struct lwp_batch *batch, struct lwp_batch_access 
     if (access->stream == LWP_NONE || !lwp_stream_is(&streams->counts[access->stream], &key))
         access->stream = lwp_stream_table_at(streams, &key, hash);
     struct lwp_stream_count *count = &streams->counts[access->stream];
-    lwp_stream_table_count(streams, access->stream,
-                           &(struct lwp_stream_access){.offset = access->offset,
-                                                       .rank = access->rank,
-                                                       .bytes = access->bytes,
-                                                       .flags = access->flags});
+    lwp_stream_table_count(
+        streams, access->stream,
+        &(struct lwp_stream_access){.offset = access->offset, .rank = access->rank, .bytes = access->bytes, .flags = access->flags});
     if (count->common == LWP_NONE)
         count->common = access->functions;
     else if (count->common != access->functions && count->common)
         count->common = lwp_file_locations_common(batch->locations, count->common, access->functions);
-    if (sample->since_start < count->first_ns)
-        count->first_ns = sample->since_start;
-    if (sample->since_start > count->last_ns)
-        count->last_ns = sample->since_start;
+    LWP_LOWER(count->first_ns, sample->since_start);
+    LWP_RAISE(count->last_ns, sample->since_start);
     if (access->weighted)
         lwp_sum_add(&streams->stalls[access->stream], sample->weight);
     if (batch_is_apart(access)) {
         const struct lwp_batch_access *first = access - access->back;
-        lwp_stream_table_apart(streams, first->stream, access->address > first->address ? access->address - first->address
-                                                                                        : first->address - access->address);
+        lwp_stream_table_apart(streams, first->stream,
+                               access->address > first->address ? access->address - first->address : first->address - access->address);
     }
 }
 

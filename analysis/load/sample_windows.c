@@ -1,13 +1,15 @@
-/* Stretches of WINDOW_SAMPLES samples of a thread that follow each other. Each has a rank, a hash of where it was
- * recorded, and the WINDOWS_MAX of the lowest ranks are kept: a uniform sample, the same in whatever order files are
- * read and shards are merged, that costs next to nothing for the windows not kept. Runs of less than some hundred
- * thousand samples are kept whole. */
+/* Windows of WINDOW_SAMPLES consecutive samples of a thread. Each has a rank, a hash of where it was recorded, and the WINDOWS_MAX
+ * lowest ranks are kept (bottom-k sampling): a uniform sample that does not depend on the order in which files are read and shards
+ * merged, and costs next to nothing for windows that are not kept. Runs of less than some hundred thousand samples are kept
+ * whole. */
 #include "analysis/load/sample_windows.h"
 
 #include "analysis/load/pack.h"
 #include "analysis/profile/objects.h"
+#include "base/order.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { WINDOW_SAMPLES = 16, WINDOW_ACCESSES = 8, WINDOWS_MAX = 1 << 13 };
 
@@ -19,6 +21,8 @@ struct lwp_sample_window {
     uint8_t counts[WINDOW_SAMPLES];
     struct lwp_traversal_access access[];
 };
+
+enum { WINDOW_BYTES_MOST = sizeof(struct lwp_sample_window) + WINDOW_SAMPLES * WINDOW_ACCESSES * sizeof(struct lwp_traversal_access) };
 
 void lwp_sample_windows_free(struct lwp_sample_windows *windows)
 {
@@ -32,19 +36,13 @@ void lwp_sample_windows_free(struct lwp_sample_windows *windows)
 static int window_rank_compare(const void *a, const void *b)
 {
     const struct lwp_sample_window *x = *(struct lwp_sample_window *const *)a, *y = *(struct lwp_sample_window *const *)b;
-    if (x->rank != y->rank)
-        return x->rank < y->rank ? -1 : 1;
-    if (x->thread != y->thread)
-        return x->thread < y->thread ? -1 : 1;
-    return (x->number > y->number) - (x->number < y->number);
+    return LWP_COMPARE(x->rank, y->rank) ?: LWP_COMPARE(x->thread, y->thread) ?: LWP_COMPARE(x->number, y->number);
 }
 
 static int window_time_compare(const void *a, const void *b)
 {
     const struct lwp_sample_window *x = *(struct lwp_sample_window *const *)a, *y = *(struct lwp_sample_window *const *)b;
-    if (x->thread != y->thread)
-        return x->thread < y->thread ? -1 : 1;
-    return (x->number > y->number) - (x->number < y->number);
+    return LWP_COMPARE(x->thread, y->thread) ?: LWP_COMPARE(x->number, y->number);
 }
 
 /* Down to the windows of the lowest ranks. */
@@ -63,14 +61,8 @@ static void windows_close(struct lwp_sample_windows *windows)
     struct lwp_sample_window *current = windows->current;
     if (!windows->chosen || !current->samples)
         return;
-    struct lwp_sample_window *kept = malloc(sizeof *kept + current->accesses * sizeof *kept->access);
-    if (!kept)
-        return;
-    *kept = *current;
-    for (uint32_t i = 0; i < current->accesses; i++)
-        kept->access[i] = current->access[i];
-    LWP_GROW(&windows->items, windows->count, &windows->room);
-    windows->items[windows->count++] = kept;
+    size_t bytes = sizeof *current + current->accesses * sizeof *current->access;
+    LWP_APPEND(&windows->items, &windows->count, &windows->room, memcpy(lwp_zeroed(1, bytes), current, bytes));
     if (windows->count >= 2 * WINDOWS_MAX)
         windows_prune(windows);
 }
@@ -87,10 +79,7 @@ static void windows_open(struct lwp_sample_windows *windows)
 void lwp_sample_windows_begin(struct lwp_sample_windows *windows, uint32_t thread, uint64_t seed)
 {
     if (!windows->current)
-        windows->current =
-            malloc(sizeof *windows->current + WINDOW_SAMPLES * WINDOW_ACCESSES * sizeof *windows->current->access);
-    if (!windows->current)
-        abort();
+        windows->current = lwp_zeroed(1, WINDOW_BYTES_MOST);
     windows->thread = thread;
     windows->seed = seed;
     windows->number = 0;
@@ -124,23 +113,19 @@ void lwp_sample_windows_end(struct lwp_sample_windows *windows)
 
 void lwp_sample_windows_merge(struct lwp_sample_windows *into, struct lwp_sample_windows *from)
 {
-    for (size_t i = 0; i < from->count; i++) {
-        LWP_GROW(&into->items, into->count, &into->room);
-        into->items[into->count++] = from->items[i];
-    }
+    LWP_APPEND_ALL(&into->items, &into->count, &into->room, from->items, from->count);
     from->count = 0;
     lwp_sample_windows_free(from);
     windows_prune(into);
 }
 
 void lwp_sample_windows_replay(struct lwp_sample_windows *windows, struct lwp_profile *profile, const uint32_t *objects,
-                        const uint32_t *regions)
+                               const uint32_t *regions)
 {
     const struct lwp_sample_window *before = NULL;
     struct lwp_traversal_thread thread = {0};
     windows_prune(windows);
-    if (windows->count)
-        qsort(windows->items, windows->count, sizeof(*windows->items), window_time_compare);
+    LWP_SORT(windows->items, windows->count, window_time_compare);
     for (size_t i = 0; i < windows->count; i++) {
         const struct lwp_sample_window *window = windows->items[i];
         if (!before || before->thread != window->thread || before->number + 1 != window->number)
@@ -175,13 +160,9 @@ void lwp_sample_windows_pack(struct lwp_sample_windows *windows, struct lwp_pack
             head = *windows->items[i];
         LWP_PACK(pack, head);
         pack->bad |= head.samples > WINDOW_SAMPLES || head.accesses > WINDOW_SAMPLES * WINDOW_ACCESSES;
-        struct lwp_sample_window *window = pack->unpacking ? lwp_zeroed(1, sizeof *window + WINDOW_SAMPLES * WINDOW_ACCESSES * sizeof *window->access)
-                                                   : windows->items[i];
-        if (pack->unpacking) {
-            *window = head;
-            LWP_GROW(&windows->items, windows->count, &windows->room);
-            windows->items[windows->count++] = window;
-        }
+        if (pack->unpacking)
+            **LWP_APPEND(&windows->items, &windows->count, &windows->room, lwp_zeroed(1, WINDOW_BYTES_MOST)) = head;
+        struct lwp_sample_window *window = windows->items[i];
         for (uint32_t k = 0; k < head.accesses && !pack->bad; k++) {
             LWP_PACK(pack, window->access[k]);
             lwp_pack_number(pack, LWP_PACK_OBJECT, &window->access[k].object);

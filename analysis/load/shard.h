@@ -13,7 +13,7 @@
 
 /* Start from zero. */
 struct lwp_shard {
-    struct lwp_stream_table streams; /* stays when shards are merged: merge_streams.c joins those of all */
+    struct lwp_stream_table streams; /* stays when shards are merged: merge.c joins those of all */
     struct lwp_sample_windows windows;
     struct lwp_watchpoints watchpoints;
     struct lwp_thread_interaction interaction;

@@ -1,6 +1,5 @@
-/* One thread's file: its samples go into a batch (sample_batch.c), what was watched is added up at once. What is shared with
- * other threads is asked through a resolver, which keeps its answers. Limits: the samples of one file are read by one
- * thread. */
+/* One thread's file: its samples go into a batch (sample_batch.c), all else is added up at once. What all reading threads share is
+ * looked up through a resolver, which caches it. */
 #include "analysis/load/thread_file.h"
 
 #include "analysis/load/sample_batch.h"
@@ -26,7 +25,7 @@ struct lwp_thread_reader {
 };
 
 struct lwp_thread_reader *lwp_thread_reader_new(struct lwp_resolver *resolver, struct lwp_shard *shard, uint8_t weight_unit,
-                                            const struct lwp_hierarchy_plan *machines)
+                                                const struct lwp_hierarchy_plan *machines)
 {
     struct lwp_thread_reader *reader = lwp_pages_alloc(sizeof *reader);
     reader->resolver = resolver;
@@ -61,7 +60,7 @@ static int reader_file(void *to, const struct lwps_file *file)
     if (file->weight_unit == reader->weight_unit)
         return LWP_OK;
     reader->file->other_unit = file->weight_unit;
-    return LWP_ERR_LIMIT;
+    return LWP_ERR_LIMIT; /* none of its records is read */
 }
 
 static int reader_thread(void *to, const struct lwps_thread *record)
@@ -88,11 +87,11 @@ static int reader_sample(void *to, const struct lwps_sample *sample)
     return 0;
 }
 
-/* ---- watched accesses ---- */
+/* ---- watchpoints ---- */
 
-static const uint8_t reader_bits[LWP_WATCHPOINT_KINDS] = {
-    LWPS_VERDICT_DEAD_STORE,  LWPS_VERDICT_SILENT_STORE, LWPS_VERDICT_SILENT_LOAD,
-    LWPS_VERDICT_COMPUTATION, LWPS_VERDICT_REGISTER,     LWPS_VERDICT_SPATIAL};
+/* The bit of each kind in a record's verdicts. */
+static const uint8_t reader_bits[LWP_WATCHPOINT_KINDS] = {LWPS_VERDICT_DEAD_STORE,  LWPS_VERDICT_SILENT_STORE, LWPS_VERDICT_SILENT_LOAD,
+                                                          LWPS_VERDICT_COMPUTATION, LWPS_VERDICT_REGISTER,     LWPS_VERDICT_SPATIAL};
 
 static enum lwp_watchpoint_outcome reader_outcome(const struct lwps_watch *record, enum lwp_watchpoint_kind kind)
 {
@@ -124,8 +123,7 @@ static enum lwp_watchpoint_outcome reader_outcome(const struct lwps_watch *recor
     }
 }
 
-static uint32_t reader_access_context(struct lwp_thread_reader *reader, const struct lwps_access *access,
-                                           uint32_t context, uint64_t time)
+static uint32_t reader_access_context(struct lwp_thread_reader *reader, const struct lwps_access *access, uint32_t context, uint64_t time)
 {
     reader->locations.time = time;
     return lwp_resolver_call(reader->resolver, lwp_file_locations_path(&reader->locations, context, LWP_PATH_CALLS),
@@ -141,15 +139,13 @@ static void reader_interaction(struct lwp_thread_reader *reader, const struct lw
     }
     uint32_t object = lwp_data_attribution_find(&reader->attribution, &record->second, record->end_time, &offset);
     lwp_interaction_use(&reader->shard->interaction, record, object, offset,
-                   reader_access_context(reader, &record->second, record->second_context, record->end_time));
+                        reader_access_context(reader, &record->second, record->second_context, record->end_time));
 }
 
 static int reader_watch(void *to, const struct lwps_watch *record)
 {
     struct lwp_thread_reader *reader = to;
     uint64_t offset;
-    if (reader->file->other_unit)
-        return 0;
     if (record->first_tid == 0) {
         lwp_interaction_candidate(&reader->shard->interaction, record);
         if (record->verdicts & LWPS_VERDICT_SHARING) /* a store that is only counted */
@@ -160,17 +156,12 @@ static int reader_watch(void *to, const struct lwps_watch *record)
         if (record->end == LWPS_WATCH_DECIDED && record->overlap && record->second.flags & LWPS_ACCESS_LOAD &&
             record->first.flags & LWPS_ACCESS_STORE)
             lwp_watchpoint_read_elsewhere(&reader->shard->watchpoints,
-                                       lwp_data_attribution_find(&reader->attribution, &record->second, record->end_time, &offset));
+                                          lwp_data_attribution_find(&reader->attribution, &record->second, record->end_time, &offset));
         return 0;
     }
-    struct lwp_watchpoint_verdict verdict = {
-        .first = reader_access_context(reader, &record->first, record->first_context, record->time),
-        .second = LWP_NONE,
-        .object = LWP_NONE,
-        .address = record->first.address,
-        .weight = record->weight,
-        .count = 1,
-        .bytes = record->first.bytes};
+    struct lwp_watchpoint_verdict verdict = {.first = reader_access_context(reader, &record->first, record->first_context, record->time),
+                                             .second = LWP_NONE, .object = LWP_NONE, .address = record->first.address,
+                                             .weight = record->weight, .count = 1, .bytes = record->first.bytes};
     if (record->second.ip) {
         verdict.second = reader_access_context(reader, &record->second, record->second_context, record->end_time);
         verdict.object = lwp_data_attribution_find(&reader->attribution, &record->first, record->time, &offset);
@@ -190,20 +181,18 @@ static int reader_watch(void *to, const struct lwps_watch *record)
 static int reader_candidates(void *to, const struct lwps_candidates *record)
 {
     struct lwp_thread_reader *reader = to;
-    if (reader->file->other_unit)
-        return 0;
     lwp_interaction_candidates(&reader->shard->interaction, record);
     const struct lwps_access access = {.ip = record->ip};
     const uint32_t first = reader_access_context(reader, &access, record->context, record->time);
     for (unsigned kind = 0; kind < LWP_WATCHPOINT_KINDS; kind++)
         if (record->verdicts & reader_bits[kind])
             lwp_watchpoint_add(&reader->shard->watchpoints, &(struct lwp_watchpoint_verdict){.kind = (enum lwp_watchpoint_kind)kind,
-                                                                                 .outcome = LWP_WATCHPOINT_OPEN,
-                                                                                 .first = first,
-                                                                                 .second = LWP_NONE,
-                                                                                 .object = LWP_NONE,
-                                                                                 .weight = record->weight,
-                                                                                 .count = record->count});
+                                                                                             .outcome = LWP_WATCHPOINT_OPEN,
+                                                                                             .first = first,
+                                                                                             .second = LWP_NONE,
+                                                                                             .object = LWP_NONE,
+                                                                                             .weight = record->weight,
+                                                                                             .count = record->count});
     return 0;
 }
 
@@ -217,20 +206,13 @@ static int reader_pair(void *to, const struct lwps_pair *record)
 {
     struct lwp_thread_reader *reader = to;
     uint64_t offset;
-    if (reader->file->other_unit || !reader_counts(record))
+    if (!reader_counts(record))
         return 0;
-    struct lwp_watchpoint_count count = {.first = reader_access_context(reader, &record->first, record->first_context,
-                                                                          record->time),
-                                      .second = reader_access_context(reader, &record->second,
-                                                                           record->second_context, record->time),
-                                      .object = LWP_NONE,
-                                      .use = record->use,
-                                      .waste = record->waste,
-                                      .close = record->close,
-                                      .open = record->open,
-                                      .times = record->times,
-                                      .again = record->again,
-                                      .bytes = record->first.bytes};
+    struct lwp_watchpoint_count count = {.first = reader_access_context(reader, &record->first, record->first_context, record->time),
+                                         .second = reader_access_context(reader, &record->second, record->second_context, record->time),
+                                         .object = LWP_NONE, .use = record->use, .waste = record->waste,
+                                         .close = record->close, .open = record->open, .times = record->times,
+                                         .again = record->again, .bytes = record->first.bytes};
     if (record->second.ip)
         count.object = lwp_data_attribution_find(&reader->attribution, &record->first, record->time, &offset);
     for (unsigned kind = 0; kind < LWP_WATCHPOINT_KINDS; kind++) {
@@ -244,11 +226,10 @@ static int reader_pair(void *to, const struct lwps_pair *record)
 static int reader_registers(void *to, const struct lwps_registers *record)
 {
     struct lwp_thread_reader *reader = to;
-    struct lwp_watchpoint_registers more = {record->bytes, record->same, record->close, record->instructions,
-                                         record->of_instructions};
+    struct lwp_watchpoint_registers more = {record->bytes, record->same, record->close, record->instructions, record->of_instructions};
     bool sound = (record->bytes | record->same | record->close | record->instructions | record->of_instructions) >> 56 == 0 &&
                  record->same + record->close <= record->bytes && record->instructions <= record->of_instructions;
-    if (sound && !reader->file->other_unit)
+    if (sound)
         lwp_watchpoint_registers(&reader->shard->watchpoints, record->flags & LWPS_ACCESS_LOAD, record->flags & LWPS_ACCESS_FLOAT, &more);
     return 0;
 }
@@ -276,16 +257,14 @@ static int reader_trace(void *to, const struct lwps_trace *record)
 static int reader_flows(void *to, const struct lwps_flows *record)
 {
     struct lwp_thread_reader *reader = to;
-    if (!reader->file->other_unit)
-        lwp_communication_counts_how(&reader->shard->communication, record);
+    lwp_communication_counts_how(&reader->shard->communication, record);
     return 0;
 }
 
 static int reader_party(void *to, const struct lwps_party *record)
 {
     struct lwp_thread_reader *reader = to;
-    if (!reader->file->other_unit)
-        lwp_communication_counts_party(&reader->shard->communication, lwp_address_map_number(reader->attribution.map), record);
+    lwp_communication_counts_party(&reader->shard->communication, lwp_address_map_number(reader->attribution.map), record);
     return 0;
 }
 
@@ -298,26 +277,23 @@ static uint32_t reader_location(struct lwp_thread_reader *reader, uint64_t ip, u
 static int reader_flow(void *to, const struct lwps_flow *record)
 {
     struct lwp_thread_reader *reader = to;
-    if (!reader->file->other_unit)
-        lwp_communication_counts_flow(&reader->shard->communication, lwp_address_map_number(reader->attribution.map),
-                       reader_location(reader, record->ip, record->time), record);
+    lwp_communication_counts_flow(&reader->shard->communication, lwp_address_map_number(reader->attribution.map),
+                                  reader_location(reader, record->ip, record->time), record);
     return 0;
 }
 
 static int reader_flow_distance(void *to, const struct lwps_flow_distance *record)
 {
     struct lwp_thread_reader *reader = to;
-    if (!reader->file->other_unit)
-        lwp_communication_counts_distance(&reader->shard->communication, reader_location(reader, record->ip, record->time),
-                           reader_location(reader, record->before, record->time), record);
+    lwp_communication_counts_distance(&reader->shard->communication, reader_location(reader, record->ip, record->time),
+                                      reader_location(reader, record->before, record->time), record);
     return 0;
 }
 
 static int reader_flow_pieces(void *to, const struct lwps_flow_pieces *record)
 {
     struct lwp_thread_reader *reader = to;
-    if (!reader->file->other_unit)
-        lwp_communication_counts_pieces(&reader->shard->communication, reader_location(reader, record->ip, record->time), record);
+    lwp_communication_counts_pieces(&reader->shard->communication, reader_location(reader, record->ip, record->time), record);
     return 0;
 }
 
@@ -330,22 +306,14 @@ static int reader_position(void *to, uint64_t done, uint64_t all)
 }
 
 int lwp_thread_reader_read(struct lwp_thread_reader *reader, struct lwp_address_map *map, uint32_t number, const char *path,
-                  struct lwp_thread_file *file, struct lwps_damage *damage, struct lwp_error *err)
+                           struct lwp_thread_file *file, struct lwps_damage *damage, struct lwp_error *err)
 {
-    static const struct lwps_visitor visitor = {.file = reader_file,
-                                                .thread = reader_thread,
-                                                .context = reader_context,
-                                                .watch = reader_watch,
-                                                .candidates = reader_candidates,
-                                                .pair = reader_pair,
-                                                .registers = reader_registers,
-                                                .trace = reader_trace,
-                                                .flows = reader_flows,
-                                                .party = reader_party,
-                                                .flow = reader_flow,
-                                                .flow_distance = reader_flow_distance,
-                                                .flow_pieces = reader_flow_pieces,
-                                                .sample = reader_sample,
+    static const struct lwps_visitor visitor = {.file = reader_file, .thread = reader_thread, .context = reader_context,
+                                                .watch = reader_watch, .candidates = reader_candidates,
+                                                .pair = reader_pair, .registers = reader_registers,
+                                                .trace = reader_trace, .flows = reader_flows, .party = reader_party,
+                                                .flow = reader_flow, .flow_distance = reader_flow_distance,
+                                                .flow_pieces = reader_flow_pieces, .sample = reader_sample,
                                                 .position = reader_position};
     lwp_resolver_enter(reader->resolver, map);
     lwp_file_locations_begin(&reader->locations);

@@ -1,5 +1,5 @@
-/* Communication between threads as an engine that sees all accesses has counted it, gathered while records are read: by
- * reading instruction, writer and reader; and the reads' distances by instruction. */
+/* Communication between threads as the exact engine has counted it, gathered while records are read: by reading instruction,
+ * writer and reader; and the reuse distances of reads by instruction. */
 #ifndef LWP_ANALYSIS_PROFILE_COMMUNICATION_COUNTS_H
 #define LWP_ANALYSIS_PROFILE_COMMUNICATION_COUNTS_H
 
@@ -20,7 +20,7 @@ struct lwp_communication_party {
 
 /* Where something was read. */
 struct lwp_communication_site {
-    uint32_t location;     /* locations.h; LWP_NONE: not known */
+    uint32_t location; /* locations.h; LWP_NONE: not known */
     uint32_t region;   /* innermost loop or function, once lwp_communication_counts_locate was called; LWP_NONE: not known */
     uint32_t module;
     uint64_t function; /* its first address */
@@ -39,7 +39,7 @@ struct lwp_communication_reuse {
     struct lwp_communication_site site, before; /* before: of the read before */
 };
 
-/* The pieces in which an instruction's first reads lie (format/record.h). */
+/* The fragments in which the first reads of an instruction lie (format/record.h). */
 struct lwp_communication_fragments {
     uint64_t count, lines, bytes, even;
     int64_t step;
@@ -58,21 +58,23 @@ struct lwp_communication_counts {
     size_t reuse_count, reuse_room;
     struct lwp_communication_fragments *pieces;
     size_t piece_count, piece_room;
-    uint64_t refused; /* records: damage, or too many */
+    uint64_t refused; /* records: damaged, or too many */
 };
 
 void lwp_communication_counts_how(struct lwp_communication_counts *counts, const struct lwps_flows *record);
 void lwp_communication_counts_party(struct lwp_communication_counts *counts, uint32_t process, const struct lwps_party *record);
 /* `location`: of the record's instruction. */
-void lwp_communication_counts_flow(struct lwp_communication_counts *counts, uint32_t process, uint32_t location, const struct lwps_flow *record);
-void lwp_communication_counts_distance(struct lwp_communication_counts *counts, uint32_t location, uint32_t before, const struct lwps_flow_distance *record);
+void lwp_communication_counts_flow(struct lwp_communication_counts *counts, uint32_t process, uint32_t location,
+                                   const struct lwps_flow *record);
+void lwp_communication_counts_distance(struct lwp_communication_counts *counts, uint32_t location, uint32_t before,
+                                       const struct lwps_flow_distance *record);
 void lwp_communication_counts_pieces(struct lwp_communication_counts *counts, uint32_t location, const struct lwps_flow_pieces *record);
 
 /* Adds `from` to `into` and frees it. */
 void lwp_communication_counts_merge(struct lwp_communication_counts *into, struct lwp_communication_counts *from);
 void lwp_communication_counts_free(struct lwp_communication_counts *counts);
 
-/* Finds the functions and loops of all, which makes regions for them: before lwp_regions_merge. */
+/* Finds the function and loop of each site, which makes regions: before lwp_regions_merge. */
 void lwp_communication_counts_locate(struct lwp_profile *profile);
 
 #endif

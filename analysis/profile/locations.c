@@ -1,8 +1,9 @@
-/* The table of places. In: (module, address). Out: numbers for the place, its function and the loop around it, in the
- * order they were first met; regions are made from them afterwards, in an order of their own. */
+/* The table of code locations. In: (module, address). Out: ids of the location, its function and the loop around it, in the order
+ * of first use. Regions are made from them afterwards, in an order of their own. */
 #include "analysis/profile/locations.h"
 
 #include "analysis/profile/regions.h"
+#include "base/order.h"
 
 #include <stdlib.h>
 
@@ -15,9 +16,7 @@ struct lwp_locations {
 
 struct lwp_locations *lwp_locations_new(void)
 {
-    struct lwp_locations *locations = calloc(1, sizeof *locations);
-    if (!locations)
-        abort();
+    struct lwp_locations *locations = lwp_zeroed(1, sizeof *locations);
     locations->index = lwp_map_new();
     locations->functions = lwp_map_new();
     locations->parts = lwp_map_new();
@@ -54,7 +53,7 @@ static void location_look(struct lwp_profile *profile, struct lwp_location *loca
     location->is_loop = place && place->loop != LWP_NONE;
     if (place)
         location->part = location_number(locations->parts, location->is_loop ? lwp_hash_mix(0x6c6f6f70u, place->loop) : function,
-                                 &locations->part_count);
+                                         &locations->part_count);
 }
 
 const struct lwp_location *lwp_locations_at(struct lwp_profile *profile, uint32_t module, uint64_t address)
@@ -66,8 +65,7 @@ const struct lwp_location *lwp_locations_at(struct lwp_profile *profile, uint32_
             *at = (uint32_t)locations->count;
             LWP_GROW(&locations->items, locations->count, &locations->room);
             struct lwp_location *location = lwp_arena_alloc(profile->arena, 1, sizeof *location);
-            *location =
-                (struct lwp_location){.id = (uint32_t)locations->count, .module = module, .address = address, .part = LWP_NONE};
+            *location = (struct lwp_location){.id = (uint32_t)locations->count, .module = module, .address = address, .part = LWP_NONE};
             locations->items[locations->count++] = location;
             location_look(profile, location);
             return location;
@@ -97,9 +95,7 @@ uint32_t lwp_locations_part_count(const struct lwp_profile *profile)
 static int location_compare(const void *a, const void *b)
 {
     const struct lwp_location *x = *(const struct lwp_location *const *)a, *y = *(const struct lwp_location *const *)b;
-    if (x->module != y->module)
-        return x->module < y->module ? -1 : 1;
-    return (x->address > y->address) - (x->address < y->address);
+    return LWP_COMPARE(x->module, y->module) ?: LWP_COMPARE(x->address, y->address);
 }
 
 void lwp_locations_regions(struct lwp_profile *profile, const bool *wanted, uint32_t *regions)
@@ -112,10 +108,9 @@ void lwp_locations_regions(struct lwp_profile *profile, const bool *wanted, uint
         order[i] = locations->items[i];
     qsort(order, locations->count, sizeof(*order), location_compare);
     for (size_t i = 0; i < locations->count; i++) {
-        bool is_loop;
         if (order[i]->part == LWP_NONE || !wanted[order[i]->part])
             continue;
-        uint32_t region = lwp_regions_at(profile, order[i]->module, order[i]->address, &is_loop);
+        uint32_t region = lwp_regions_at(profile, order[i]->module, order[i]->address);
         if (regions[order[i]->part] == LWP_NONE)
             regions[order[i]->part] = region;
     }

@@ -1,11 +1,11 @@
-/* Every access is counted in one stream, of some hundred thousand, that no cache holds: what decides is how many lines
- * of memory each access needs. One for its slot, one for its count, one for the offset it adds; those with weight and
- * those of one sample on one object need another. All that is counted comes out the same in whatever order accesses
- * came and tables were joined. Limits: about STREAMS_MAX streams; accesses beyond are counted on the object only, and
- * which ones these are does depend on the order. */
+/* Every access is counted in one of some hundred thousand streams, which no cache holds, so its cost is the number of cache lines
+ * it needs: the slot, the count, and the offset it adds; one more when it has a cost, or shares a sample and object with another.
+ * The result does not depend on the order of accesses and of merged tables. Limits: at about STREAMS_MAX streams accesses to new
+ * ones are counted on the object only; which ones does depend on the order. */
 #include "analysis/profile/stream_table.h"
 
 #include "analysis/profile/contexts.h"
+#include "base/order.h"
 #include "base/pages.h"
 
 enum { STREAMS_MAX = 1 << 21, SLOTS_FIRST = 1 << 10 };
@@ -54,12 +54,9 @@ static uint32_t table_add(struct lwp_stream_table *table, const struct lwp_strea
     LWP_PAGES_GROW(&table->counts, table->count, &table->count_room);
     LWP_PAGES_GROW(&table->stalls, table->count, &table->stall_room);
     LWP_PAGES_GROW(&table->colds, table->count, &table->cold_room);
-    table->counts[table->count] = (struct lwp_stream_count){.object = key->object,
-                                                            .part = key->part,
-                                                            .location = key->location,
-                                                            .common = LWP_NONE,
-                                                            .first_ns = UINT64_MAX,
-                                                            .offsets = LWP_RESERVOIR_EMPTY};
+    table->counts[table->count] = (struct lwp_stream_count){.object = key->object, .part = key->part,
+                                                            .location = key->location, .common = LWP_NONE,
+                                                            .first_ns = UINT64_MAX, .offsets = LWP_RESERVOIR_EMPTY};
     *table_empty_slot(table, hash) = (struct lwp_stream_slot){lwp_stream_tag(hash), (uint32_t)table->count + 1};
     return (uint32_t)table->count++;
 }
@@ -95,8 +92,7 @@ void lwp_stream_spill(const struct lwp_stream_part *part)
 void lwp_stream_join(const struct lwp_stream_part *into, const struct lwp_stream_part *other)
 {
     struct lwp_stream_count *count = into->count;
-    if (other->count->bytes > count->bytes)
-        count->bytes = other->count->bytes;
+    LWP_RAISE(count->bytes, other->count->bytes);
     count->vector |= other->count->vector;
     count->fair = other->count->fair < UINT8_MAX - count->fair ? count->fair + other->count->fair : UINT8_MAX;
     count->loads += other->count->loads;
@@ -104,10 +100,8 @@ void lwp_stream_join(const struct lwp_stream_part *into, const struct lwp_stream
     count->accesses += other->count->accesses;
     if (count->accesses >= LWP_STREAM_COUNTED)
         lwp_stream_spill(into);
-    if (other->count->first_ns < count->first_ns)
-        count->first_ns = other->count->first_ns;
-    if (other->count->last_ns > count->last_ns)
-        count->last_ns = other->count->last_ns;
+    LWP_LOWER(count->first_ns, other->count->first_ns);
+    LWP_RAISE(count->last_ns, other->count->last_ns);
     lwp_sum_merge(into->stall, other->stall);
     if (!other->count->has_cold)
         return;
@@ -122,8 +116,8 @@ void lwp_stream_join(const struct lwp_stream_part *into, const struct lwp_stream
     }
 }
 
-void lwp_stream_table_merge(struct lwp_stream_table *table, const struct lwp_stream_part *other,
-                            const struct lwp_reservoir_items *offsets, const struct lwp_profile *profile)
+void lwp_stream_table_merge(struct lwp_stream_table *table, const struct lwp_stream_part *other, const struct lwp_reservoir_items *offsets,
+                            const struct lwp_profile *profile)
 {
     const struct lwp_stream_count *count = other->count;
     const struct lwp_stream_key key = {count->object, count->part, count->location};

@@ -1,10 +1,11 @@
-/* A thread's records are all in one file, so that what is kept for a thread (uses) or a reader (cells) comes from one
- * reader of files alone; only threads are listed by several. */
+/* All records of a thread are in one file, so what is kept for a thread (uses) or a reader (cells) comes from one reading
+ * thread alone. Only threads are listed by several. */
 #include "analysis/profile/thread_interaction.h"
 
 #include "analysis/program/code.h"
 #include "base/arena.h"
 #include "base/hash.h"
+#include "base/order.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,10 +17,9 @@ void lwp_interaction_begin(struct lwp_thread_interaction *interaction, uint32_t 
 {
     interaction->process = process;
     interaction->tid = record->tid;
-    LWP_GROW(&interaction->threads, interaction->thread_count, &interaction->thread_room);
-    struct lwp_interaction_thread *thread = &interaction->threads[interaction->thread_count++];
-    *thread = (struct lwp_interaction_thread){
-        .process = process, .tid = record->tid, .stack_low = record->stack_low, .stack_high = record->stack_high};
+    struct lwp_interaction_thread *thread = LWP_PUSH(
+        interaction->thread, (struct lwp_interaction_thread){
+                                 .process = process, .tid = record->tid, .stack_low = record->stack_low, .stack_high = record->stack_high});
     snprintf(thread->name, sizeof thread->name, "%s", record->name ? record->name : "");
 }
 
@@ -28,22 +28,15 @@ static uint64_t interaction_key(uint64_t a, uint64_t b, uint64_t c)
     return lwp_hash_mix(lwp_hash_mix(a, b), c) >> 1;
 }
 
+/* NULL: it would be one too many. */
 static struct lwp_interaction_cell *interaction_cell(struct lwp_thread_interaction *interaction, uint32_t process, uint32_t writer,
-                                           uint32_t reader)
+                                                     uint32_t reader)
 {
-    uint64_t key = interaction_key(process, writer, reader);
-    uint32_t known = lwp_table_get(&interaction->cell_index, key);
-    if (known != LWP_TABLE_NONE)
-        return &interaction->cells[known];
-    if (interaction->cell_count >= CELLS_MOST) {
-        interaction->refused++;
-        return NULL;
-    }
-    *lwp_table_at(&interaction->cell_index, key) = (uint32_t)interaction->cell_count;
-    LWP_GROW(&interaction->cells, interaction->cell_count, &interaction->cell_room);
-    struct lwp_interaction_cell *cell = &interaction->cells[interaction->cell_count++];
-    *cell = (struct lwp_interaction_cell){.process = process, .writer = writer, .reader = reader};
-    return cell;
+    uint32_t at = lwp_table_index(&interaction->cell_index, interaction_key(process, writer, reader), interaction->cell_count, CELLS_MOST);
+    interaction->refused += at == LWP_TABLE_NONE;
+    if (at == interaction->cell_count)
+        LWP_PUSH(interaction->cell, (struct lwp_interaction_cell){.process = process, .writer = writer, .reader = reader});
+    return at == LWP_TABLE_NONE ? NULL : &interaction->cells[at];
 }
 
 void lwp_interaction_candidate(struct lwp_thread_interaction *interaction, const struct lwps_watch *record)
@@ -54,7 +47,7 @@ void lwp_interaction_candidate(struct lwp_thread_interaction *interaction, const
         interaction->foreign_weight += record->weight;
     } else if (record->verdicts & LWPS_VERDICT_SHARING)
         lwp_communication_samples_store(&interaction->samples, interaction->process, interaction->tid, record->first.address, record->time,
-                            record->weight);
+                                        record->weight);
 }
 
 void lwp_interaction_candidates(struct lwp_thread_interaction *interaction, const struct lwps_candidates *record)
@@ -75,8 +68,8 @@ void lwp_interaction_trial(struct lwp_thread_interaction *interaction, const str
     cell->unread += unread;
     cell->lost += !read && !unread;
     if (read || unread)
-        lwp_communication_samples_trial(&interaction->samples, interaction->process, record->first_tid, interaction->tid, record->first.address,
-                            record->time, read);
+        lwp_communication_samples_trial(&interaction->samples, interaction->process, record->first_tid, interaction->tid,
+                                        record->first.address, record->time, read);
 }
 
 static uint64_t interaction_mask(const struct lwps_access *access)
@@ -87,33 +80,27 @@ static uint64_t interaction_mask(const struct lwps_access *access)
     return (bytes == LWP_INTERACTION_LINE ? UINT64_MAX : ((uint64_t)1 << bytes) - 1) << first;
 }
 
-static struct lwp_interaction_use *interaction_use(struct lwp_thread_interaction *interaction, uint32_t process, uint32_t tid, uint64_t line)
+static struct lwp_interaction_use *interaction_use(struct lwp_thread_interaction *interaction, uint32_t process, uint32_t tid,
+                                                   uint64_t line)
 {
-    uint64_t key = interaction_key(process, tid, line);
-    uint32_t known = lwp_table_get(&interaction->use_index, key);
-    if (known != LWP_TABLE_NONE)
-        return &interaction->uses[known];
-    if (interaction->use_count >= USES_MOST) {
-        interaction->refused++;
-        return NULL;
-    }
-    *lwp_table_at(&interaction->use_index, key) = (uint32_t)interaction->use_count;
-    LWP_GROW(&interaction->uses, interaction->use_count, &interaction->use_room);
-    struct lwp_interaction_use *use = &interaction->uses[interaction->use_count++];
-    *use =
-        (struct lwp_interaction_use){.process = process, .tid = tid, .line = line, .object = LWP_NONE, .context = LWP_NONE};
-    return use;
+    uint32_t at = lwp_table_index(&interaction->use_index, interaction_key(process, tid, line), interaction->use_count, USES_MOST);
+    interaction->refused += at == LWP_TABLE_NONE;
+    if (at == interaction->use_count)
+        LWP_PUSH(interaction->use,
+                 (struct lwp_interaction_use){.process = process, .tid = tid, .line = line, .object = LWP_NONE, .context = LWP_NONE});
+    return at == LWP_TABLE_NONE ? NULL : &interaction->uses[at];
 }
 
 void lwp_interaction_use(struct lwp_thread_interaction *interaction, const struct lwps_watch *record, uint32_t object, uint64_t offset,
-                    uint32_t context)
+                         uint32_t context)
 {
     const struct lwps_access *access = &record->second;
     interaction->records++;
-    struct lwp_interaction_use *use = interaction_use(interaction, interaction->process, interaction->tid, access->address / LWP_INTERACTION_LINE);
+    struct lwp_interaction_use *use =
+        interaction_use(interaction, interaction->process, interaction->tid, access->address / LWP_INTERACTION_LINE);
     if (!use)
         return;
-    use->object = object; /* the last one: memory is used again for other things */
+    use->object = object; /* the last one: memory is reused */
     use->offset = (int64_t)offset - (int64_t)(access->address % LWP_INTERACTION_LINE);
     if (access->flags & LWPS_ACCESS_LOAD)
         use->loaded |= interaction_mask(access);
@@ -124,6 +111,7 @@ void lwp_interaction_use(struct lwp_thread_interaction *interaction, const struc
     uint64_t spell = record->end_time / SPELL_NS + 1;
     use->spells += spell != use->spell;
     use->spell = spell;
+    /* Majority vote (Boyer and Moore): the context of most hits, in one word. */
     if (use->context == context) {
         use->lead++;
     } else if (use->lead == 0) {
@@ -136,10 +124,7 @@ void lwp_interaction_use(struct lwp_thread_interaction *interaction, const struc
 
 void lwp_interaction_merge(struct lwp_thread_interaction *into, struct lwp_thread_interaction *from)
 {
-    for (size_t i = 0; i < from->thread_count; i++) {
-        LWP_GROW(&into->threads, into->thread_count, &into->thread_room);
-        into->threads[into->thread_count++] = from->threads[i];
-    }
+    LWP_APPEND_ALL(&into->threads, &into->thread_count, &into->thread_room, from->threads, from->thread_count);
     for (size_t i = 0; i < from->cell_count; i++) {
         const struct lwp_interaction_cell *cell = &from->cells[i];
         struct lwp_interaction_cell *to = interaction_cell(into, cell->process, cell->writer, cell->reader);
@@ -166,31 +151,22 @@ void lwp_interaction_merge(struct lwp_thread_interaction *into, struct lwp_threa
     lwp_interaction_free(from);
 }
 
-static int interaction_compare(uint64_t a, uint64_t b)
-{
-    return (a > b) - (a < b);
-}
-
 static int interaction_thread_compare(const void *a, const void *b)
 {
     const struct lwp_interaction_thread *x = a, *y = b;
-    return x->process != y->process ? interaction_compare(x->process, y->process) : interaction_compare(x->tid, y->tid);
+    return LWP_COMPARE(x->process, y->process) ?: LWP_COMPARE(x->tid, y->tid);
 }
 
 static int interaction_cell_compare(const void *a, const void *b)
 {
     const struct lwp_interaction_cell *x = a, *y = b;
-    if (x->process != y->process)
-        return interaction_compare(x->process, y->process);
-    return x->writer != y->writer ? interaction_compare(x->writer, y->writer) : interaction_compare(x->reader, y->reader);
+    return LWP_COMPARE(x->process, y->process) ?: LWP_COMPARE(x->writer, y->writer) ?: LWP_COMPARE(x->reader, y->reader);
 }
 
 static int interaction_use_compare(const void *a, const void *b)
 {
     const struct lwp_interaction_use *x = a, *y = b;
-    if (x->process != y->process)
-        return interaction_compare(x->process, y->process);
-    return x->line != y->line ? interaction_compare(x->line, y->line) : interaction_compare(x->tid, y->tid);
+    return LWP_COMPARE(x->process, y->process) ?: LWP_COMPARE(x->line, y->line) ?: LWP_COMPARE(x->tid, y->tid);
 }
 
 void lwp_interaction_renumber(struct lwp_thread_interaction *interaction, const uint32_t *contexts, const uint32_t *objects)
@@ -202,12 +178,9 @@ void lwp_interaction_renumber(struct lwp_thread_interaction *interaction, const 
         if (use->context != LWP_NONE)
             use->context = contexts[use->context];
     }
-    if (interaction->thread_count)
-        qsort(interaction->threads, interaction->thread_count, sizeof *interaction->threads, interaction_thread_compare);
-    if (interaction->cell_count)
-        qsort(interaction->cells, interaction->cell_count, sizeof *interaction->cells, interaction_cell_compare);
-    if (interaction->use_count)
-        qsort(interaction->uses, interaction->use_count, sizeof *interaction->uses, interaction_use_compare);
+    LWP_SORT(interaction->threads, interaction->thread_count, interaction_thread_compare);
+    LWP_SORT(interaction->cells, interaction->cell_count, interaction_cell_compare);
+    LWP_SORT(interaction->uses, interaction->use_count, interaction_use_compare);
     lwp_communication_samples_renumber(&interaction->samples);
 }
 

@@ -1,4 +1,4 @@
-/* What threads were seen to do with each other's memory, added up while their records are read. */
+/* Sharing and communication between threads, added up while their records are read. */
 #ifndef LWP_ANALYSIS_PROFILE_THREAD_INTERACTION_H
 #define LWP_ANALYSIS_PROFILE_THREAD_INTERACTION_H
 
@@ -20,7 +20,7 @@ struct lwp_interaction_thread {
     uint64_t sampled[LWP_COMMUNICATION_PARTS]; /* weight of its samples */
 };
 
-/* Stores of one thread that another one watched: what became of them there. */
+/* A cell of the communication matrix: what a thread did with the stores of another one that it watched. */
 struct lwp_interaction_cell {
     uint32_t process, writer, reader;
     uint64_t read;   /* it loaded them next */
@@ -54,7 +54,7 @@ struct lwp_thread_interaction {
     struct lwp_communication_samples samples;
     uint32_t process, tid; /* whose file is being read */
     uint64_t records, refused;
-    uint64_t candidates;             /* accesses chosen to be watched for anything */
+    uint64_t candidates;                      /* accesses chosen to be watched for anything */
     uint64_t foreign_samples, foreign_weight; /* of them, those of memory that other processes see */
 };
 
@@ -82,7 +82,7 @@ void lwp_interaction_trial(struct lwp_thread_interaction *interaction, const str
 
 /* `object`, `offset`: of the record's second access; `context`: where it is. */
 void lwp_interaction_use(struct lwp_thread_interaction *interaction, const struct lwps_watch *record, uint32_t object, uint64_t offset,
-                    uint32_t context);
+                         uint32_t context);
 
 /* Adds `from` to `into` and frees it. */
 void lwp_interaction_merge(struct lwp_thread_interaction *into, struct lwp_thread_interaction *from);

@@ -11,7 +11,8 @@ void lwp_trace_sample_free(struct lwp_trace_sample *kept)
 void lwp_trace_sample_thin(struct lwp_trace_sample *kept)
 {
     for (size_t i = 1; i < LWP_TRACE_SAMPLE_STRETCHES / 2; i++)
-        memcpy(kept->accesses + i * LWP_TRACE_SAMPLE_STRETCH, kept->accesses + 2 * i * LWP_TRACE_SAMPLE_STRETCH, LWP_TRACE_SAMPLE_STRETCH * sizeof *kept->accesses);
+        memcpy(kept->accesses + i * LWP_TRACE_SAMPLE_STRETCH, kept->accesses + 2 * i * LWP_TRACE_SAMPLE_STRETCH,
+               LWP_TRACE_SAMPLE_STRETCH * sizeof *kept->accesses);
     kept->count = (size_t)LWP_TRACE_SAMPLE_STRETCH * LWP_TRACE_SAMPLE_STRETCHES / 2;
     kept->every = kept->every ? 2 * kept->every : 2;
 }

@@ -1,5 +1,5 @@
-/* A part of a trace, kept to be replayed with other layouts: stretches of accesses that follow on each other, evenly spread
- * over the run, with whose memory each went to. */
+/* A part of a trace, kept to be replayed with other layouts: stretches of consecutive accesses, evenly spread over the run, with
+ * the object of each. */
 #ifndef LWP_ANALYSIS_PROFILE_TRACE_SAMPLE_H
 #define LWP_ANALYSIS_PROFILE_TRACE_SAMPLE_H
 
@@ -16,22 +16,22 @@ struct lwp_trace_sample_access {
     uint32_t object, offset;                      /* in its block or variable; UINT32_MAX: not known */
 };
 
-/* Starts from zero. When all room is taken, every second stretch goes, and of the rest of the trace so many less are kept. */
+/* Starts from zero. When it is full, every second stretch is dropped, and half as many are kept from there on. */
 struct lwp_trace_sample {
     struct lwp_trace_sample_access *accesses;
     size_t count;
-    uint64_t seen;    /* all accesses of the trace */
-    unsigned every;   /* stretches of which one is kept; 0 as good as 1 */
-    uint64_t bytes;   /* of the file they are of; 0: of none */
-    uint32_t file;    /* its number */
-    bool passed;      /* the file that is read now is another one */
+    uint64_t seen;  /* all accesses of the trace */
+    unsigned every; /* stretches of which one is kept; 0 as good as 1 */
+    uint64_t bytes; /* of the file they are of; 0: of none */
+    uint32_t file;  /* its number */
+    bool passed;    /* the file that is read now is another one */
 };
 
 void lwp_trace_sample_free(struct lwp_trace_sample *kept);
 void lwp_trace_sample_thin(struct lwp_trace_sample *kept);
 
-/* Another file: addresses of one mean nothing in another, so only the largest one's accesses are kept, the first of equally
- * large ones. */
+/* Another file. Addresses of one file mean nothing in another, so only accesses of the largest one are kept (the first of equally
+ * large ones). */
 void lwp_trace_sample_begin(struct lwp_trace_sample *kept, uint32_t file, uint64_t bytes);
 void lwp_trace_sample_merge(struct lwp_trace_sample *into, struct lwp_trace_sample *from);
 

@@ -1,11 +1,11 @@
 /* Bounded observations of array traversals, made while samples are read.
  *
- * In: the accesses of each sample to large blocks. Out, for each (object, loop): a uniform sample of places with time
- * and thread; for each (two objects, loop): uniform samples of where in the two a thread was at (nearly) one time.
- * Accesses of one sample that follow each other closely are as good as at one time. Between the one the sample waited
- * for and the next lie some iterations, between two samples of a thread many: these say something of traversals that go from
- * element to element, or slowly, and are kept apart.
- * Limits: at most TRAVERSALS_MAX traversals and PAIRS_MAX pairs, the rest goes unseen; places are kept for the whole run, so a
+ * In: the accesses of each sample to large blocks. Out: for each (object, loop) a uniform sample of places with time and thread;
+ * for each (two objects, loop) uniform samples of where in the two a thread was at (nearly) one time. Uniform samples are
+ * reservoirs (Vitter's algorithm R).
+ * Accesses of one sample that follow each other closely are as good as simultaneous. Between the sampled access and the next one
+ * lie some iterations, between two samples of a thread many: these describe slow traversals only, and are kept apart.
+ * Limits: at most TRAVERSALS_MAX traversals and PAIRS_MAX pairs, others are not seen. Places are kept for the whole run, so a
  * loop whose habits change over time looks like the mixture. */
 #include "analysis/profile/traversals.h"
 
@@ -18,13 +18,12 @@
 
 enum { TRAVERSALS_MAX = 1 << 15, PAIRS_MAX = 1 << 15, FIRST_ROOM = 4, ACCESSES_MAX = 8 };
 
-/* Samples further apart than this say nothing of each other, even in a slow traversal. */
+/* Samples further apart than this are unrelated, even in a slow traversal. */
 static const uint64_t apart_ns = 20000000;
 
 void lwp_traversals_init(struct lwp_traversals *traversals)
 {
-    *traversals =
-        (struct lwp_traversals){.index = lwp_map_new(), .pair_index = lwp_map_new(), .random = 0x9e3779b97f4a7c15u};
+    *traversals = (struct lwp_traversals){.index = lwp_map_new(), .pair_index = lwp_map_new(), .random = 0x9e3779b97f4a7c15u};
 }
 
 void lwp_traversals_fini(struct lwp_traversals *traversals)
@@ -53,166 +52,109 @@ static uint64_t traversal_random(struct lwp_traversals *traversals)
     return traversals->random;
 }
 
-/* Keys are hashes: two that collide are told apart by trying the next one. */
-static uint64_t traversal_key(uint32_t object, uint32_t region)
+/* Keys are hashes: of two that collide one gets the next key. */
+static uint32_t traversal_index(const struct lwp_traversals *traversals, uint32_t object, uint32_t region, uint64_t *key)
 {
-    return lwp_hash_mix(object, region);
+    uint32_t at;
+    *key = lwp_hash_mix(object, region);
+    while ((at = lwp_map_get(traversals->index, *key)) != LWP_MAP_NONE &&
+           (traversals->items[at].object != object || traversals->items[at].region != region))
+        ++*key;
+    return at;
 }
 
-static uint64_t traversal_pair_key(uint32_t a, uint32_t b, uint32_t region)
+static uint32_t traversal_pair_index(const struct lwp_traversals *traversals, uint32_t a, uint32_t b, uint32_t region, uint64_t *key)
 {
-    return lwp_hash_mix(lwp_hash_mix(a, b), region);
-}
-
-static struct lwp_traversal *traversal_find(struct lwp_traversals *traversals, uint32_t object, uint32_t region)
-{
-    for (uint64_t key = traversal_key(object, region);; key++) {
-        uint32_t *at = lwp_map_at(traversals->index, key);
-        if (*at == LWP_MAP_NONE) {
-            if (traversals->count >= TRAVERSALS_MAX)
-                return NULL;
-            *at = (uint32_t)traversals->count;
-            LWP_GROW(&traversals->items, traversals->count, &traversals->room);
-            traversals->items[traversals->count] = (struct lwp_traversal){.object = object, .region = region};
-            return &traversals->items[traversals->count++];
-        }
-        struct lwp_traversal *traversal = &traversals->items[*at];
-        if (traversal->object == object && traversal->region == region)
-            return traversal;
-    }
-}
-
-static struct lwp_traversal_pair *traversal_pair_find(struct lwp_traversals *traversals, uint32_t a, uint32_t b, uint32_t region)
-{
-    for (uint64_t key = traversal_pair_key(a, b, region);; key++) {
-        uint32_t *at = lwp_map_at(traversals->pair_index, key);
-        if (*at == LWP_MAP_NONE) {
-            if (traversals->pair_count >= PAIRS_MAX)
-                return NULL;
-            *at = (uint32_t)traversals->pair_count;
-            LWP_GROW(&traversals->pairs, traversals->pair_count, &traversals->pair_room);
-            traversals->pairs[traversals->pair_count] = (struct lwp_traversal_pair){.a = a, .b = b, .region = region};
-            return &traversals->pairs[traversals->pair_count++];
-        }
-        struct lwp_traversal_pair *pair = &traversals->pairs[*at];
-        if (pair->a == a && pair->b == b && pair->region == region)
-            return pair;
-    }
+    uint32_t at;
+    *key = lwp_hash_mix(lwp_hash_mix(a, b), region);
+    while ((at = lwp_map_get(traversals->pair_index, *key)) != LWP_MAP_NONE &&
+           (traversals->pairs[at].a != a || traversals->pairs[at].b != b || traversals->pairs[at].region != region))
+        ++*key;
+    return at;
 }
 
 const struct lwp_traversal *lwp_traversals_of(const struct lwp_traversals *traversals, uint32_t object, uint32_t region)
 {
-    for (uint64_t key = traversal_key(object, region);; key++) {
-        uint32_t at = lwp_map_get(traversals->index, key);
-        if (at == LWP_MAP_NONE)
-            return NULL;
-        if (traversals->items[at].object == object && traversals->items[at].region == region)
-            return &traversals->items[at];
-    }
+    uint64_t key;
+    uint32_t at = traversal_index(traversals, object, region, &key);
+    return at == LWP_MAP_NONE ? NULL : &traversals->items[at];
 }
 
 const struct lwp_traversal_pair *lwp_traversals_pair(const struct lwp_traversals *traversals, uint32_t a, uint32_t b, uint32_t region)
 {
-    uint32_t low = a < b ? a : b, high = a < b ? b : a;
-    for (uint64_t key = traversal_pair_key(low, high, region);; key++) {
-        uint32_t at = lwp_map_get(traversals->pair_index, key);
-        if (at == LWP_MAP_NONE)
-            return NULL;
-        const struct lwp_traversal_pair *pair = &traversals->pairs[at];
-        if (pair->a == low && pair->b == high && pair->region == region)
-            return pair;
+    uint64_t key;
+    uint32_t at = traversal_pair_index(traversals, a < b ? a : b, a < b ? b : a, region, &key);
+    return at == LWP_MAP_NONE ? NULL : &traversals->pairs[at];
+}
+
+/* Made at the first call; NULL: it would be one too many. */
+static struct lwp_traversal *traversal_find(struct lwp_traversals *traversals, uint32_t object, uint32_t region)
+{
+    uint64_t key;
+    uint32_t at = traversal_index(traversals, object, region, &key);
+    if (at != LWP_MAP_NONE)
+        return &traversals->items[at];
+    if (traversals->count >= TRAVERSALS_MAX)
+        return NULL;
+    *lwp_map_at(traversals->index, key) = (uint32_t)traversals->count;
+    return LWP_APPEND(&traversals->items, &traversals->count, &traversals->room,
+                      (struct lwp_traversal){.object = object, .region = region});
+}
+
+static struct lwp_traversal_pair *traversal_pair_find(struct lwp_traversals *traversals, uint32_t a, uint32_t b, uint32_t region)
+{
+    uint64_t key;
+    uint32_t at = traversal_pair_index(traversals, a, b, region, &key);
+    if (at != LWP_MAP_NONE)
+        return &traversals->pairs[at];
+    if (traversals->pair_count >= PAIRS_MAX)
+        return NULL;
+    *lwp_map_at(traversals->pair_index, key) = (uint32_t)traversals->pair_count;
+    return LWP_PUSH(traversals->pair, (struct lwp_traversal_pair){.a = a, .b = b, .region = region});
+}
+
+/* Adds one of `seen` items to a reservoir of at most `limit`: with more, each of them replaces a random one, or none, so that all
+ * have the same chance. */
+static void *traversal_keep(struct lwp_traversals *traversals, void *items, uint32_t *count, uint32_t *room, uint64_t seen, uint32_t limit,
+                            const void *item, size_t size)
+{
+    uint64_t place = *count < limit ? *count : traversal_random(traversals) % seen;
+    if (place >= limit)
+        return items;
+    if (place == *count) {
+        if (*count == *room) {
+            uint32_t wanted = !*room ? FIRST_ROOM : *room * 2 < limit ? *room * 2 : limit;
+            void *grown = realloc(items, wanted * size);
+            if (!grown)
+                return items;
+            items = grown;
+            *room = wanted;
+        }
+        ++*count;
     }
-}
-
-/* The place for one more of `seen` in a reservoir of at most `limit`; `limit` itself: it is not kept. */
-static uint32_t traversal_slot(struct lwp_traversals *traversals, uint64_t seen, uint32_t count, uint32_t limit)
-{
-    if (count < limit)
-        return count;
-    uint64_t place = traversal_random(traversals) % seen;
-    return place < limit ? (uint32_t)place : limit;
-}
-
-static bool room(void **items, uint32_t count, uint32_t *room, uint32_t limit, size_t size)
-{
-    if (count < *room)
-        return true;
-    uint32_t wanted = *room ? *room * 2 : FIRST_ROOM;
-    if (wanted > limit)
-        wanted = limit;
-    void *grown = realloc(*items, wanted * size);
-    if (!grown)
-        return false;
-    *items = grown;
-    *room = wanted;
-    return true;
-}
-
-static void traversal_place(struct lwp_traversals *traversals, struct lwp_traversal *traversal, uint64_t seen, struct lwp_traversal_place place)
-{
-    uint32_t slot = traversal_slot(traversals, seen, traversal->count, LWP_TRAVERSAL_PLACES);
-    if (slot == LWP_TRAVERSAL_PLACES)
-        return;
-    if (slot == traversal->count) {
-        void *places = traversal->places;
-        if (!room(&places, traversal->count, &traversal->room, LWP_TRAVERSAL_PLACES, sizeof place))
-            return;
-        traversal->places = places;
-        traversal->count++;
-    }
-    traversal->places[slot] = place;
-}
-
-static void traversal_step(struct lwp_traversals *traversals, struct lwp_traversal *traversal, int64_t step)
-{
-    uint32_t slot = traversal_slot(traversals, ++traversal->step_seen, traversal->step_count, LWP_TRAVERSAL_STEPS);
-    if (slot == LWP_TRAVERSAL_STEPS)
-        return;
-    if (slot == traversal->step_count) {
-        void *steps = traversal->steps;
-        if (!room(&steps, traversal->step_count, &traversal->step_room, LWP_TRAVERSAL_STEPS, sizeof step))
-            return;
-        traversal->steps = steps;
-        traversal->step_count++;
-    }
-    traversal->steps[slot] = step;
-}
-
-static void traversal_meet(struct lwp_traversals *traversals, struct lwp_traversal_meetings *meetings, uint64_t seen,
-                      struct lwp_traversal_meeting meeting)
-{
-    uint32_t slot = traversal_slot(traversals, seen, meetings->count, LWP_TRAVERSAL_MEETINGS);
-    if (slot == LWP_TRAVERSAL_MEETINGS)
-        return;
-    if (slot == meetings->count) {
-        void *kept = meetings->kept;
-        if (!room(&kept, meetings->count, &meetings->room, LWP_TRAVERSAL_MEETINGS, sizeof meeting))
-            return;
-        meetings->kept = kept;
-        meetings->count++;
-    }
-    meetings->kept[slot] = meeting;
+    memcpy((char *)items + place * size, item, size);
+    return items;
 }
 
 enum traversal_apart { TRAVERSAL_CLOSE, TRAVERSAL_LOOSE, TRAVERSAL_NEXT };
 
-static void traversal_together(struct lwp_traversals *traversals, const struct lwp_traversal_access *x, const struct lwp_traversal_access *y,
-                          uint32_t thread, enum traversal_apart apart)
+static void traversal_together(struct lwp_traversals *traversals, const struct lwp_traversal_access *x,
+                               const struct lwp_traversal_access *y, uint32_t thread, enum traversal_apart apart)
 {
     const struct lwp_traversal_access *a = x->object < y->object ? x : y, *b = a == x ? y : x;
     struct lwp_traversal_pair *pair = traversal_pair_find(traversals, a->object, b->object, a->region);
     if (!pair)
         return;
     struct lwp_traversal_meetings *meetings = apart == TRAVERSAL_CLOSE   ? &pair->close
-                                         : apart == TRAVERSAL_LOOSE ? &pair->loose
-                                                               : &pair->next;
-    meetings->seen++;
-    traversal_meet(traversals, meetings, meetings->seen,
-              (struct lwp_traversal_meeting){.a = a->offset, .b = b->offset, .thread = thread});
+                                              : apart == TRAVERSAL_LOOSE ? &pair->loose
+                                                                         : &pair->next;
+    const struct lwp_traversal_meeting meeting = {.a = a->offset, .b = b->offset, .thread = thread};
+    meetings->kept = traversal_keep(traversals, meetings->kept, &meetings->count, &meetings->room, ++meetings->seen, LWP_TRAVERSAL_MEETINGS,
+                                    &meeting, sizeof meeting);
 }
 
-void lwp_traversals_sample(struct lwp_traversals *traversals, struct lwp_traversal_thread *thread, const struct lwp_traversal_access *accesses,
-                      int count, uint64_t time)
+void lwp_traversals_sample(struct lwp_traversals *traversals, struct lwp_traversal_thread *thread,
+                           const struct lwp_traversal_access *accesses, int count, uint64_t time)
 {
     if (count > ACCESSES_MAX)
         count = ACCESSES_MAX;
@@ -220,12 +162,14 @@ void lwp_traversals_sample(struct lwp_traversals *traversals, struct lwp_travers
         struct lwp_traversal *traversal = traversal_find(traversals, accesses[i].object, accesses[i].region);
         if (!traversal)
             continue;
-        traversal->accesses++;
-        traversal_place(traversals, traversal, traversal->accesses,
-                   (struct lwp_traversal_place){.offset = accesses[i].offset, .time = time, .thread = thread->thread});
+        const struct lwp_traversal_place place = {.offset = accesses[i].offset, .time = time, .thread = thread->thread};
+        traversal->places = traversal_keep(traversals, traversal->places, &traversal->count, &traversal->room, ++traversal->accesses,
+                                           LWP_TRAVERSAL_PLACES, &place, sizeof place);
         for (int j = i; j-- > 0;)
             if (accesses[j].code == accesses[i].code && accesses[j].object == accesses[i].object) {
-                traversal_step(traversals, traversal, (int64_t)(accesses[i].offset - accesses[j].offset));
+                const int64_t step = (int64_t)(accesses[i].offset - accesses[j].offset);
+                traversal->steps = traversal_keep(traversals, traversal->steps, &traversal->step_count, &traversal->step_room,
+                                                  ++traversal->step_seen, LWP_TRAVERSAL_STEPS, &step, sizeof step);
                 break;
             }
         if (i == 0 || accesses[i - 1].region != accesses[i].region)
@@ -238,7 +182,7 @@ void lwp_traversals_sample(struct lwp_traversals *traversals, struct lwp_travers
             before->paired++;
         if (!alone)
             traversal_together(traversals, &accesses[i - 1], &accesses[i], thread->thread,
-                          accesses[i].close ? TRAVERSAL_CLOSE : TRAVERSAL_LOOSE);
+                               accesses[i].close ? TRAVERSAL_CLOSE : TRAVERSAL_LOOSE);
         if (i > 1 && accesses[i].close && accesses[i - 1].close && accesses[i - 2].object != accesses[i].object &&
             accesses[i - 2].region == accesses[i].region)
             traversal_together(traversals, &accesses[i - 2], &accesses[i], thread->thread, TRAVERSAL_CLOSE);
@@ -262,38 +206,34 @@ static void traversal_draw(struct lwp_traversals *traversals, char *items, uint3
     memcpy(items + at * size, items + *left * size, size);
 }
 
-/* Joins two uniform samples, of `seen` and `other_seen`, into one of at most `limit`: each place of the new one goes to
- * either side as a draw from all that both saw would. */
-static void traversal_join(struct lwp_traversals *traversals, void **items, uint32_t *count, uint32_t *room, uint64_t seen,
-                      const void *others, uint32_t other_count, uint64_t other_seen, uint32_t limit, size_t size)
+/* Joins two uniform samples, of `seen` and `other_seen` items, into one of at most `limit`: each place goes to either side with
+ * the chance of a draw, without replacement, from all that both saw. */
+static void *traversal_join(struct lwp_traversals *traversals, void *items, uint32_t *count, uint32_t *room, uint64_t seen,
+                            const void *others, uint32_t other_count, uint64_t other_seen, uint32_t limit, size_t size)
 {
     uint32_t left = *count, other_left = other_count, made = 0;
     uint32_t wanted = left + other_left < limit ? left + other_left : limit;
     if (other_count == 0)
-        return;
-    char *joined = malloc(limit * size), *copy = malloc(other_count * size);
-    if (joined && copy) {
-        memcpy(copy, others, other_count * size);
-        while (made < wanted) {
-            bool mine = left && (!other_left || traversal_random(traversals) % (seen + other_seen) < seen);
-            traversal_draw(traversals, mine ? *items : copy, mine ? &left : &other_left, size, joined + made++ * size);
-            if (mine)
-                seen -= seen > 0;
-            else
-                other_seen -= other_seen > 0;
-        }
-        free(*items);
-        *items = joined;
-        *count = made;
-        *room = limit;
-        joined = NULL;
+        return items;
+    char *joined = lwp_zeroed(limit, size), *copy = lwp_zeroed(other_count, size);
+    memcpy(copy, others, other_count * size);
+    while (made < wanted) {
+        bool mine = left && (!other_left || traversal_random(traversals) % (seen + other_seen) < seen);
+        traversal_draw(traversals, mine ? items : copy, mine ? &left : &other_left, size, joined + made++ * size);
+        if (mine)
+            seen -= seen > 0;
+        else
+            other_seen -= other_seen > 0;
     }
-    free(joined);
+    free(items);
     free(copy);
+    *count = made;
+    *room = limit;
+    return joined;
 }
 
 static void traversal_merge_meetings(struct lwp_traversals *to, struct lwp_traversal_meetings *into,
-                                const struct lwp_traversal_meetings *from, bool swapped)
+                                     const struct lwp_traversal_meetings *from, bool swapped)
 {
     struct lwp_traversal_meeting turned[LWP_TRAVERSAL_MEETINGS];
     for (uint32_t i = 0; i < from->count; i++) {
@@ -303,33 +243,26 @@ static void traversal_merge_meetings(struct lwp_traversals *to, struct lwp_trave
             turned[i].b = from->kept[i].a;
         }
     }
-    void *kept = into->kept;
-    traversal_join(to, &kept, &into->count, &into->room, into->seen, turned, from->count, from->seen, LWP_TRAVERSAL_MEETINGS,
-              sizeof *turned);
-    into->kept = kept;
+    into->kept = traversal_join(to, into->kept, &into->count, &into->room, into->seen, turned, from->count, from->seen,
+                                LWP_TRAVERSAL_MEETINGS, sizeof *turned);
     into->seen += from->seen;
 }
 
-void lwp_traversals_merge(struct lwp_traversals *to, const struct lwp_traversals *from, const uint32_t *objects,
-                     const uint32_t *regions)
+void lwp_traversals_merge(struct lwp_traversals *to, const struct lwp_traversals *from, const uint32_t *objects, const uint32_t *regions)
 {
     for (size_t i = 0; i < from->count; i++) {
         const struct lwp_traversal *traversal = &from->items[i];
         if (objects && objects[traversal->object] == LWP_TRAVERSAL_LEFT_OUT)
             continue;
         struct lwp_traversal *into = traversal_find(to, objects ? objects[traversal->object] : traversal->object,
-                                          regions ? regions[traversal->region] : traversal->region);
+                                                    regions ? regions[traversal->region] : traversal->region);
         if (!into)
             continue;
-        void *places = into->places;
-        traversal_join(to, &places, &into->count, &into->room, into->accesses, traversal->places, traversal->count, traversal->accesses,
-                  LWP_TRAVERSAL_PLACES, sizeof *traversal->places);
-        into->places = places;
+        into->places = traversal_join(to, into->places, &into->count, &into->room, into->accesses, traversal->places, traversal->count,
+                                      traversal->accesses, LWP_TRAVERSAL_PLACES, sizeof *traversal->places);
         into->accesses += traversal->accesses;
-        void *steps = into->steps;
-        traversal_join(to, &steps, &into->step_count, &into->step_room, into->step_seen, traversal->steps, traversal->step_count,
-                  traversal->step_seen, LWP_TRAVERSAL_STEPS, sizeof *traversal->steps);
-        into->steps = steps;
+        into->steps = traversal_join(to, into->steps, &into->step_count, &into->step_room, into->step_seen, traversal->steps,
+                                     traversal->step_count, traversal->step_seen, LWP_TRAVERSAL_STEPS, sizeof *traversal->steps);
         into->step_seen += traversal->step_seen;
         into->alone += traversal->alone;
         into->paired += traversal->paired;

@@ -1,4 +1,4 @@
-/* How loops traversal over arrays: where in each array a loop is at which time, and where in two arrays at one time. */
+/* How loops traverse arrays: where in each array a loop is at which time, and where in two arrays at one time. */
 #ifndef LWP_ANALYSIS_PROFILE_TRAVERSALS_H
 #define LWP_ANALYSIS_PROFILE_TRAVERSALS_H
 
@@ -76,14 +76,13 @@ void lwp_traversals_init(struct lwp_traversals *traversals);
 void lwp_traversals_fini(struct lwp_traversals *traversals);
 
 /* The accesses of one sample in their order; `time` from the process's start. */
-void lwp_traversals_sample(struct lwp_traversals *traversals, struct lwp_traversal_thread *thread, const struct lwp_traversal_access *accesses,
-                      int count, uint64_t time);
+void lwp_traversals_sample(struct lwp_traversals *traversals, struct lwp_traversal_thread *thread,
+                           const struct lwp_traversal_access *accesses, int count, uint64_t time);
 
 /* Adds `from`, whose object and region numbers are others: objects[i] and regions[i] are the new ones (NULL: the same),
  * but for objects that are LWP_TRAVERSAL_LEFT_OUT then. What was merged into one (two versions of a loop) is joined. */
 #define LWP_TRAVERSAL_LEFT_OUT UINT32_MAX
-void lwp_traversals_merge(struct lwp_traversals *to, const struct lwp_traversals *from, const uint32_t *objects,
-                     const uint32_t *regions);
+void lwp_traversals_merge(struct lwp_traversals *to, const struct lwp_traversals *from, const uint32_t *objects, const uint32_t *regions);
 
 /* NULL when never seen. */
 const struct lwp_traversal *lwp_traversals_of(const struct lwp_traversals *traversals, uint32_t object, uint32_t region);

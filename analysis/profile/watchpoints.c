@@ -1,14 +1,18 @@
-/* Proportional attribution (Witch, 4.4.2). Few of the sampled accesses can be watchpoints, and fewer where a watch takes
- * long to be decided. A decision therefore stands for all accesses sampled in its calling context since the one before
- * (mu - eta). + How many there were is mostly chance, and weights that differ by chance double the variance where a
- * context is wasteful only at times: so it is the mean of the last gaps that counts. Only of those before: the gap
- * after a decision is the longer the more it cost, and what is used costs more than what is dead. A thread's first
- * decision may come as late as fifty others take: what that gap has beyond six of theirs, all stand for. A piece of the
- * access is watchpoints, chosen at random, so that it stands for all its bytes. What is sampled after the last decision of
- * a context is dealt out in redundancy.c. Everything here is a sum of whole numbers: the order of files does not matter. */
+/* Proportional attribution (Witch, 4.4.2). Only a few of the sampled accesses can be watched, and fewer where a decision takes
+ * long. So a decision stands for all accesses sampled in its calling context since the decision before (mu - eta), with three
+ * refinements:
+ * - Single gaps are mostly chance, and costs that differ by chance double the variance where a context is wasteful only at
+ *   times. So the mean of the last few gaps counts. Only gaps before the decision: the one after it is the longer the more the
+ *   decision cost, and a used value costs more than a dead one.
+ * - A thread's first decision may take fifty times as long as others. What its gap has beyond six usual ones is spread over all
+ *   decisions.
+ * - One random part of an access is watched, and stands for all its bytes.
+ * What is sampled after the last decision of a context is attributed in redundancy.c. Everything here is a sum of integers, so
+ * the order of files does not matter. */
 #include "analysis/profile/watchpoints.h"
 
 #include "analysis/program/code.h"
+#include "base/order.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,21 +20,13 @@
 enum { ORIGINS_MOST = 1 << 20, PAIRS_MOST = 1 << 20, FIRST_MOST = 6 /* times the mean of the other gaps */ };
 
 /* NULL: it would be one too many. */
-static struct lwp_watchpoint_origin *watchpoint_origin(struct lwp_watchpoints *watchpoints, enum lwp_watchpoint_kind kind,
-                                                 uint32_t first)
+static struct lwp_watchpoint_origin *watchpoint_origin(struct lwp_watchpoints *watchpoints, enum lwp_watchpoint_kind kind, uint32_t first)
 {
-    const uint64_t key = (uint64_t)first << 3 | kind;
-    if (watchpoints->origin_count == ORIGINS_MOST && lwp_table_get(&watchpoints->origin_index, key) == LWP_TABLE_NONE) {
-        watchpoints->beyond++;
-        return NULL;
-    }
-    uint32_t *at = lwp_table_at(&watchpoints->origin_index, key);
-    if (*at == LWP_TABLE_NONE) {
-        *at = (uint32_t)watchpoints->origin_count;
-        LWP_GROW(&watchpoints->origins, watchpoints->origin_count, &watchpoints->origin_room);
-        watchpoints->origins[watchpoints->origin_count++] = (struct lwp_watchpoint_origin){.kind = kind, .first = first};
-    }
-    return &watchpoints->origins[*at];
+    uint32_t at = lwp_table_index(&watchpoints->origin_index, (uint64_t)first << 3 | kind, watchpoints->origin_count, ORIGINS_MOST);
+    watchpoints->beyond += at == LWP_TABLE_NONE;
+    if (at == watchpoints->origin_count)
+        LWP_PUSH(watchpoints->origin, (struct lwp_watchpoint_origin){.kind = kind, .first = first});
+    return at == LWP_TABLE_NONE ? NULL : &watchpoints->origins[at];
 }
 
 static bool watchpoint_has_pair(const struct lwp_watchpoints *watchpoints, uint64_t contexts, uint32_t object)
@@ -40,7 +36,8 @@ static bool watchpoint_has_pair(const struct lwp_watchpoints *watchpoints, uint6
 }
 
 /* The pair of an origin, a second context and an object. NULL: it would be one too many. */
-static struct lwp_watchpoint_pair *watchpoint_pair(struct lwp_watchpoints *watchpoints, const struct lwp_watchpoint_origin *origin, uint32_t second, uint32_t object)
+static struct lwp_watchpoint_pair *watchpoint_pair(struct lwp_watchpoints *watchpoints, const struct lwp_watchpoint_origin *origin,
+                                                   uint32_t second, uint32_t object)
 {
     const uint64_t contexts = (uint64_t)(origin - watchpoints->origins) << 32 | second;
     if (watchpoints->pair_count == PAIRS_MOST && !watchpoint_has_pair(watchpoints, contexts, object)) {
@@ -51,12 +48,9 @@ static struct lwp_watchpoint_pair *watchpoint_pair(struct lwp_watchpoints *watch
     if (*both == LWP_TABLE_NONE)
         *both = (uint32_t)watchpoints->pair_index.count;
     uint32_t *at = lwp_table_at(&watchpoints->object_index, (uint64_t)*both << 32 | object);
-    if (*at == LWP_TABLE_NONE) {
-        *at = (uint32_t)watchpoints->pair_count;
-        LWP_GROW(&watchpoints->pairs, watchpoints->pair_count, &watchpoints->pair_room);
-        watchpoints->pairs[watchpoints->pair_count++] =
-            (struct lwp_watchpoint_pair){.kind = origin->kind, .first = origin->first, .second = second, .object = object};
-    }
+    if (lwp_number_new(at, watchpoints->pair_count))
+        LWP_PUSH(watchpoints->pair,
+                 (struct lwp_watchpoint_pair){.kind = origin->kind, .first = origin->first, .second = second, .object = object});
     return &watchpoints->pairs[*at];
 }
 
@@ -65,8 +59,7 @@ static struct lwp_watchpoint_course *watchpoint_course(struct lwp_watchpoints *w
     if (origin->file != watchpoints->file) {
         origin->file = watchpoints->file;
         origin->course = (uint32_t)watchpoints->course_count;
-        LWP_GROW(&watchpoints->courses, watchpoints->course_count, &watchpoints->course_room);
-        watchpoints->courses[watchpoints->course_count++] = (struct lwp_watchpoint_course){0};
+        LWP_PUSH(watchpoints->course, (struct lwp_watchpoint_course){0});
     }
     return &watchpoints->courses[origin->course];
 }
@@ -101,7 +94,7 @@ void lwp_watchpoint_end(struct lwp_watchpoints *watchpoints)
         origin->decided_weight += weight;
         lwp_sum_add(decision->outcome == LWP_WATCHPOINT_USE     ? &pair->use
                     : decision->outcome == LWP_WATCHPOINT_WASTE ? &pair->waste
-                                                             : &pair->close,
+                                                                : &pair->close,
                     weight);
     }
     watchpoints->decision_count = 0;
@@ -113,8 +106,8 @@ void lwp_watchpoint_begin(struct lwp_watchpoints *watchpoints)
     watchpoints->file++;
 }
 
-/* Whether the pair's accesses come back to one place. */
-static void watchpoint_place(struct lwp_watchpoint_pair *pair, uint64_t address, uint32_t file)
+/* Whether the pair's accesses are to the same address again. */
+static void watchpoint_note_address(struct lwp_watchpoint_pair *pair, uint64_t address, uint32_t file)
 {
     if (pair->file == file && pair->address == address)
         pair->again++;
@@ -141,22 +134,22 @@ void lwp_watchpoint_add(struct lwp_watchpoints *watchpoints, const struct lwp_wa
         return;
     struct lwp_watchpoint_pair *pair =
         verdict->outcome == LWP_WATCHPOINT_DROPPED ? NULL : watchpoint_pair(watchpoints, origin, verdict->second, verdict->object);
-    LWP_GROW(&watchpoints->decisions, watchpoints->decision_count, &watchpoints->decision_room);
-    watchpoints->decisions[watchpoints->decision_count++] =
-        (struct lwp_watchpoint_decision){.gap = course->pending, .origin = (uint32_t)(origin - watchpoints->origins), .course = origin->course,
-                                      .pair = pair ? (uint32_t)(pair - watchpoints->pairs) : LWP_NONE, .outcome = verdict->outcome};
+    LWP_PUSH(watchpoints->decision, (struct lwp_watchpoint_decision){.gap = course->pending,
+                                                                     .origin = (uint32_t)(origin - watchpoints->origins),
+                                                                     .course = origin->course,
+                                                                     .pair = pair ? (uint32_t)(pair - watchpoints->pairs) : LWP_NONE,
+                                                                     .outcome = verdict->outcome});
     *(course->decided++ ? &course->others : &course->first) += course->pending;
     course->pending = 0;
     if (!pair)
         return;
     origin->decided++;
-    if (verdict->bytes > pair->bytes)
-        pair->bytes = verdict->bytes;
+    LWP_RAISE(pair->bytes, verdict->bytes);
     if (verdict->outcome != LWP_WATCHPOINT_USE)
-        watchpoint_place(pair, verdict->address, watchpoints->file);
+        watchpoint_note_address(pair, verdict->address, watchpoints->file);
 }
 
-/* Each is as good as the others, so that weights take no part in anything but sums. */
+/* Counted, not sampled: each byte costs the same. */
 static void watchpoint_sum(struct lwp_sum *sum, uint64_t bytes)
 {
     lwp_sum_add_many(sum, bytes, bytes);
@@ -184,12 +177,10 @@ void lwp_watchpoint_count(struct lwp_watchpoints *watchpoints, const struct lwp_
     pair->times += count->times;
     pair->again += count->again;
     pair->moved += count->times > count->again ? count->times - count->again : 0;
-    if (count->bytes > pair->bytes)
-        pair->bytes = count->bytes;
+    LWP_RAISE(pair->bytes, count->bytes);
 }
 
-void lwp_watchpoint_registers(struct lwp_watchpoints *watchpoints, bool loaded, bool is_float,
-                           const struct lwp_watchpoint_registers *more)
+void lwp_watchpoint_registers(struct lwp_watchpoints *watchpoints, bool loaded, bool is_float, const struct lwp_watchpoint_registers *more)
 {
     struct lwp_watchpoint_registers *to = &watchpoints->registers[loaded][is_float];
     to->bytes += more->bytes;
@@ -205,11 +196,10 @@ void lwp_watchpoint_read_elsewhere(struct lwp_watchpoints *watchpoints, uint32_t
     if (*at != LWP_TABLE_NONE)
         return;
     *at = (uint32_t)watchpoints->read_count;
-    LWP_GROW(&watchpoints->read_elsewhere, watchpoints->read_count, &watchpoints->read_room);
-    watchpoints->read_elsewhere[watchpoints->read_count++] = object;
+    LWP_APPEND(&watchpoints->read_elsewhere, &watchpoints->read_count, &watchpoints->read_room, object);
 }
 
-/* What there is no room for: as if nothing could be told of it. */
+/* A pair without room counts as undecided. */
 static void watchpoint_undecide(struct lwp_watchpoint_origin *origin, const struct lwp_watchpoint_pair *pair)
 {
     uint64_t weight = pair->use.weight + pair->waste.weight + pair->close.weight;
@@ -245,8 +235,7 @@ void lwp_watchpoint_merge(struct lwp_watchpoints *into, struct lwp_watchpoints *
         to->times += pair->times;
         to->again += pair->again;
         to->moved += pair->moved;
-        if (pair->bytes > to->bytes)
-            to->bytes = pair->bytes;
+        LWP_RAISE(to->bytes, pair->bytes);
     }
     into->exact |= from->exact;
     into->beyond += from->beyond;
@@ -257,30 +246,17 @@ void lwp_watchpoint_merge(struct lwp_watchpoints *into, struct lwp_watchpoints *
     lwp_watchpoint_free(from);
 }
 
-static int watchpoint_compare(uint64_t a, uint64_t b)
-{
-    return (a > b) - (a < b);
-}
-
-static int watchpoint_number_compare(const void *a, const void *b)
-{
-    return watchpoint_compare(*(const uint32_t *)a, *(const uint32_t *)b);
-}
-
 static int watchpoint_origin_compare(const void *a, const void *b)
 {
     const struct lwp_watchpoint_origin *x = a, *y = b;
-    return x->kind != y->kind ? watchpoint_compare(x->kind, y->kind) : watchpoint_compare(x->first, y->first);
+    return LWP_COMPARE(x->kind, y->kind) ?: LWP_COMPARE(x->first, y->first);
 }
 
 static int watchpoint_pair_compare(const void *a, const void *b)
 {
     const struct lwp_watchpoint_pair *x = a, *y = b;
-    if (x->kind != y->kind)
-        return watchpoint_compare(x->kind, y->kind);
-    if (x->first != y->first)
-        return watchpoint_compare(x->first, y->first);
-    return x->second != y->second ? watchpoint_compare(x->second, y->second) : watchpoint_compare(x->object, y->object);
+    return LWP_COMPARE(x->kind, y->kind) ?: LWP_COMPARE(x->first, y->first)
+           ?: LWP_COMPARE(x->second, y->second) ?: LWP_COMPARE(x->object, y->object);
 }
 
 void lwp_watchpoints_renumber(struct lwp_watchpoints *watchpoints, const uint32_t *contexts, const uint32_t *objects)
@@ -296,18 +272,15 @@ void lwp_watchpoints_renumber(struct lwp_watchpoints *watchpoints, const uint32_
     }
     for (size_t i = 0; i < watchpoints->read_count; i++)
         watchpoints->read_elsewhere[i] = objects[watchpoints->read_elsewhere[i]];
-    if (watchpoints->read_count)
-        qsort(watchpoints->read_elsewhere, watchpoints->read_count, sizeof *watchpoints->read_elsewhere, watchpoint_number_compare);
-    if (watchpoints->origin_count)
-        qsort(watchpoints->origins, watchpoints->origin_count, sizeof *watchpoints->origins, watchpoint_origin_compare);
-    if (watchpoints->pair_count)
-        qsort(watchpoints->pairs, watchpoints->pair_count, sizeof *watchpoints->pairs, watchpoint_pair_compare);
+    LWP_SORT(watchpoints->read_elsewhere, watchpoints->read_count, lwp_compare_u32);
+    LWP_SORT(watchpoints->origins, watchpoints->origin_count, watchpoint_origin_compare);
+    LWP_SORT(watchpoints->pairs, watchpoints->pair_count, watchpoint_pair_compare);
 }
 
 bool lwp_watchpoint_is_read_elsewhere(const struct lwp_watchpoints *watchpoints, uint32_t object)
 {
-    return watchpoints->read_count && bsearch(&object, watchpoints->read_elsewhere, watchpoints->read_count,
-                                          sizeof *watchpoints->read_elsewhere, watchpoint_number_compare);
+    return watchpoints->read_count &&
+           bsearch(&object, watchpoints->read_elsewhere, watchpoints->read_count, sizeof *watchpoints->read_elsewhere, lwp_compare_u32);
 }
 
 void lwp_watchpoint_free(struct lwp_watchpoints *watchpoints)

@@ -11,6 +11,7 @@ void lwp_heavy_hitters_add_new(struct lwp_heavy_hitters *hitters, int64_t value,
         if (hitters->count[i] < hitters->count[least])
             least = i;
     }
+    /* A value that has no counter takes its occurrences off all counters, until one is free. */
     uint64_t gone = hitters->count[least] < times ? hitters->count[least] : times;
     for (size_t i = 0; gone && i < LWP_HEAVY_HITTERS; i++)
         hitters->count[i] -= gone;

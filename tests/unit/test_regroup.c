@@ -9,8 +9,8 @@
 #include "analysis/profile/contexts.h"
 #include "analysis/profile/objects.h"
 #include "analysis/profile/regions.h"
-#include "analysis/profile/streams.h"
 #include "format/record.h"
+#include "tests/unit/streams.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,7 +94,7 @@ static void world_sample(struct world *world, uint32_t loop, int count, const in
         struct lwps_access access = {.bytes = SIZE, .flags = LWPS_ACCESS_LOAD | LWPS_ACCESS_KNOWN};
         access.flags |= i == 0 ? LWPS_ACCESS_WEIGHTED : 0;
         access.source = i == 0 ? LWPS_SOURCE_UNDO : LWPS_SOURCE_DITHERED;
-        lwp_streams_add(profile, object, loop, LWP_NONE, code, &access, offset, 1);
+        streams_add(profile, object, loop, LWP_NONE, code, &access, offset, 1);
         profile->objects[object].accesses++;
         if (i == 0) {
             lwp_tally_add(&profile->objects[object].weight, 1);

@@ -100,13 +100,12 @@ static size_t making_function(struct exchange_making *making, const struct lwp_c
     uint32_t known = lwp_map_get(making->index, key);
     if (known != LWP_MAP_NONE)
         return known;
-    bool is_loop;
     const char *name = function_name(making->profile, place->module, place->function);
     bool parallel = strstr(name, "._omp_fn.") || strstr(name, ".omp_outlined");
     return making_region(making, key,
                          &(struct lwp_communication_region){.kind = parallel ? LWP_COMMUNICATION_PARALLEL : LWP_COMMUNICATION_FUNCTION,
                                                        .name = name,
-                                                       .region = lwp_regions_at(making->profile, place->module, place->function, &is_loop)});
+                                                       .region = lwp_regions_at(making->profile, place->module, place->function)});
 }
 
 static size_t making_loop(struct exchange_making *making, uint32_t loop)
