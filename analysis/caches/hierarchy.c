@@ -65,11 +65,6 @@ int lwp_hierarchy_plan_read(struct lwp_hierarchy_plan *plan, const char *path, s
                                  path);
 }
 
-void lwp_hierarchy_init(struct lwp_hierarchy *hierarchy, const struct lwp_hierarchy_plan *plan)
-{
-    *hierarchy = (struct lwp_hierarchy){.plan = *plan};
-}
-
 static struct lwp_cache *hierarchy_core(struct lwp_hierarchy *hierarchy, unsigned thread)
 {
     unsigned cores = hierarchy->plan.cores && hierarchy->plan.cores < LWP_HIERARCHY_CORES ? hierarchy->plan.cores : LWP_HIERARCHY_CORES;

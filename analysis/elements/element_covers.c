@@ -107,7 +107,7 @@ static uint64_t cover_touches(const struct element_cover *cover, uint64_t stride
     return touched;
 }
 
-/* Of an unrolled gather each lane has a register of its own: while lanes are met that rarely, some are not met at all. */
+/* Each lane of an unrolled gather has its own register: with so few accesses per lane, some lanes are not sampled at all. */
 static bool cover_lacks_lanes(const struct element_cover *cover, uint64_t stride, uint64_t size)
 {
     uint64_t parts = stride / size, touched = 0, wanted = 0;

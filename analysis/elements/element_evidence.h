@@ -7,8 +7,8 @@
 /* ---- the streams of one object (element_size.c) ---- */
 
 enum { LWP_ELEMENT_STREAMS = 512 };
-#define LWP_ELEMENT_SURE        0.95 /* a stride's probability from which it is believed */
-#define LWP_ELEMENT_PART_COUNTS 0.01 /* the share of the accesses from which a stream is heard */
+#define LWP_ELEMENT_SURE        0.95 /* a stride of this probability is believed */
+#define LWP_ELEMENT_PART_COUNTS 0.01 /* streams with a smaller share of the accesses are ignored */
 
 struct lwp_element_stream {
     const struct lwp_stream *stream;
@@ -26,17 +26,16 @@ void lwp_element_streams_collect(const struct lwp_profile *profile, uint32_t obj
 
 /* ---- loops inside of elements (element_walk.c) ---- */
 
-/* The size of an element whose inner array is walked by `stride`, when another field of it is used, too; else 0, and
- * *open says whether such a walk is seen. */
+/* The size of an element whose inner array is traversed by `stride`, when another field of it is used, too; else 0, and *open says
+ * whether there is such a traversal. */
 uint64_t lwp_element_walk_around(const struct lwp_element_streams *streams, uint64_t stride, bool *open);
 
-/* The probability that no loop walks an array inside of larger elements, when another one, that fills or copies them,
- * hides among all accesses what it leaves out: by what the loops leave out each for itself. Elements of many parts are
- * expected less than of few: their tests weigh 1 / parts^2 (weighted Bonferroni). */
+/* The probability that no loop traverses an array inside of larger elements. A loop that fills or copies whole elements hides, among
+ * all accesses, what another one leaves out: so each loop is tested alone. Elements of many parts are expected less than of few:
+ * their tests weigh 1 / parts^2 (weighted Bonferroni). */
 double lwp_element_walk_none(const struct lwp_element_streams *streams, uint64_t stride);
 
-/* ---- what each loop touches within one stride: several elements at a time, as unrolled and vectorised loops do?
- * (element_covers.c) ---- */
+/* ---- what each loop touches within one stride: several elements, as unrolled and vectorised loops do? (element_covers.c) ---- */
 
 enum { LWP_ELEMENT_PARTS = 512 }; /* at most, in one stride */
 
@@ -71,7 +70,7 @@ struct lwp_element_evidence {
     struct lwp_element_covers covers; /* own */
 };
 
-/* After the streams have their strides. Several objects may be asked about at once: code is looked at under the
+/* After the streams have their strides. Thread safe: code is looked up under the
  * profile's lock. */
 void lwp_element_evidence_find(struct lwp_profile *profile, uint32_t object, struct lwp_element_evidence *evidence);
 
@@ -103,7 +102,7 @@ struct lwp_element_candidate {
     bool exact;
     bool made;       /* the allocation says so */
     bool table;      /* the allocation says so, and that a table's control bytes follow */
-    bool told;       /* an allocator's function says so that may have been merged with others */
+    bool allocator;  /* an allocator's function says so that may have been merged with others */
     double accessed; /* accesses through pointers to it */
 };
 

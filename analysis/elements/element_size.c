@@ -1,11 +1,11 @@
-/* What sampled addresses say about the size of an object's elements (LWPTool eq. 5, and where it would go wrong).
+/* The size of an object's elements by sampled addresses (LWPTool eq. 5, and where it would go wrong).
  *
  * In: the streams of one object with their strides. Out: the stride that nearly all accesses agree with, and whether
  * that is the element's size. It is not when
  * - an unrolled or vectorised loop steps over several elements at once: then what each loop touches repeats within the
  *   stride. The same is seen of a structure with equal parts that are always used together; so this stays open unless
  *   a remainder loop, or the size of the block, decides;
- * - loops inside of an element walk an array or a text in it: then they leave parts of a larger stride out;
+ * - loops inside of an element traverse an array or a text in it: then they leave parts of a larger stride out;
  * - parts of the block have different strides: several arrays in one block;
  * - different strides have a GCD that nothing steps by.
  * Limits: a program that visits every second element only shows twice the size; nothing in the addresses tells. */
@@ -79,8 +79,7 @@ static uint64_t size_common(const struct lwp_element_streams *streams)
     return best && direct >= direct_needed * all ? best : 0;
 }
 
-/* Two streams that share no place and have different strides walk different arrays, whatever fills or copies the whole
- * block. */
+/* Two streams that do not overlap and have different strides traverse different arrays, whatever fills or copies the whole block. */
 static bool size_several(const struct lwp_profile *profile, uint32_t object, const struct lwp_element_streams *streams)
 {
     uint64_t end[LWP_ELEMENT_STREAMS], stride[LWP_ELEMENT_STREAMS];
@@ -141,7 +140,7 @@ static const char *size_function(const struct lwp_profile *profile, uint32_t reg
     return region < profile->region_count ? profile->regions[region].function : NULL;
 }
 
-/* The loop that takes the rest, one by one, of what an unrolled loop of the same function left. */
+/* A remainder loop: takes one by one what an unrolled loop of the same function left. */
 static bool size_remainder_says(const struct lwp_profile *profile, const struct lwp_element_streams *streams, uint64_t stride,
                                 uint64_t size)
 {

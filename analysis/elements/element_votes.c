@@ -94,7 +94,7 @@ static void element_collect_block(struct lwp_profile *profile, const struct lwp_
                          candidate.exact);
             for (size_t k = 0; k < votes->count; k++)
                 if (element_same_type(votes->candidates[k].type, candidate.type)) {
-                    *(candidate.exact ? &votes->candidates[k].made : &votes->candidates[k].told) = true;
+                    *(candidate.exact ? &votes->candidates[k].made : &votes->candidates[k].allocator) = true;
                     votes->candidates[k].table = candidate.table;
                 }
             return;

@@ -1,8 +1,8 @@
 /* Element size and type of each object (LWPTool eq. 5 and beyond).
  *
- * In: streams with sampled offsets; types that DWARF offers at the accesses, the allocation, the variable. A type is
- * believed only when the offsets fit it: every stream must keep to one place of the element, inside a field. Without
- * a type the size is what the strides say (element_size.c), or unknown.
+ * In: streams with sampled offsets; types that DWARF offers at the accesses, the allocation, the variable. A type is accepted only
+ * when the offsets fit it: every stream must keep to one place of the element, inside a field. Without a type the size is that of
+ * the strides (element_size.c), or unknown.
  * Limits: copies by the C library say nothing about sizes. */
 #include "analysis/elements/elements.h"
 
@@ -19,13 +19,13 @@ enum { CANDIDATES_TRIED = 16 };
 
 static const double fit_needed = 0.9, fit_agreed = 0.7, exact_rules = 0.3, mixed_limit = 0.15;
 
-/* Ends in an array without a length: each block is one struct and as many elements as were asked for. */
+/* Ends in a flexible array member: each block is one struct and as many elements as were allocated. */
 static bool element_is_flexible(const struct lwp_type *type)
 {
     return type->kind == LWP_TYPE_STRUCT && type->field_count && type->fields[type->field_count - 1].bytes == 0;
 }
 
-/* Blocks of one element after the other that end where the last one does tell how large a header is, up to elements. */
+/* A block that ends with its last element shows the size of a header, modulo the element size. */
 static uint64_t element_remainder(const struct lwp_object *object, uint64_t size)
 {
     enum { ROUNDED = 64 }; /* sizes are also rounded up, to cache lines or pages */
@@ -33,7 +33,7 @@ static uint64_t element_remainder(const struct lwp_object *object, uint64_t size
     return whole && object->bytes % ROUNDED ? object->bytes % size : 0;
 }
 
-/* A structure that ends in an array of this type: its elements begin after a header. */
+/* A structure that ends in an array of this type: the rest of it is a header. */
 static const struct lwp_element_candidate *element_holder(const struct lwp_element_votes *votes, const struct lwp_type *type)
 {
     const struct lwp_element_candidate *holder = NULL;
@@ -94,7 +94,7 @@ static bool element_accept(const struct lwp_profile *profile, uint32_t index, co
     return false;
 }
 
-/* A member of the type, or a base: a pointer to it may lead into one. */
+/* Whether the type is a member or base of the other: pointers to it may point into one. */
 static bool element_is_part(const struct lwp_type *outer, const struct lwp_type *inner)
 {
     uint32_t at = 0, matched = 0;
@@ -107,7 +107,7 @@ static bool element_is_part(const struct lwp_type *outer, const struct lwp_type 
     return inner->field_count && matched >= inner->field_count;
 }
 
-/* Memory that serves as several unrelated structs (an allocator's own, a buffer) is of none of them. */
+/* Memory that is used as several unrelated structs (an allocator's own, a buffer) is none of them. */
 static bool element_is_mixed(const struct lwp_element_votes *votes, const struct lwp_element_candidate *candidate)
 {
     double others = 0;
@@ -120,20 +120,20 @@ static bool element_is_mixed(const struct lwp_element_votes *votes, const struct
     return others > mixed_limit * votes->exact;
 }
 
-/* What was only in scope is believed when it alone has the size seen and no pointer with a type was followed. */
+/* A type that was only in scope is accepted when it alone has the stride as its size, and no typed pointer was followed. */
 static bool element_alone(const struct lwp_profile *profile, uint32_t index, const struct lwp_element_votes *votes,
                           const struct lwp_element_candidate *candidate, const struct lwp_element_evidence *evidence)
 {
     const struct lwp_object *object = &profile->objects[index];
     uint64_t seen = object->single ? object->pool_size : evidence->stride, bytes = candidate->type->bytes, start;
     bool open = !object->single && seen && evidence->bytes == 0; /* several elements to the stride, perhaps */
-    if ((bytes != seen && !open) || (!candidate->told && votes->exact > exact_rules * (double)object->accesses))
+    if ((bytes != seen && !open) || (!candidate->allocator && votes->exact > exact_rules * (double)object->accesses))
         return false;
     for (size_t i = 0; i < votes->count; i++) /* pointers were to something else, unless to a part of it */
-        if (candidate->told && votes->candidates[i].accessed > 0 && votes->candidates[i].type->bytes >= seen)
+        if (candidate->allocator && votes->candidates[i].accessed > 0 && votes->candidates[i].type->bytes >= seen)
             return false;
     for (size_t i = 0; i < votes->count && i < CANDIDATES_TRIED; i++)
-        if (!candidate->told && &votes->candidates[i] != candidate && (open || votes->candidates[i].type->bytes == seen) &&
+        if (!candidate->allocator && &votes->candidates[i] != candidate && (open || votes->candidates[i].type->bytes == seen) &&
             element_accept(profile, index, votes, &votes->candidates[i], evidence, object->single, &start))
             return false;
     return true;
@@ -160,7 +160,7 @@ static uint64_t element_start_by_offsets(const struct lwp_profile *profile, uint
     return 0;
 }
 
-/* A small block is one element, unless accesses step through most of it: then it is a little array. */
+/* A small block is one element, unless accesses stride through most of it: then it is a small array. */
 static bool element_is_single(const struct lwp_profile *profile, uint32_t index, uint64_t stride)
 {
     uint64_t size = profile->objects[index].pool_size;
@@ -183,8 +183,8 @@ static bool element_is_single(const struct lwp_profile *profile, uint32_t index,
     return stride == 0 || size / stride < 3 || stepping * 2 < all;
 }
 
-/* The best candidate that everything agrees with. A pointer to a member of a structure is a pointer to a number, too:
- * what is known to be a structure comes first. */
+/* The best candidate that agrees with all evidence. Known structures come first, since a pointer to a member may be a pointer to a
+ * plain number. */
 static const struct lwp_element_candidate *element_choose(const struct lwp_profile *profile, uint32_t index,
                                                           const struct lwp_element_votes *votes,
                                                           const struct lwp_element_evidence *evidence, bool *single, uint64_t *start)
@@ -248,7 +248,7 @@ static void element_decide(struct lwp_profile *profile, uint32_t index, const st
     object->several = evidence->several;
     if (object->single) {
         object->element_bytes = object->pool_size;
-        object->element_probability = 1; /* malloc was told */
+        object->element_probability = 1; /* the size requested from malloc */
     } else if (evidence->bytes) {
         object->element_bytes = evidence->bytes;
         object->element_probability = evidence->probability;
@@ -258,7 +258,7 @@ static void element_decide(struct lwp_profile *profile, uint32_t index, const st
 
 enum { OBJECTS_AT_ONCE = 64 };
 
-/* What addresses say is found side by side, what it means is decided one after the other. */
+/* The evidence of several objects is found in parallel, decisions are made one after the other. */
 struct element_round {
     struct lwp_profile *profile;
     uint32_t objects[OBJECTS_AT_ONCE];
@@ -327,8 +327,6 @@ void lwp_elements_notes(struct lwp_profile *profile)
                              lwp_objects_name(profile, (uint32_t)i));
     }
 }
-
-/* ---- coverage ---- */
 
 /* An access has a field when its place in the element lies in one, judged by the sampled offsets. */
 static bool typed_in_field(const struct lwp_type *type, uint64_t place)

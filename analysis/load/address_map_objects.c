@@ -36,37 +36,37 @@ static struct live_object *objects_live(struct objects_lives *lives, uint32_t ob
     return &lives->items[*at];
 }
 
-static void objects_count_pool(const struct map_pool *pool, struct live_object *live_object)
+static void objects_count_pool(const struct map_pool *pool, struct live_object *live)
 {
     uint64_t average = pool->size, bytes;
-    live_object->life.allocated_ns = 0; /* its blocks have no records of their own */
-    live_object->life.freed_ns = UINT64_MAX;
+    live->life.allocated_ns = 0; /* its blocks have no records of their own */
+    live->life.freed_ns = UINT64_MAX;
     if (!average && pool->count.allocations)
         average = pool->count.bytes / pool->count.allocations;
     if (__builtin_mul_overflow(pool->count.peak_blocks, average, &bytes))
         return;
-    live_object->now += bytes; /* several pools may be one object, whose paths differ in recursion */
-    LWP_RAISE(live_object->life.bytes, live_object->now);
-    LWP_RAISE(live_object->life.largest, average);
-    live_object->life.allocations += pool->count.allocations;
+    live->now += bytes; /* several pools may be one object, whose paths differ in recursion */
+    LWP_RAISE(live->life.bytes, live->now);
+    LWP_RAISE(live->life.largest, average);
+    live->life.allocations += pool->count.allocations;
 }
 
 static void objects_count_event(const struct lwp_address_map *map, uint32_t event, struct objects_lives *lives)
 {
     const struct map_block *block = &map->blocks[event / 2];
-    struct live_object *live_object = objects_live(lives, block->of);
+    struct live_object *live = objects_live(lives, block->of);
     if (event % 2) {
-        live_object->now -= block->size < live_object->now ? block->size : live_object->now;
+        live->now -= block->size < live->now ? block->size : live->now;
         return;
     }
     uint64_t allocated = lwp_address_map_time(map, block->time);
     uint64_t freed = block->end_time == UINT64_MAX ? UINT64_MAX : lwp_address_map_time(map, block->end_time);
-    live_object->now += block->size;
-    live_object->life.allocations++;
-    LWP_RAISE(live_object->life.bytes, live_object->now);
-    LWP_RAISE(live_object->life.largest, block->size);
-    LWP_LOWER(live_object->life.allocated_ns, allocated);
-    LWP_RAISE(live_object->life.freed_ns, freed);
+    live->now += block->size;
+    live->life.allocations++;
+    LWP_RAISE(live->life.bytes, live->now);
+    LWP_RAISE(live->life.largest, block->size);
+    LWP_LOWER(live->life.allocated_ns, allocated);
+    LWP_RAISE(live->life.freed_ns, freed);
 }
 
 static void objects_find(struct lwp_address_map *map, struct lwp_resolver *resolver)

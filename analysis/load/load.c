@@ -11,8 +11,6 @@
 
 #include "analysis/addresses/address_map.h"
 #include "analysis/load/load_internal.h"
-#include "analysis/load/merge.h"
-#include "analysis/load/thread_file.h"
 #include "analysis/ranks/ranks.h"
 #include "analysis/statistics/engines.h"
 #include "base/log.h"

@@ -4,8 +4,7 @@
  *
  * Each reading thread has its own table of streams: the keys of all tables are distributed to the objects (a counting sort), sorted
  * for each object, and equal ones joined; the sums of the objects are made of their streams. */
-#include "analysis/load/merge.h"
-
+#include "analysis/load/shard.h"
 #include "analysis/profile/contexts.h"
 #include "analysis/profile/locations.h"
 #include "analysis/profile/objects.h"

@@ -54,7 +54,7 @@ static double input_seconds(const json_t *run, const char *key)
     return json_is_number(value) && json_number_value(value) > 0 ? json_number_value(value) : 0;
 }
 
-/* A guest is told the whole of a last cache of which it has a few cores' part: no processor has more for each thread. */
+/* A virtual machine sees the whole last-level cache though it has a few cores' share of it: no processor has more per thread. */
 static uint64_t input_last_cache(uint64_t bytes, uint64_t threads)
 {
     static const uint64_t most_each = 16 << 20;

@@ -30,11 +30,6 @@ static inline void batch_object(struct lwp_batch *batch, struct lwp_batch_access
     batch->addresses[batch->address_count++] = access->address;
 }
 
-static inline bool batch_is_fair(const struct lwps_access *access)
-{
-    return lwp_stream_is_fair(access->source, access->flags);
-}
-
 static inline void batch_sums(struct lwp_batch *batch, const struct lwps_sample *sample, uint32_t part, bool weighted, bool known)
 {
     struct lwp_shard *shard = batch->shard;
@@ -81,13 +76,13 @@ void lwp_batch_add(struct lwp_batch *batch, const struct lwps_sample *sample)
         }
         batch_object(batch, to, access, sample->time);
         to->address = access->address;
-        to->rank = lwp_stream_rank(lwp_hash_mix(batch->seed, batch->counter++), batch_is_fair(access));
+        to->rank = lwp_stream_rank(lwp_hash_mix(batch->seed, batch->counter++), lwp_stream_is_fair(access));
         to->bytes = access->bytes;
         to->flags = access->flags;
         to->sample = (uint8_t)batch->sample_count;
         to->back = is_known && led ? (uint8_t)(to - &batch->accesses[first]) : 0;
         to->weighted = is_weighted;
-        to->close = i > 0 && batch_is_fair(access) && batch_is_fair(&access[-1]);
+        to->close = i > 0 && lwp_stream_is_fair(access) && lwp_stream_is_fair(&access[-1]);
         led |= i == 0;
         known += is_known;
         if (is_weighted) {

@@ -62,7 +62,9 @@ static void windows_close(struct lwp_sample_windows *windows)
     if (!windows->chosen || !current->samples)
         return;
     size_t bytes = sizeof *current + current->accesses * sizeof *current->access;
-    LWP_APPEND(&windows->items, &windows->count, &windows->room, memcpy(lwp_zeroed(1, bytes), current, bytes));
+    struct lwp_sample_window *kept = malloc(bytes);
+    if (kept)
+        LWP_APPEND(&windows->items, &windows->count, &windows->room, memcpy(kept, current, bytes));
     if (windows->count >= 2 * WINDOWS_MAX)
         windows_prune(windows);
 }
@@ -79,7 +81,7 @@ static void windows_open(struct lwp_sample_windows *windows)
 void lwp_sample_windows_begin(struct lwp_sample_windows *windows, uint32_t thread, uint64_t seed)
 {
     if (!windows->current)
-        windows->current = lwp_zeroed(1, WINDOW_BYTES_MOST);
+        windows->current = lwp_zeroed(WINDOW_BYTES_MOST, 1);
     windows->thread = thread;
     windows->seed = seed;
     windows->number = 0;
@@ -161,7 +163,7 @@ void lwp_sample_windows_pack(struct lwp_sample_windows *windows, struct lwp_pack
         LWP_PACK(pack, head);
         pack->bad |= head.samples > WINDOW_SAMPLES || head.accesses > WINDOW_SAMPLES * WINDOW_ACCESSES;
         if (pack->unpacking)
-            **LWP_APPEND(&windows->items, &windows->count, &windows->room, lwp_zeroed(1, WINDOW_BYTES_MOST)) = head;
+            **LWP_APPEND(&windows->items, &windows->count, &windows->room, lwp_zeroed(WINDOW_BYTES_MOST, 1)) = head;
         struct lwp_sample_window *window = windows->items[i];
         for (uint32_t k = 0; k < head.accesses && !pack->bad; k++) {
             LWP_PACK(pack, window->access[k]);

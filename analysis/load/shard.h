@@ -41,4 +41,8 @@ static inline void lwp_shard_part(struct lwp_shard *shard, uint32_t part, uint64
 /* Adds `from` to `into` and frees it, all but its streams. */
 void lwp_shard_merge(struct lwp_shard *into, struct lwp_shard *from);
 
+/* Moves into the profile what the shard holds into which all were merged, and the streams of each, with numbers that do not depend on
+ * the order of reading (merge.c). */
+void lwp_merge_shards(struct lwp_profile *profile, struct lwp_shard *shard, struct lwp_stream_table *const *tables, size_t table_count);
+
 #endif

@@ -1,7 +1,6 @@
 /* One thread's file: its samples go into a batch (sample_batch.c), all else is added up at once. What all reading threads share is
  * looked up through a resolver, which caches it. */
-#include "analysis/load/thread_file.h"
-
+#include "analysis/load/load_internal.h"
 #include "analysis/load/sample_batch.h"
 #include "analysis/load/trace_replay.h"
 #include "base/log.h"
@@ -181,18 +180,16 @@ static int reader_watch(void *to, const struct lwps_watch *record)
 static int reader_candidates(void *to, const struct lwps_candidates *record)
 {
     struct lwp_thread_reader *reader = to;
-    lwp_interaction_candidates(&reader->shard->interaction, record);
+    reader->shard->interaction.candidates += record->count;
     const struct lwps_access access = {.ip = record->ip};
-    const uint32_t first = reader_access_context(reader, &access, record->context, record->time);
-    for (unsigned kind = 0; kind < LWP_WATCHPOINT_KINDS; kind++)
+    struct lwp_watchpoint_verdict verdict = {
+        .outcome = LWP_WATCHPOINT_OPEN, .second = LWP_NONE, .object = LWP_NONE, .weight = record->weight, .count = record->count};
+    verdict.first = reader_access_context(reader, &access, record->context, record->time);
+    for (unsigned kind = 0; kind < LWP_WATCHPOINT_KINDS; kind++) {
+        verdict.kind = (enum lwp_watchpoint_kind)kind;
         if (record->verdicts & reader_bits[kind])
-            lwp_watchpoint_add(&reader->shard->watchpoints, &(struct lwp_watchpoint_verdict){.kind = (enum lwp_watchpoint_kind)kind,
-                                                                                             .outcome = LWP_WATCHPOINT_OPEN,
-                                                                                             .first = first,
-                                                                                             .second = LWP_NONE,
-                                                                                             .object = LWP_NONE,
-                                                                                             .weight = record->weight,
-                                                                                             .count = record->count});
+            lwp_watchpoint_add(&reader->shard->watchpoints, &verdict);
+    }
     return 0;
 }
 

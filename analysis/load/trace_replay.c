@@ -73,8 +73,8 @@ struct lwp_trace {
 struct lwp_trace *lwp_trace_new(const struct lwp_hierarchy_plan *machines, struct lwp_resolver *resolver,
                                 struct lwp_data_attribution *attribution, struct lwp_locality_counts *counts)
 {
-    struct lwp_trace *trace = lwp_zeroed(1, sizeof *trace);
-    trace->all = lwp_zeroed(1, sizeof *trace->all);
+    struct lwp_trace *trace = lwp_zeroed(sizeof *trace, 1);
+    trace->all = lwp_zeroed(sizeof *trace->all, 1);
     trace->sampled = lwp_zeroed(SAMPLED, sizeof *trace->sampled);
     trace->machines = machines;
     trace->resolver = resolver;
@@ -146,8 +146,8 @@ void lwp_trace_begin(struct lwp_trace *trace, uint32_t file, uint64_t bytes)
     lwp_reuse_cores_free(&trace->cores);
     lwp_hierarchy_free(&trace->here);
     lwp_hierarchy_free(&trace->elsewhere);
-    lwp_hierarchy_init(&trace->here, &trace->machines[LWP_MACHINE_HERE]);
-    lwp_hierarchy_init(&trace->elsewhere, &trace->machines[LWP_MACHINE_ELSEWHERE]);
+    trace->here = (struct lwp_hierarchy){.plan = trace->machines[LWP_MACHINE_HERE]};
+    trace->elsewhere = (struct lwp_hierarchy){.plan = trace->machines[LWP_MACHINE_ELSEWHERE]};
     const struct lwp_cache *caches = &trace->machines[LWP_MACHINE_HERE].caches;
     trace->line_shift = caches->line_shift;
     trace->l1_lines = (uint32_t)(caches->level[0].bytes >> caches->line_shift);

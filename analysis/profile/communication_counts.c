@@ -4,6 +4,7 @@
 #include "analysis/profile/profile.h"
 #include "analysis/profile/regions.h"
 #include "base/arena.h"
+#include "base/order.h"
 #include "base/path.h"
 
 #include <stdlib.h>
@@ -15,10 +16,10 @@ void lwp_communication_counts_how(struct lwp_communication_counts *counts, const
 {
     struct lwps_flows *how = &counts->how;
     counts->measured = true;
-    how->granule_bytes = record->granule_bytes > how->granule_bytes ? record->granule_bytes : how->granule_bytes;
-    how->alone_bytes = record->alone_bytes > how->alone_bytes ? record->alone_bytes : how->alone_bytes;
-    how->thinned = record->thinned > how->thinned ? record->thinned : how->thinned;
-    how->distances_thinned = record->distances_thinned > how->distances_thinned ? record->distances_thinned : how->distances_thinned;
+    LWP_RAISE(how->granule_bytes, record->granule_bytes);
+    LWP_RAISE(how->alone_bytes, record->alone_bytes);
+    LWP_RAISE(how->thinned, record->thinned);
+    LWP_RAISE(how->distances_thinned, record->distances_thinned);
     how->accesses += record->accesses >> 56 ? 0 : record->accesses;
 }
 

@@ -123,7 +123,7 @@ struct lwp_locations;
 struct lwp_profile {
     struct lwp_arena *arena;
     struct lwp_code *code;
-    pthread_mutex_t lock; /* of notes, code, spots, objects and contexts while several threads load (load.c) */
+    pthread_mutex_t lock; /* of notes, code, locations, objects and contexts while several threads load (load.c) */
     unsigned jobs;        /* threads to load with, 0: as many as there are cores */
     json_t *run;          /* run.json of the first DIR, an empty object when missing; owned */
     json_t *runs;         /* times of each DIR, when several are merged; owned */

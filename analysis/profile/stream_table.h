@@ -78,9 +78,9 @@ struct lwp_stream_access {
 };
 
 /* Whether an access was sampled without bias. One with a cost was chosen by the time it took. */
-static inline bool lwp_stream_is_fair(uint8_t source, uint8_t flags)
+static inline bool lwp_stream_is_fair(const struct lwps_access *access)
 {
-    return (source == LWPS_SOURCE_DITHERED || source == LWPS_SOURCE_TRACE) && !(flags & LWPS_ACCESS_WEIGHTED);
+    return (access->source == LWPS_SOURCE_DITHERED || access->source == LWPS_SOURCE_TRACE) && !(access->flags & LWPS_ACCESS_WEIGHTED);
 }
 
 /* Decides whether its offset is kept (reservoir.h): fair accesses come before all others. */

@@ -1,4 +1,4 @@
-/* What is asked of streams once all samples are in. */
+/* Streams once all samples are in. */
 #include "analysis/profile/streams.h"
 
 #include "base/pages.h"

@@ -50,11 +50,6 @@ void lwp_interaction_candidate(struct lwp_thread_interaction *interaction, const
                                         record->weight);
 }
 
-void lwp_interaction_candidates(struct lwp_thread_interaction *interaction, const struct lwps_candidates *record)
-{
-    interaction->candidates += record->count;
-}
-
 void lwp_interaction_trial(struct lwp_thread_interaction *interaction, const struct lwps_watch *record)
 {
     interaction->records++;

@@ -70,7 +70,6 @@ static inline void lwp_interaction_sample(struct lwp_thread_interaction *interac
 
 /* An access that one of its samples chose, watched or not. */
 void lwp_interaction_candidate(struct lwp_thread_interaction *interaction, const struct lwps_watch *record);
-void lwp_interaction_candidates(struct lwp_thread_interaction *interaction, const struct lwps_candidates *record);
 
 /* Whether the record is of a trial; else it is a use of a line. */
 static inline bool lwp_interaction_is_trial(const struct lwps_watch *record)

@@ -113,25 +113,30 @@ static struct lwp_traversal_pair *traversal_pair_find(struct lwp_traversals *tra
     return LWP_PUSH(traversals->pair, (struct lwp_traversal_pair){.a = a, .b = b, .region = region});
 }
 
-/* Adds one of `seen` items to a reservoir of at most `limit`: with more, each of them replaces a random one, or none, so that all
- * have the same chance. */
-static void *traversal_keep(struct lwp_traversals *traversals, void *items, uint32_t *count, uint32_t *room, uint64_t seen, uint32_t limit,
-                            const void *item, size_t size)
+/* Room for one more of `count` items. */
+static bool traversal_room(void **items, uint32_t count, uint32_t *room, uint32_t limit, size_t size)
+{
+    if (count < *room)
+        return true;
+    uint32_t wanted = !*room ? FIRST_ROOM : *room * 2 < limit ? *room * 2 : limit;
+    void *grown = realloc(*items, wanted * size);
+    if (!grown)
+        return false;
+    *items = grown;
+    *room = wanted;
+    return true;
+}
+
+/* Adds one of `seen` items to a reservoir of at most `limit`: once it is full, each of them replaces a random one, or none, so that
+ * all have the same chance. Returns the array. Inline: called for each sample, and then limit and size are constants. */
+static inline __attribute__((always_inline)) void *traversal_keep(struct lwp_traversals *traversals, void *items, uint32_t *count,
+                                                                  uint32_t *room, uint64_t seen, uint32_t limit, const void *item,
+                                                                  size_t size)
 {
     uint64_t place = *count < limit ? *count : traversal_random(traversals) % seen;
-    if (place >= limit)
+    if (place >= limit || (place == *count && !traversal_room(&items, *count, room, limit, size)))
         return items;
-    if (place == *count) {
-        if (*count == *room) {
-            uint32_t wanted = !*room ? FIRST_ROOM : *room * 2 < limit ? *room * 2 : limit;
-            void *grown = realloc(items, wanted * size);
-            if (!grown)
-                return items;
-            items = grown;
-            *room = wanted;
-        }
-        ++*count;
-    }
+    *count += place == *count;
     memcpy((char *)items + place * size, item, size);
     return items;
 }

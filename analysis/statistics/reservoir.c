@@ -3,10 +3,10 @@
  * search for the highest with each. A reservoir is a chain of pairs of cache lines, the last one first, so that adding an offset
  * writes to one of them. */
 #include "analysis/statistics/reservoir.h"
-#include "base/order.h"
 
 #include "base/pages.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 _Static_assert(sizeof(struct lwp_reservoir_line) == 128, "two cache lines");
@@ -145,9 +145,9 @@ void lwp_reservoir_gather(struct lwp_reservoir_items *items, const struct lwp_re
     items->count = reservoir_cut(items->items, items->count + reservoir_copy(pool, reservoir, items->items + items->count), &limit);
 }
 
-static int reservoir_compare(const struct lwp_reservoir_item *a, const struct lwp_reservoir_item *b)
+static bool reservoir_before(const struct lwp_reservoir_item *a, const struct lwp_reservoir_item *b)
 {
-    return LWP_COMPARE(a->rank, b->rank) ?: LWP_COMPARE(a->offset, b->offset);
+    return a->rank < b->rank || (a->rank == b->rank && a->offset < b->offset);
 }
 
 uint32_t lwp_reservoir_offsets(struct lwp_reservoir_items *items, uint64_t *offsets)
@@ -155,7 +155,7 @@ uint32_t lwp_reservoir_offsets(struct lwp_reservoir_items *items, uint64_t *offs
     for (uint32_t i = 0; i < items->count; i++) {
         struct lwp_reservoir_item item = items->items[i];
         uint32_t j = i;
-        for (; j && reservoir_compare(&items->items[j - 1], &item) > 0; j--)
+        for (; j && reservoir_before(&item, &items->items[j - 1]); j--)
             items->items[j] = items->items[j - 1];
         items->items[j] = item;
     }

@@ -27,7 +27,7 @@ static inline uint32_t streams_add(struct lwp_profile *profile, uint32_t object,
         &(struct lwp_stream_access){
             .offset = offset,
             .rank = lwp_stream_rank(lwp_hash_mix(lwp_hash_mix(object, address), part.count->accesses),
-                                    lwp_stream_is_fair(access->source, access->flags)),
+                                    lwp_stream_is_fair(access)),
             .bytes = access->bytes,
             .flags = access->flags});
     if (at == profile->stream_count) {

@@ -80,7 +80,7 @@ static void whatif_range(struct whatif *whatif)
 static void whatif_run(struct whatif *whatif, const struct lwp_hierarchy_plan *machine, struct lwp_locality_found *found)
 {
     static struct lwp_hierarchy caches;
-    lwp_hierarchy_init(&caches, machine);
+    caches = (struct lwp_hierarchy){.plan = *machine};
     for (size_t i = 0; i < whatif->kept->count; i++) {
         const struct lwp_trace_sample_access *access = &whatif->kept->accesses[i];
         uint8_t where;
