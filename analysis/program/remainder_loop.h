@@ -1,6 +1,6 @@
 /* What the code beside a vectorised loop says that the loop needs. */
-#ifndef LWP_ANALYSIS_PROGRAM_TYPES_REMAINDER_LOOP_H
-#define LWP_ANALYSIS_PROGRAM_TYPES_REMAINDER_LOOP_H
+#ifndef LWP_ANALYSIS_PROGRAM_REMAINDER_LOOP_H
+#define LWP_ANALYSIS_PROGRAM_REMAINDER_LOOP_H
 
 #include "analysis/program/code.h"
 #include "analysis/program/types/types.h"

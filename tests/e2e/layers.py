@@ -20,6 +20,7 @@ analysis/program/binary
 analysis/program/debug
 analysis/program/flow
 analysis/program/types
+analysis/program/pointers
 analysis/program
 analysis/caches
 analysis/profile

@@ -1,7 +1,9 @@
 /* Finds separate debug info: by build-id or .gnu_debuglink (its CRC checked) beside the module, in its .debug folder
  * and in the folders of LWP_DEBUG_PATH (several, with colons) and /usr/lib/debug; at last from debuginfod servers, but
  * only for modules that ran and when DEBUGINFOD_URLS names some. Each root is laid out as /usr/lib/debug is, or holds
- * the files themselves. */
+ * the files themselves.
+ * libdwfl has such a search too. Its own asks the servers about every module that is loaded, waits for ever at a FIFO,
+ * and takes files that unpack to more than the memory. */
 #include "analysis/program/binary/debug_files.h"
 
 #include "base/log.h"
@@ -11,7 +13,7 @@
 #include <elfutils/libdwfl.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <gelf.h>
+#include <lzma.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +21,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { ELF_SECTION_LIMIT = 100000, DEBUG_PATH_MAX = 4096, BUILD_ID_MAX = 64 };
+enum { DEBUG_PATH_MAX = 4096, BUILD_ID_MAX = 64 };
 #define DEBUG_ROOT "/usr/lib/debug"
 
 Elf *code_elf_file_open(const char *path, int *fd, enum lwp_module_file *reason)
@@ -54,19 +56,8 @@ void code_elf_file_close(Elf *elf, int fd)
 
 bool code_elf_has_section(Elf *elf, const char *name)
 {
-    size_t names;
-    if (elf_getshdrstrndx(elf, &names))
-        return false;
-    int seen = 0;
-    for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section)) && seen++ < ELF_SECTION_LIMIT;) {
-        GElf_Shdr header;
-        if (!gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS)
-            continue;
-        const char *found = elf_strptr(elf, names, header.sh_name);
-        if (found && !strcmp(found, name))
-            return true;
-    }
-    return false;
+    GElf_Shdr header;
+    return code_elf_section(elf, NULL, SHT_NULL, name, &header);
 }
 
 /* What the file's compressed sections say they unpack to; libdw unpacks all of them at once. Debug info gets four to
@@ -76,16 +67,15 @@ bool code_elf_unpacks_well(Elf *elf)
     enum { UNPACK_FACTOR = 32 };
     size_t names, bytes = 0;
     uint64_t total = 0;
-    int seen = 0;
+    GElf_Shdr header;
     elf_rawfile(elf, &bytes);
     if (elf_getshdrstrndx(elf, &names))
         return true;
-    for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section)) && seen++ < ELF_SECTION_LIMIT;) {
-        GElf_Shdr header;
+    for (Elf_Scn *section = NULL; (section = code_elf_section(elf, section, SHT_NULL, NULL, &header));) {
         GElf_Chdr packed;
         Elf_Data *data;
         uint64_t unpacked = 0;
-        if (!gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS)
+        if (header.sh_type == SHT_NOBITS)
             continue;
         const char *name = elf_strptr(elf, names, header.sh_name);
         if (header.sh_flags & SHF_COMPRESSED) {
@@ -112,21 +102,6 @@ bool code_elf_same_build(Elf *elf, const void *build_id, size_t bytes)
     const void *own;
     ssize_t own_bytes = dwelf_elf_gnu_build_id(elf, &own);
     return own_bytes > 0 && (size_t)own_bytes == bytes && !memcmp(own, build_id, bytes);
-}
-
-/* The CRC-32 of .gnu_debuglink (IEEE polynomial, reflected), four bits at a time. */
-static uint32_t debug_link_crc(const uint8_t *data, size_t bytes)
-{
-    static const uint32_t table[16] = {
-        0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac, 0x76dc4190, 0x6b6b51f4, 0x4db26158, 0x5005713c,
-        0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c, 0x9b64c2b0, 0x86d3d2d4, 0xa00ae278, 0xbdbdf21c,
-    };
-    uint32_t crc = 0xffffffff;
-    for (size_t i = 0; i < bytes; i++) {
-        crc = table[(crc ^ data[i]) & 15] ^ crc >> 4;
-        crc = table[(crc ^ data[i] >> 4) & 15] ^ crc >> 4;
-    }
-    return ~crc;
 }
 
 /* What a separate file must agree with. */
@@ -163,7 +138,7 @@ static Elf *debug_try(const char *path, const struct debug_wanted *wanted, int *
     } else {
         size_t bytes;
         const char *raw = elf_rawfile(elf, &bytes);
-        right = raw && debug_link_crc((const uint8_t *)raw, bytes) == wanted->crc;
+        right = raw && lzma_crc32((const uint8_t *)raw, bytes, 0) == wanted->crc; /* the same CRC-32 */
     }
     if (right && (code_elf_has_dwarf(elf) || code_elf_has_section(elf, ".symtab")))
         return elf;
@@ -231,6 +206,15 @@ static Elf *debug_find(const char *module_path, const struct debug_wanted *wante
     return NULL;
 }
 
+static bool debug_take(struct code_module *module, Elf *elf, int fd)
+{
+    if (elf) {
+        module->debug_elf = elf;
+        module->debug_fd = fd;
+    }
+    return elf;
+}
+
 /* Asks the servers, through the library that elfutils loads for it. May take as long as a download does. */
 bool code_debug_download(struct code_module *module)
 {
@@ -261,11 +245,7 @@ bool code_debug_download(struct code_module *module)
     }
     if (dwfl)
         dwfl_end(dwfl);
-    if (elf) {
-        module->debug_elf = elf;
-        module->debug_fd = fd;
-    }
-    return elf;
+    return debug_take(module, elf, fd);
 }
 
 void code_debug_file_find(struct code_module *module)
@@ -280,10 +260,7 @@ void code_debug_file_find(struct code_module *module)
         return;
     int fd = -1;
     Elf *elf = debug_find(module->info.path, &wanted, link, &fd);
-    if (elf) {
-        module->debug_elf = elf;
-        module->debug_fd = fd;
-    }
+    debug_take(module, elf, fd);
 }
 
 Elf *code_debug_alternate_find(const char *folder, const char *name, const void *id, size_t id_bytes, int *fd)
@@ -304,35 +281,37 @@ Elf *code_debug_alternate_find(const char *folder, const char *name, const void 
     return elf;
 }
 
-void code_debug_folder(const struct code_module *module, char *folder, size_t room)
+/* Where the open file with the DWARF really is. */
+static void debug_path(const struct code_module *module, char *path, size_t room)
 {
     char link[64];
     snprintf(link, sizeof link, "/proc/self/fd/%d", module->debug_elf == module->elf ? module->fd : module->debug_fd);
-    ssize_t length = readlink(link, folder, room - 1);
-    folder[length > 0 ? length : 0] = '\0';
+    ssize_t length = readlink(link, path, room - 1);
+    path[length > 0 ? length : 0] = '\0';
+}
+
+void code_debug_folder(const struct code_module *module, char *folder, size_t room)
+{
+    debug_path(module, folder, room);
     char *slash = strrchr(folder, '/');
     if (slash)
         *slash = '\0';
 }
 
+static bool debug_is_package(char *path, size_t room, const char *folder, const char *name)
+{
+    int length = snprintf(path, room, "%s%s.dwp", folder, name);
+    return length > 0 && (size_t)length < room && access(path, R_OK) == 0;
+}
+
 bool code_debug_package_path(const struct code_module *module, char *path, size_t room)
 {
     const char *name = strrchr(module->info.path, '/');
-    char link[64], root[DEBUG_PATH_MAX];
-    snprintf(link, sizeof link, "/proc/self/fd/%d", module->debug_elf == module->elf ? module->fd : module->debug_fd);
-    ssize_t length = readlink(link, path, room - 5);
-    if (length > 0) {
-        memcpy(path + length, ".dwp", 5);
-        if (access(path, R_OK) == 0)
-            return true;
-    }
-    length = snprintf(path, room, "%s.dwp", module->info.path);
-    if (length > 0 && (size_t)length < room && access(path, R_OK) == 0)
-        return true;
-    for (const char *at = debug_roots(); name && debug_root_next(&at, root, sizeof root);) {
-        length = snprintf(path, room, "%s%s.dwp", root, name);
-        if (length > 0 && (size_t)length < room && access(path, R_OK) == 0)
-            return true;
-    }
-    return false;
+    char root[DEBUG_PATH_MAX];
+    debug_path(module, root, sizeof root);
+    bool found =
+        (*root && debug_is_package(path, room, root, "")) || debug_is_package(path, room, module->info.path, "");
+    for (const char *at = debug_roots(); !found && name && debug_root_next(&at, root, sizeof root);)
+        found = debug_is_package(path, room, root, name);
+    return found;
 }

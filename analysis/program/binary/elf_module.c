@@ -3,19 +3,32 @@
 #include "analysis/program/binary/debug_files.h"
 #include "analysis/program/binary/module.h"
 
-#include <gelf.h>
 #include <string.h>
 #include <sys/stat.h>
 
 enum { ELF_SECTION_LIMIT = 100000, ELF_SEGMENT_LIMIT = 10000 };
 
+Elf_Scn *code_elf_section(Elf *elf, Elf_Scn *previous, uint32_t type, const char *name, GElf_Shdr *header)
+{
+    size_t names;
+    if (name && elf_getshdrstrndx(elf, &names))
+        return NULL;
+    for (Elf_Scn *at = previous; (at = elf_nextscn(elf, at)) && elf_ndxscn(at) <= ELF_SECTION_LIMIT;) {
+        if (!gelf_getshdr(at, header) || (type && header->sh_type != type))
+            continue;
+        const char *own = name && header->sh_type != SHT_NOBITS ? elf_strptr(elf, names, header->sh_name) : NULL;
+        if (!name || (own && !strcmp(own, name)))
+            return at;
+    }
+    return NULL;
+}
+
 /* Any symbol that names something of this file itself, not only imports. */
 static bool elf_has_symbols(Elf *elf)
 {
-    int seen = 0;
-    for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section)) && seen++ < ELF_SECTION_LIMIT;) {
-        GElf_Shdr header;
-        if (!gelf_getshdr(section, &header) || (header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM))
+    GElf_Shdr header;
+    for (Elf_Scn *section = NULL; (section = code_elf_section(elf, section, SHT_NULL, NULL, &header));) {
+        if (header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM)
             continue;
         Elf_Data *data = elf_getdata(section, NULL);
         size_t count = data ? data->d_size / sizeof(Elf64_Sym) : 0;
@@ -32,10 +45,9 @@ static bool elf_has_symbols(Elf *elf)
 static void elf_read_layout(struct code_module *module)
 {
     size_t capacity = 0, bytes = 0;
-    int seen = 0;
-    for (Elf_Scn *section = NULL; (section = elf_nextscn(module->elf, section)) && seen++ < ELF_SECTION_LIMIT;) {
-        GElf_Shdr header;
-        if (!gelf_getshdr(section, &header) || !(header.sh_flags & SHF_ALLOC) || (header.sh_flags & SHF_TLS) ||
+    GElf_Shdr header;
+    for (Elf_Scn *section = NULL; (section = code_elf_section(module->elf, section, SHT_NULL, NULL, &header));) {
+        if (!(header.sh_flags & SHF_ALLOC) || (header.sh_flags & SHF_TLS) ||
             header.sh_addr + header.sh_size < header.sh_addr)
             continue;
         LWP_GROW(&module->sections, module->section_count, &capacity);
@@ -51,17 +63,15 @@ static void elf_read_layout(struct code_module *module)
         return;
     capacity = 0;
     for (size_t i = 0; i < segments && i < ELF_SEGMENT_LIMIT; i++) {
-        GElf_Phdr header;
-        if (!gelf_getphdr(module->elf, (int)i, &header) || header.p_type != PT_LOAD || header.p_offset >= bytes)
+        GElf_Phdr part;
+        if (!gelf_getphdr(module->elf, (int)i, &part) || part.p_type != PT_LOAD || part.p_offset >= bytes)
             continue;
-        uint64_t size = header.p_filesz;
-        if (size > bytes - header.p_offset)
-            size = bytes - header.p_offset;
-        if (header.p_vaddr + size < header.p_vaddr)
+        uint64_t size = part.p_filesz < bytes - part.p_offset ? part.p_filesz : bytes - part.p_offset;
+        if (part.p_vaddr + size < part.p_vaddr)
             continue;
         LWP_GROW(&module->segments, module->segment_count, &capacity);
         module->segments[module->segment_count++] =
-            (struct code_segment){.start = header.p_vaddr, .bytes = size, .data = raw + header.p_offset};
+            (struct code_segment){.start = part.p_vaddr, .bytes = size, .data = raw + part.p_offset};
     }
 }
 

@@ -1,7 +1,7 @@
 /* A binary may be rebuilt or copied over while its analysis runs; a page of its mapping that the file no longer has
  * then raises SIGBUS in the middle of libelf. The handler puts a page of zeros there and the reader goes on, as it
  * would with a damaged file. Every other SIGBUS does what it did before. */
-#include "analysis/program/binary/file_guard.h"
+#include "analysis/program/binary/module.h"
 
 #include <signal.h>
 #include <stdint.h>

@@ -1,28 +1,11 @@
 /* .gnu_debugdata ("minidebuginfo", Fedora and its kin): an xz-packed ELF file with a symbol table of the functions that
  * the dynamic symbols leave out. Unpacked by ourselves and not by libdwfl, to have a say in how large it gets. */
-#include "analysis/program/binary/mini_symbols.h"
+#include "analysis/program/binary/module.h"
 
-#include <gelf.h>
 #include <lzma.h>
 #include <stdlib.h>
-#include <string.h>
 
-enum { MINI_STEP = 1 << 20, MINI_LIMIT = 256 << 20, MINI_DICTIONARY = 128 << 20, MINI_SECTIONS = 100000 };
-
-static Elf_Data *mini_section(Elf *elf)
-{
-    size_t names;
-    int seen = 0;
-    if (elf_getshdrstrndx(elf, &names))
-        return NULL;
-    for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section)) && seen++ < MINI_SECTIONS;) {
-        GElf_Shdr header;
-        const char *name = gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
-        if (name && header.sh_type != SHT_NOBITS && !strcmp(name, ".gnu_debugdata"))
-            return elf_rawdata(section, NULL);
-    }
-    return NULL;
-}
+enum { MINI_STEP = 1 << 20, MINI_LIMIT = 256 << 20, MINI_DICTIONARY = 128 << 20 };
 
 static uint8_t *mini_unpack(const Elf_Data *packed, size_t *bytes)
 {
@@ -51,9 +34,10 @@ static uint8_t *mini_unpack(const Elf_Data *packed, size_t *bytes)
     return NULL;
 }
 
-Elf *lwp_mini_symbols_open(Elf *elf, void **memory)
+Elf *code_mini_symbols_open(Elf *elf, void **memory)
 {
-    Elf_Data *packed = mini_section(elf);
+    GElf_Shdr header;
+    Elf_Data *packed = elf_rawdata(code_elf_section(elf, NULL, SHT_NULL, ".gnu_debugdata", &header), NULL);
     size_t bytes = 0;
     *memory = packed && packed->d_buf ? mini_unpack(packed, &bytes) : NULL;
     Elf *found = *memory ? elf_memory(*memory, bytes) : NULL;

@@ -1,22 +1,51 @@
-/* The modules of the profiled program, and the texts all that is known of them shares. */
+/* The modules of the profiled program, and the answers and texts that are kept for all of them. */
 #include "analysis/program/binary/module.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+void **code_kept_at(struct code_kept *kept, uint64_t key, bool *fresh)
+{
+    if (!kept->index)
+        kept->index = lwp_map_new();
+    uint32_t *slot = lwp_map_at(kept->index, key);
+    if (fresh)
+        *fresh = *slot == LWP_MAP_NONE;
+    if (*slot == LWP_MAP_NONE) {
+        LWP_GROW(&kept->items, kept->count, &kept->capacity);
+        *slot = (uint32_t)kept->count;
+        kept->items[kept->count++] = NULL;
+    }
+    return &kept->items[*slot];
+}
+
+void code_kept_free(struct code_kept *kept)
+{
+    lwp_map_free(kept->index);
+    free(kept->items);
+}
 
 const char *code_intern(struct lwp_code *code, const char *text)
 {
     if (!text)
         return NULL;
-    uint32_t *slot = lwp_map_at(code->strings, lwp_hash_text(text));
-    if (*slot != LWP_MAP_NONE && !strcmp(code->string_items[*slot], text))
-        return code->string_items[*slot];
-    const char *copy = lwp_arena_strdup(code->arena, text);
-    if (*slot == LWP_MAP_NONE) { /* two texts of one hash: the later stays uninterned */
-        LWP_GROW(&code->string_items, code->string_count, &code->string_capacity);
-        *slot = (uint32_t)code->string_count;
-        code->string_items[code->string_count++] = copy;
-    }
+    void **kept = code_kept_at(&code->strings, lwp_hash_text(text), NULL);
+    if (*kept && !strcmp(*kept, text))
+        return *kept;
+    char *copy = lwp_arena_strdup(code->arena, text);
+    if (!*kept) /* of two texts with one hash the later stays uninterned */
+        *kept = copy;
     return copy;
+}
+
+bool code_is_one_of(const char *name, const char *words)
+{
+    size_t length = strlen(name);
+    for (const char *at = words; length && (at = strstr(at, name)); at += length)
+        if ((at == words || at[-1] == ' ') && (at[length] == ' ' || !at[length]))
+            return true;
+    return false;
 }
 
 struct code_module *code_module_at(const struct lwp_code *code, uint32_t module)
@@ -27,10 +56,8 @@ struct code_module *code_module_at(const struct lwp_code *code, uint32_t module)
 static char *code_hex(struct lwp_arena *arena, const uint8_t *bytes, size_t count)
 {
     char *text = lwp_arena_alloc(arena, count * 2 + 1, 1);
-    for (size_t i = 0; i < count; i++) {
-        text[i * 2] = "0123456789abcdef"[bytes[i] >> 4];
-        text[i * 2 + 1] = "0123456789abcdef"[bytes[i] & 15];
-    }
+    for (size_t i = 0; i < count; i++)
+        snprintf(text + i * 2, 3, "%02x", bytes[i]);
     return text;
 }
 
@@ -49,7 +76,6 @@ uint32_t lwp_code_module(struct lwp_code *code, const char *path, const uint8_t 
     module->index = (uint32_t)code->module_count;
     module->info.path = lwp_arena_strdup(code->arena, path);
     module->info.build_id = hex;
-    module->places = lwp_map_new();
     module->noreturn = lwp_map_new();
     code_elf_open(module, build_id, build_id_bytes);
     code->modules[code->module_count++] = module;

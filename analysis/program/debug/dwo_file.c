@@ -1,10 +1,9 @@
-#include "analysis/program/debug/dwo_file.h"
+/* Puts one .dwo file together: of a unit of a package, or of a .dwo file with several sections of one name. */
+#include "analysis/program/debug/dwo_units.h"
 
-#include "base/arena.h"
+#include "base/search.h"
 #include "base/unaligned.h"
 
-#include <gelf.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { STRINGS_MOST = 1 << 22 };
@@ -87,17 +86,10 @@ static void dwo_strings(struct dwo_file *file, const struct code_dwo_units *unit
 static void dwo_type_units(struct dwo_file *file, const struct code_dwo_units *units, uint32_t row, unsigned column)
 {
     struct code_dwo_part own = code_dwo_slice(units, &units->cu, row, CODE_DWO_ABBREV);
-    size_t low = 0, high = units->type_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (units->types[middle].abbrev < own.data)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t at = LWP_COUNT_UP_TO(units->types, units->type_count, abbrev, (uintptr_t)own.data - 1);
     size_t most = file->bytes + units->sections[column].bytes; /* more only when parts overlap */
-    for (; own.data && low < units->type_count && units->types[low].abbrev == own.data; low++) {
-        struct code_dwo_part unit = code_dwo_slice(units, &units->tu, units->types[low].row, column);
+    for (; own.data && at < units->type_count && units->types[at].abbrev == own.data; at++) {
+        struct code_dwo_part unit = code_dwo_slice(units, &units->tu, units->types[at].row, column);
         if (unit.data && file->bytes + unit.bytes <= most)
             dwo_append(file, unit.data, unit.bytes);
     }

@@ -1,11 +1,8 @@
 #include "analysis/program/debug/dwo_units.h"
 
-#include "base/arena.h"
 #include "base/unaligned.h"
 
-#include <gelf.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* What columns 5, 7 and 8 are depends on the version; macros are left out. */
 const char *code_dwo_section_name(uint32_t version, unsigned column)
@@ -22,13 +19,9 @@ const char *code_dwo_section_name(uint32_t version, unsigned column)
 
 struct code_dwo_part code_dwo_section(Elf *elf, const char *name, unsigned nth)
 {
-    size_t names;
-    if (elf_getshdrstrndx(elf, &names))
-        return (struct code_dwo_part){0};
-    for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section));) {
-        GElf_Shdr header;
-        const char *found = gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
-        if (!found || strcmp(found, name) || header.sh_type == SHT_NOBITS || nth--)
+    GElf_Shdr header;
+    for (Elf_Scn *section = NULL; (section = code_elf_section(elf, section, SHT_NULL, name, &header));) {
+        if (nth--)
             continue;
         if ((header.sh_flags & SHF_COMPRESSED) && elf_compress(section, 0, 0) < 0)
             continue;

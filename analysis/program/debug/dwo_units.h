@@ -1,11 +1,9 @@
-/* What a package of .dwo files (.dwp) holds: its sections and, by the format's index, each unit's parts of them. */
+/* What a package of .dwo files (.dwp) holds: its sections and, by the format's index, each unit's parts of them; and
+ * .dwo files put together from such parts. */
 #ifndef LWP_ANALYSIS_PROGRAM_DEBUG_DWO_UNITS_H
 #define LWP_ANALYSIS_PROGRAM_DEBUG_DWO_UNITS_H
 
-#include <libelf.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "analysis/program/binary/module.h"
 
 /* The numbers of the index's columns; section 0 are the strings. */
 enum {
@@ -62,5 +60,12 @@ uint32_t code_dwo_row(const struct code_dwo_units *units, uint64_t id);
 /* A unit's part of a section. */
 struct code_dwo_part code_dwo_slice(const struct code_dwo_units *units, const struct code_dwo_index *index,
                                     uint32_t row, unsigned column);
+
+/* dwo_file.c: the unit of a row (from 1) with the type units that came with it. *data: to be freed by the caller. */
+void code_dwo_file_unit(const struct code_dwo_units *units, uint32_t row, uint8_t **data, size_t *bytes);
+
+/* The .dwo file's sections, those of one name joined; false: it has none of a .dwo file's. *data: to be freed in either
+ * case. */
+bool code_dwo_file_join(Elf *elf, uint8_t **data, size_t *bytes);
 
 #endif

@@ -4,6 +4,7 @@
 #include "analysis/program/debug/scopes.h"
 
 #include "analysis/program/debug/units.h"
+#include "base/search.h"
 
 #include <dwarf.h>
 #include <stdlib.h>
@@ -37,12 +38,9 @@ static void functions_take(struct function_list *list, Dwarf_Die *die)
  */
 static bool functions_walk(struct function_list *list, Dwarf_Die *parent, int depth)
 {
-    Dwarf_Die die;
     if (depth > SCOPE_DEPTH)
         return false;
-    if (!code_die_child(parent, &die))
-        return true;
-    do {
+    for (Dwarf_Die die = code_die_first(parent); die.addr; die = code_die_after(&die)) {
         bool inside = false;
         switch (dwarf_tag(&die)) {
         case DW_TAG_subprogram:
@@ -64,7 +62,7 @@ static bool functions_walk(struct function_list *list, Dwarf_Die *parent, int de
         }
         if (inside && !functions_walk(list, &die, depth + 1))
             return false;
-    } while (code_die_next(&die, &die));
+    }
     return true;
 }
 
@@ -77,16 +75,11 @@ static int function_compare(const void *a, const void *b)
 /* After sorting, `first` must again point at one entry of the same function. */
 static void functions_relink(struct code_function *items, size_t count)
 {
-    uint32_t *moved = malloc((count + 1) * sizeof *moved);
-    if (!moved)
-        abort();
-    for (size_t i = 0; i <= count; i++)
-        moved[i] = LWP_NONE;
+    uint32_t *moved = lwp_zeroed(count, sizeof *moved); /* plus one, so that 0 is none */
     for (size_t i = 0; i < count; i++) {
-        uint32_t former = items[i].first;
-        if (moved[former] == LWP_NONE)
-            moved[former] = (uint32_t)i;
-        items[i].first = moved[former];
+        uint32_t *to = &moved[items[i].first];
+        *to = *to ? *to : (uint32_t)i + 1;
+        items[i].first = *to - 1;
     }
     free(moved);
 }
@@ -105,15 +98,8 @@ static void unit_read_functions(struct code_unit *unit, bool deep)
 
 static struct code_function *unit_function(struct code_unit *unit, uint64_t address)
 {
-    size_t low = 0, high = unit->function_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (unit->functions[middle].low <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low && address < unit->functions[low - 1].high ? &unit->functions[low - 1] : NULL;
+    size_t count = LWP_COUNT_UP_TO(unit->functions, unit->function_count, low, address);
+    return count && address < unit->functions[count - 1].high ? &unit->functions[count - 1] : NULL;
 }
 
 /* Lists nested functions too; scopes already handed out move over. */
@@ -161,9 +147,8 @@ static Dwarf_Die scope_source(Dwarf_Die *die)
 
 static void scope_call(struct code_scopes *scopes, struct code_scope *scope)
 {
-    Dwarf_Attribute attribute;
-    Dwarf_Word value;
-    if (dwarf_attr(&scope->die, DW_AT_call_line, &attribute) && dwarf_formudata(&attribute, &value) == 0)
+    uint64_t value;
+    if (code_die_number(&scope->die, DW_AT_call_line, &value))
         scope->call_line = value <= INT32_MAX ? (uint32_t)value : 0;
     scope->call_file = code_die_file(scopes->module->code, &scope->die, DW_AT_call_file);
 }
@@ -196,12 +181,9 @@ static uint32_t scope_add(struct scope_build *build, Dwarf_Die *die, uint32_t pa
 
 static bool scope_walk(struct scope_build *build, Dwarf_Die *parent_die, uint32_t parent, int depth)
 {
-    Dwarf_Die die;
     if (depth > SCOPE_DEPTH)
         return false;
-    if (!code_die_child(parent_die, &die))
-        return true;
-    do {
+    for (Dwarf_Die die = code_die_first(parent_die); die.addr; die = code_die_after(&die)) {
         if (build->scopes->count >= SCOPE_LIMIT)
             return false;
         int tag = dwarf_tag(&die);
@@ -210,7 +192,7 @@ static bool scope_walk(struct scope_build *build, Dwarf_Die *parent_die, uint32_
         uint32_t scope = scope_add(build, &die, parent, tag == DW_TAG_inlined_subroutine);
         if (!scope_walk(build, &die, scope, depth + 1))
             return false;
-    } while (code_die_next(&die, &die));
+    }
     return true;
 }
 
@@ -220,28 +202,13 @@ static int address_compare(const void *a, const void *b)
     return x->address < y->address ? -1 : x->address > y->address;
 }
 
-static uint32_t starts_find(const struct code_scope_start *starts, uint32_t count, uint64_t address)
-{
-    uint32_t low = 0, high = count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (starts[middle].address < address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* Cuts the function at every bound of every scope, then lets each scope claim its pieces; a child comes after its
  * parent and so claims over it. Ranges that would make this quadratic (hostile) stop it. */
 static void scopes_paint(struct scope_build *build)
 {
     enum { PAINT_LIMIT = 20 * 1000 * 1000 };
     struct code_scopes *scopes = build->scopes;
-    struct code_scope_start *starts = calloc(build->range_count * 2 + 1, sizeof *starts);
-    if (!starts)
-        return;
+    struct code_scope_start *starts = lwp_zeroed(build->range_count * 2, sizeof *starts);
     uint32_t count = 0;
     for (size_t i = 0; i < build->range_count; i++) {
         starts[count++] = (struct code_scope_start){build->ranges[i].low, LWP_NONE};
@@ -255,8 +222,8 @@ static void scopes_paint(struct scope_build *build)
     size_t work = 0;
     for (size_t i = 0; i < build->range_count && work < PAINT_LIMIT; i++) {
         const struct scope_range *range = &build->ranges[i];
-        for (uint32_t at = starts_find(starts, kept, range->low); at < kept && starts[at].address < range->high;
-             at++, work++)
+        size_t at = LWP_COUNT_UP_TO(starts, kept, address, range->low) - 1;
+        for (; at < kept && starts[at].address < range->high; at++, work++)
             starts[at].scope = range->scope;
     }
     scopes->starts = starts;
@@ -265,9 +232,7 @@ static void scopes_paint(struct scope_build *build)
 
 static struct code_scopes *scopes_build(struct code_module *module, Dwarf_Die *function)
 {
-    struct code_scopes *scopes = calloc(1, sizeof *scopes);
-    if (!scopes)
-        return NULL;
+    struct code_scopes *scopes = lwp_zeroed(1, sizeof *scopes);
     scopes->module = module;
     code_debug_own(module, scopes);
     struct scope_build build = {.scopes = scopes};
@@ -307,13 +272,8 @@ struct code_scopes *code_scopes_at(struct code_module *module, uint64_t address)
 
 uint32_t code_scope_find(const struct code_scopes *scopes, uint64_t address)
 {
-    uint32_t at = starts_find(scopes->starts, scopes->start_count, address);
-    if (at == scopes->start_count || scopes->starts[at].address != address) {
-        if (at == 0)
-            return 0;
-        at--;
-    }
-    return scopes->starts[at].scope == LWP_NONE ? 0 : scopes->starts[at].scope;
+    size_t count = LWP_COUNT_UP_TO(scopes->starts, scopes->start_count, address, address);
+    return !count || scopes->starts[count - 1].scope == LWP_NONE ? 0 : scopes->starts[count - 1].scope;
 }
 
 uint32_t code_scope_common(const struct code_scopes *scopes, uint32_t a, uint32_t b)

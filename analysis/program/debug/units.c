@@ -4,6 +4,7 @@
 
 #include "analysis/program/binary/debug_files.h"
 #include "analysis/program/debug/dwo.h"
+#include "base/search.h"
 
 #include <dwarf.h>
 #include <elfutils/libdwelf.h>
@@ -116,8 +117,8 @@ static struct code_debug *debug_of(struct code_module *module)
     if (module->debug)
         return module->debug;
     code_elf_complete(module);
-    struct code_debug *debug = module->debug = calloc(1, sizeof *debug);
-    if (!debug || module->info.debug_info != LWP_DEBUG_FULL)
+    struct code_debug *debug = module->debug = lwp_zeroed(1, sizeof *debug);
+    if (module->info.debug_info != LWP_DEBUG_FULL)
         return debug;
     char folder[DEBUG_FOLDER_MAX];
     code_debug_folder(module, folder, sizeof folder);
@@ -140,8 +141,7 @@ static struct code_debug *debug_of(struct code_module *module)
 
 Dwarf *code_dwarf(struct code_module *module)
 {
-    struct code_debug *debug = debug_of(module);
-    return debug ? debug->dwarf : NULL;
+    return debug_of(module)->dwarf;
 }
 
 static struct code_unit *unit_open(struct code_module *module, struct code_unit *unit)
@@ -156,17 +156,10 @@ static struct code_unit *unit_open(struct code_module *module, struct code_unit 
 struct code_unit *code_unit_find(struct code_module *module, uint64_t address)
 {
     struct code_debug *debug = debug_of(module);
-    size_t low = 0, high = debug ? debug->range_count : 0;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (debug->ranges[middle].low <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (!low || address >= debug->ranges[low - 1].high)
+    size_t count = LWP_COUNT_UP_TO(debug->ranges, debug->range_count, low, address);
+    if (!count || address >= debug->ranges[count - 1].high)
         return NULL;
-    return unit_open(module, &debug->units[debug->ranges[low - 1].unit]);
+    return unit_open(module, &debug->units[debug->ranges[count - 1].unit]);
 }
 
 bool code_unit_at(struct code_module *module, uint64_t address, Dwarf_Die *unit)
@@ -179,8 +172,7 @@ bool code_unit_at(struct code_module *module, uint64_t address, Dwarf_Die *unit)
 
 size_t code_unit_count(struct code_module *module)
 {
-    struct code_debug *debug = debug_of(module);
-    return debug ? debug->unit_count : 0;
+    return debug_of(module)->unit_count;
 }
 
 bool code_unit(struct code_module *module, size_t index, Dwarf_Die *unit)
@@ -224,81 +216,47 @@ void code_debug_free(struct code_debug *debug)
     free(debug);
 }
 
-static void unit_read_lines(struct code_unit *unit)
-{
-    unit->lines_read = true;
-    if (dwarf_getsrclines(&unit->line_die, &unit->lines, &unit->line_count))
-        unit->line_count = 0;
-}
-
-/* How many rows are at or before the address. */
-static size_t unit_rows_until(const struct code_unit *unit, uint64_t address)
-{
-    size_t low = 0, high = unit->line_count;
-    Dwarf_Addr row_address;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (dwarf_lineaddr(dwarf_onesrcline(unit->lines, middle), &row_address) == 0 && row_address <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* Of the rows at a function's first address the first is for the function itself, the last for its first statement. */
 uint32_t code_line_opening(struct code_module *module, uint64_t start)
 {
     struct code_unit *unit = code_unit_find(module, start);
-    if (!unit)
-        return 0;
-    if (!unit->lines_read)
-        unit_read_lines(unit);
-    int opening = 0, line;
+    Dwarf_Lines *lines;
+    size_t low = 0, high = 0, count;
     Dwarf_Addr address;
-    for (size_t i = unit_rows_until(unit, start); i > 0; i--) {
-        Dwarf_Line *row = dwarf_onesrcline(unit->lines, i - 1);
-        bool ends = true;
-        if (dwarf_lineaddr(row, &address) || address != start || dwarf_lineendsequence(row, &ends) || ends)
-            break;
-        if (dwarf_lineno(row, &line) == 0 && line > 0)
-            opening = line;
+    if (!unit || dwarf_getsrclines(&unit->line_die, &lines, &count))
+        return 0;
+    for (high = count; low < high;) { /* the first row at `start`: libdw keeps to itself where its rows are */
+        size_t middle = low + (high - low) / 2;
+        if (dwarf_lineaddr(dwarf_onesrcline(lines, middle), &address) == 0 && address < start)
+            low = middle + 1;
+        else
+            high = middle;
     }
-    return (uint32_t)opening;
+    for (; low < count; low++) {
+        Dwarf_Line *row = dwarf_onesrcline(lines, low);
+        bool ends = true;
+        int line;
+        if (dwarf_lineaddr(row, &address) || address != start || dwarf_lineendsequence(row, &ends))
+            break;
+        if (!ends && dwarf_lineno(row, &line) == 0 && line > 0)
+            return (uint32_t)line;
+    }
+    return 0;
 }
 
-/* The last row at or before the address. Of several rows at one address the last counts, but a row that ends a
- * sequence does not hide one that begins there. */
+/* Of several rows at one address the last counts. */
 bool code_line_row(struct code_module *module, uint64_t address, const char **file, uint32_t *line, uint64_t *start)
 {
     *file = NULL;
     *start = address;
     *line = 0;
     struct code_unit *unit = code_unit_find(module, address);
-    if (!unit)
-        return false;
-    if (!unit->lines_read)
-        unit_read_lines(unit);
-    size_t low = unit_rows_until(unit, address);
-    Dwarf_Addr row_address;
-    if (!low)
-        return false;
-    Dwarf_Line *row = dwarf_onesrcline(unit->lines, low - 1);
-    Dwarf_Addr first;
-    bool ends = true;
-    if (dwarf_lineaddr(row, &first))
-        return false;
-    for (size_t i = low; i > 0 && ends; i--) {
-        row = dwarf_onesrcline(unit->lines, i - 1);
-        if (dwarf_lineaddr(row, &row_address) || row_address != first || dwarf_lineendsequence(row, &ends))
-            return false;
-    }
+    Dwarf_Line *row = unit ? dwarf_getsrc_die(&unit->line_die, address) : NULL;
     int number = 0;
-    if (ends || dwarf_lineno(row, &number))
+    if (!row || dwarf_lineno(row, &number) || dwarf_lineaddr(row, start))
         return false;
     *file = code_file_name(module->code, &unit->line_die, dwarf_linesrc(row, NULL, NULL));
     *line = number > 0 ? (uint32_t)number : 0;
-    *start = first;
     return true;
 }
 

@@ -18,9 +18,7 @@ struct code_unit {
     bool is_skeleton;                /* `die` is not known yet: the .dwo file was not opened */
     struct code_function *functions; /* by low */
     size_t function_count;
-    bool functions_read, functions_deep, lines_read;
-    Dwarf_Lines *lines;
-    size_t line_count;
+    bool functions_read, functions_deep;
 };
 
 struct code_unit *code_unit_find(struct code_module *module, uint64_t address);

@@ -21,7 +21,7 @@ struct cfg {
     struct cfg_instruction *instructions;
     struct cfg_block *blocks; /* by address */
     uint32_t instruction_count, block_count;
-    uint32_t *edge_first, *edges; /* successors of block b: edges[edge_first[b]] … ; edge_first has block_count + 1 */
+    uint32_t *edge_first, *edges; /* successors of block b: edges[edge_first[b]] … edges[edge_first[b + 1] - 1] */
 };
 
 /* Decodes [low, high). False: nothing there, or too large to be worth it. cfg_free in any case. */

@@ -10,7 +10,7 @@ struct loop_lines {
     uint64_t origin; /* the same for loops of copies of one source function; 0: unknown */
 };
 
-struct loop_body {
+struct loop_blocks {
     const uint32_t *blocks; /* members, those of inner loops too */
     uint32_t block_count;
     uint32_t header;
@@ -21,6 +21,6 @@ struct loop_source;
 struct loop_source *loop_source_new(struct code_module *module, struct code_range range, const struct cfg *cfg);
 void loop_source_free(struct loop_source *source);
 
-struct loop_lines loop_lines_of(struct loop_source *source, const struct loop_body *body);
+struct loop_lines loop_lines_of(struct loop_source *source, const struct loop_blocks *loop);
 
 #endif

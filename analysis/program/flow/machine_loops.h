@@ -13,6 +13,7 @@ struct lwp_loop {
     const char *function; /* the innermost inlined function that holds the whole loop */
     const char *file;
     uint32_t first_line, last_line; /* 0: unknown */
+    uint32_t source;                /* see lwp_code_source_loop() */
 };
 
 uint32_t lwp_code_loop_count(const struct lwp_code *code);
@@ -22,5 +23,21 @@ const struct lwp_loop *lwp_code_loop(const struct lwp_code *code, uint32_t loop)
  * get the same function, file and lines; this is the first of them, the same for all, itself when there is one only.
  * Nested loops written on one line have equal lines too, but are different source loops. */
 uint32_t lwp_code_source_loop(const struct lwp_code *code, uint32_t loop);
+
+/* What a machine loop is made of, and whether its loads wait for each other. */
+struct lwp_loop_shape {
+    uint32_t instructions;  /* without those of loops in it, and without what takes no time of its own */
+    uint32_t accesses;      /* of them: loads and stores */
+    uint32_t loads, stores; /* one instruction may be both */
+    uint32_t exits;         /* ways out of it */
+    bool chained;           /* a load's address depends on what it, or another one, loaded an iteration before */
+    bool steps;             /* the access at the address moves on by a constant each time round; */
+    int64_t step;           /* ... by so many bytes; 0: not known, as it does so in several places */
+    bool stays;             /* ... is to the same place each time round */
+    bool repeats_value;     /* ... stores a constant, the loop's counter, or else what is not changed in it */
+};
+
+/* Of the innermost loop that holds the address; false when there is none or its code cannot be read. */
+bool lwp_loop_shape(struct lwp_code *code, uint32_t module, uint64_t address, struct lwp_loop_shape *shape);
 
 #endif

@@ -1,6 +1,7 @@
-/* A struct's members from DWARF, flattened to a list of fields: bases and anonymous structs are opened, anonymous unions
- * stay one field, bit-fields that share a byte are one field, and so is what a Rust enum's variants keep in the same bytes.
- * Debug info that contradicts itself (members outside of the struct, cycles, thousands of fields) gives none at all. */
+/* A struct's members from DWARF, flattened to a list of fields: bases and anonymous structs are opened, anonymous
+ * unions stay one field, bit-fields that share a byte are one field, and so is what a Rust enum's variants keep in the
+ * same bytes. Debug info that contradicts itself (members outside of the struct, cycles, thousands of fields) gives
+ * none at all. */
 #include "analysis/program/types/type_cache.h"
 #include "analysis/program/types/type_die.h"
 
@@ -44,20 +45,17 @@ static void flatten_add(struct flatten *flat, struct lwp_field field, struct lwp
 /* The bits of a bit-field from the struct's start: DW_AT_data_bit_offset, or DWARF 3's count from the other end. */
 static bool flatten_bits(Dwarf_Die *member, Dwarf_Die *type, uint64_t offset, uint64_t *first, uint64_t *count)
 {
-    Dwarf_Attribute attribute;
-    Dwarf_Word value, storage;
-    if (!dwarf_attr(member, DW_AT_bit_size, &attribute) || dwarf_formudata(&attribute, count) || !*count ||
-        *count > 128)
+    uint64_t value, storage;
+    if (!code_die_number(member, DW_AT_bit_size, count) || !*count || *count > 128)
         return false;
-    if (dwarf_attr(member, DW_AT_data_bit_offset, &attribute) && dwarf_formudata(&attribute, &value) == 0) {
+    if (code_die_number(member, DW_AT_data_bit_offset, &value)) {
         *first = offset * 8 + value;
         return value < (uint64_t)1 << 48;
     }
-    if (!dwarf_attr(member, DW_AT_bit_offset, &attribute) || dwarf_formudata(&attribute, &value))
+    if (!code_die_number(member, DW_AT_bit_offset, &value))
         value = 0;
-    if (dwarf_attr(member, DW_AT_byte_size, &attribute) == NULL || dwarf_formudata(&attribute, &storage))
-        if (!type_die_bytes(type, &storage))
-            return false;
+    if (!code_die_number(member, DW_AT_byte_size, &storage) && !type_die_bytes(type, &storage))
+        return false;
     if (storage > 16 || value + *count > storage * 8)
         return false;
     *first = offset * 8 + storage * 8 - value - *count;
@@ -67,11 +65,11 @@ static bool flatten_bits(Dwarf_Die *member, Dwarf_Die *type, uint64_t offset, ui
 /* "number, real": what a union without a name is known by. */
 static const char *flatten_names(struct flatten *flat, Dwarf_Die *type, bool known)
 {
-    Dwarf_Die child;
     const char *names = "";
     int count = 0;
-    for (bool more = known && code_die_is_struct(type) && code_die_child(type, &child); more && count < NAMES;
-         more = code_die_next(&child, &child)) {
+    if (!known || !code_die_is_struct(type))
+        return names;
+    for (Dwarf_Die child = code_die_first(type); child.addr && count < NAMES; child = code_die_after(&child)) {
         const char *name = dwarf_tag(&child) == DW_TAG_member ? dwarf_diename(&child) : NULL;
         if (name && strlen(name) < NAME_LIMIT)
             names = lwp_arena_printf(flat->code->arena, "%s%s%s", names, count++ ? ", " : "", name);
@@ -99,7 +97,6 @@ static struct lwp_parts flatten_parts(struct flatten *flat, const struct lwp_fie
 static void flatten_member(struct flatten *flat, Dwarf_Die *member, uint64_t base, int depth)
 {
     Dwarf_Die type, stripped;
-    Dwarf_Attribute attribute;
     uint64_t offset, bytes, first_bit, bits;
     if (type_die_flag(member, DW_AT_external) || type_die_flag(member, DW_AT_declaration))
         return; /* a static member */
@@ -142,11 +139,7 @@ static void flatten_member(struct flatten *flat, Dwarf_Die *member, uint64_t bas
         field.declaration =
             lwp_arena_printf(flat->code->arena, "%s : %llu", field.declaration, (unsigned long long)bits);
     field.alignment = type_die_alignment(&type);
-    if (dwarf_attr(member, DW_AT_alignment, &attribute)) {
-        Dwarf_Word own;
-        if (dwarf_formudata(&attribute, &own) == 0 && own && own <= 4096)
-            field.alignment = own;
-    }
+    type_die_own_alignment(member, &field.alignment);
     if (name && known && !is_bits && !flat->is_part && depth < NEST_LIMIT && code_die_is_struct(&stripped) &&
         dwarf_tag(&stripped) != DW_TAG_union_type)
         parts = flatten_parts(flat, &field, &stripped, depth);
@@ -158,9 +151,9 @@ static int flat_compare(const void *a, const void *b);
 /* Adds the fields of one variant, named "Circle.radius". */
 static void flatten_variant(struct flatten *flat, struct flatten *all, Dwarf_Die *variant, uint64_t base, int depth)
 {
-    Dwarf_Die child, type;
+    Dwarf_Die type;
     uint64_t offset;
-    for (bool more = code_die_child(variant, &child); more && !all->broken; more = code_die_next(&child, &child)) {
+    for (Dwarf_Die child = code_die_first(variant); child.addr && !all->broken; child = code_die_after(&child)) {
         struct flatten one = {.code = flat->code, .is_rust = flat->is_rust};
         const char *name = dwarf_diename(&child);
         if (dwarf_tag(&child) != DW_TAG_member || !type_die_of(&child, &type) || !type_die_offset(&child, &offset) ||
@@ -184,8 +177,8 @@ static void flatten_variants(struct flatten *flat, Dwarf_Die *part, uint64_t bas
 {
     struct flatten all = {.code = flat->code};
     struct lwp_field tag = {.bytes = 0};
-    Dwarf_Die child, type;
-    for (bool more = code_die_child(part, &child); more && !all.broken; more = code_die_next(&child, &child))
+    Dwarf_Die type;
+    for (Dwarf_Die child = code_die_first(part); child.addr && !all.broken; child = code_die_after(&child))
         if (dwarf_tag(&child) == DW_TAG_variant)
             flatten_variant(flat, &all, &child, base, depth);
         else if (dwarf_tag(&child) == DW_TAG_member && type_die_of(&child, &type) &&
@@ -214,13 +207,13 @@ static void flatten_variants(struct flatten *flat, Dwarf_Die *part, uint64_t bas
 
 static void flatten_struct(struct flatten *flat, Dwarf_Die *type, uint64_t base, int depth)
 {
-    Dwarf_Die child, parent;
+    Dwarf_Die parent;
     uint64_t offset;
     if (depth > NEST_LIMIT) {
         flat->broken = true;
         return;
     }
-    for (bool more = code_die_child(type, &child); more && !flat->broken; more = code_die_next(&child, &child)) {
+    for (Dwarf_Die child = code_die_first(type); child.addr && !flat->broken; child = code_die_after(&child)) {
         if (flat->count > FIELD_LIMIT)
             flat->broken = true;
         switch (dwarf_tag(&child)) {

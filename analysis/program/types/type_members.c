@@ -20,11 +20,10 @@ struct member_search {
 
 uint64_t code_descriptor_bytes(Dwarf_Die *stripped)
 {
-    Dwarf_Die child;
     uint64_t dimensions = 0;
     if (dwarf_tag(stripped) != DW_TAG_array_type || !dwarf_hasattr(stripped, DW_AT_data_location))
         return 0;
-    for (bool more = code_die_child(stripped, &child); more && dimensions < 15; more = code_die_next(&child, &child))
+    for (Dwarf_Die child = code_die_first(stripped); child.addr && dimensions < 15; child = code_die_after(&child))
         dimensions += dwarf_tag(&child) == DW_TAG_subrange_type;
     return 40 + 24 * dimensions;
 }
@@ -78,11 +77,10 @@ static bool member_covers(Dwarf_Die *member, Dwarf_Die *type, uint64_t offset, u
 /* Rust's Vec<T> keeps a pointer to bytes; the T is a parameter of its RawVec. */
 static void member_content(struct member_search *search, Dwarf_Die *type)
 {
-    Dwarf_Die child;
     const char *name = dwarf_diename(type);
     if (!name || strncmp(name, "RawVec<", 7))
         return;
-    for (bool more = code_die_child(type, &child); more; more = code_die_next(&child, &child)) {
+    for (Dwarf_Die child = code_die_first(type); child.addr; child = code_die_after(&child)) {
         const char *own = dwarf_tag(&child) == DW_TAG_template_type_parameter ? dwarf_diename(&child) : NULL;
         if (own && !strcmp(own, "T") && type_die_of(&child, &search->content))
             search->has_content = true;
@@ -122,11 +120,10 @@ static bool member_is_hidden(Dwarf_Die *type)
 static bool member_among(struct member_search *search, Dwarf_Die *parent, uint64_t offset, struct code_pointee *pointee,
                          int depth, bool *clash)
 {
-    Dwarf_Die child, type;
+    Dwarf_Die type;
     uint64_t start;
     bool found = false, hidden = member_is_hidden(parent);
-    for (bool more = code_die_child(parent, &child); more && --search->budget > 0;
-         more = code_die_next(&child, &child)) {
+    for (Dwarf_Die child = code_die_first(parent); child.addr && --search->budget > 0; child = code_die_after(&child)) {
         struct code_pointee one = {.name = pointee->name};
         int tag = dwarf_tag(&child);
         bool hit = false;
@@ -196,7 +193,7 @@ bool code_pointer_at(struct code_module *module, Dwarf_Die type, uint64_t offset
 /* An array member whose elements are `modulus` bytes: the address is somewhere in it. */
 static bool member_in_array(Dwarf_Die type, uint64_t offset, uint64_t modulus, int depth)
 {
-    Dwarf_Die stripped = type, element, child, member;
+    Dwarf_Die stripped = type, element, member;
     uint64_t start, bytes, elements;
     if (depth > MEMBER_DEPTH || !type_die_strip(&stripped, NULL))
         return false;
@@ -207,7 +204,7 @@ static bool member_in_array(Dwarf_Die type, uint64_t offset, uint64_t modulus, i
     }
     if (!code_die_is_struct(&stripped))
         return false;
-    for (bool more = code_die_child(&stripped, &child); more; more = code_die_next(&child, &child))
+    for (Dwarf_Die child = code_die_first(&stripped); child.addr; child = code_die_after(&child))
         if ((dwarf_tag(&child) == DW_TAG_member || dwarf_tag(&child) == DW_TAG_inheritance) &&
             member_covers(&child, &member, offset, &start))
             return member_in_array(member, offset - start, modulus, depth + 1);
@@ -242,10 +239,31 @@ bool code_pointer_through(struct code_module *module, const struct code_pointee 
     return true;
 }
 
+static bool member_holds(Dwarf_Die outer, uint64_t offset, Dwarf_Die *inner, int depth, int *budget);
+
+/* The members of a struct, or of a variant of a Rust enum. */
+static bool member_holds_among(Dwarf_Die *parent, uint64_t offset, Dwarf_Die *inner, int depth, int *budget)
+{
+    bool discriminates = dwarf_tag(parent) == DW_TAG_variant_part; /* its own member says which variant it is */
+    Dwarf_Die type;
+    uint64_t start;
+    for (Dwarf_Die child = code_die_first(parent); child.addr && --*budget > 0; child = code_die_after(&child)) {
+        int tag = dwarf_tag(&child);
+        bool variant = tag == DW_TAG_variant_part || tag == DW_TAG_variant;
+        if (variant && depth < MEMBER_DEPTH && member_holds_among(&child, offset, inner, depth + 1, budget))
+            return true;
+        if ((tag == DW_TAG_member || tag == DW_TAG_inheritance) && !discriminates &&
+            member_covers(&child, &type, offset, &start) &&
+            member_holds(type, offset - start, inner, depth + 1, budget))
+            return true;
+    }
+    return false;
+}
+
 static bool member_holds(Dwarf_Die outer, uint64_t offset, Dwarf_Die *inner, int depth, int *budget)
 {
-    Dwarf_Die stripped = outer, element, child, type;
-    uint64_t start, bytes, elements;
+    Dwarf_Die stripped = outer, element;
+    uint64_t bytes, elements;
     if (depth > MEMBER_DEPTH || !type_die_strip(&stripped, NULL))
         return false;
     if (offset == 0 && code_type_same(stripped, *inner))
@@ -254,25 +272,7 @@ static bool member_holds(Dwarf_Die outer, uint64_t offset, Dwarf_Die *inner, int
         return !code_descriptor_bytes(&stripped) && type_die_array(&stripped, &element, &elements) &&
                type_die_bytes(&element, &bytes) && bytes &&
                member_holds(element, offset % bytes, inner, depth + 1, budget);
-    if (!code_die_is_struct(&stripped))
-        return false;
-    for (bool more = code_die_child(&stripped, &child); more && --*budget > 0; more = code_die_next(&child, &child)) {
-        int tag = dwarf_tag(&child);
-        if ((tag == DW_TAG_variant_part || tag == DW_TAG_variant)) {
-            Dwarf_Die variant, part;
-            for (bool next = code_die_child(&child, &variant); next && --*budget > 0;
-                 next = code_die_next(&variant, &variant))
-                for (bool inside = code_die_child(&variant, &part); inside && --*budget > 0;
-                     inside = code_die_next(&part, &part))
-                    if (dwarf_tag(&part) == DW_TAG_member && member_covers(&part, &type, offset, &start) &&
-                        member_holds(type, offset - start, inner, depth + 1, budget))
-                        return true;
-        }
-        if ((tag == DW_TAG_member || tag == DW_TAG_inheritance) && member_covers(&child, &type, offset, &start) &&
-            member_holds(type, offset - start, inner, depth + 1, budget))
-            return true;
-    }
-    return false;
+    return code_die_is_struct(&stripped) && member_holds_among(&stripped, offset, inner, depth, budget);
 }
 
 bool code_type_holds(Dwarf_Die outer, uint64_t offset, Dwarf_Die inner)

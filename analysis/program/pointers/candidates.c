@@ -1,22 +1,23 @@
-/* What an access, an allocation or a stack slot may be of: first what is certain (type_values.c), then the structs
+/* What an access, an allocation or a stack slot may be of: first what is certain (pointers.h), then the structs
  * that pointers, arrays and structs in scope lead to: locals and parameters, inlined ones too, what their members point
  * to, then the same for the unit's globals. Each type once, in that order; the caller judges by size and offsets.
  * A bounded number: in large programs far globals may be left out. */
-#include "analysis/program/types/types.h"
-
 #include "analysis/program/flow/decode.h"
-#include "analysis/program/types/type_cache.h"
+#include "analysis/program/pointers/pointers.h"
 #include "analysis/program/types/type_die.h"
-#include "analysis/program/types/type_flow.h"
-#include "analysis/program/types/type_leads.h"
-#include "analysis/program/types/type_scope.h"
-#include "analysis/program/types/type_values.h"
+#include "analysis/program/types/type_variables.h"
 
 #include <dwarf.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { CANDIDATE_STRUCTS = 128, CANDIDATE_LIMIT = 64, CANDIDATE_LEVELS = 2, CANDIDATE_NAME = 200 };
+
+/* What is kept of a scope. */
+struct code_candidates {
+    size_t count;
+    struct lwp_candidate items[];
+};
 
 struct candidates {
     struct code_module *module;
@@ -105,17 +106,16 @@ static const struct code_candidates *candidates_in_scope(struct code_module *mod
     if (!scopes && !code_unit_at(module, address, &unit))
         return NULL;
     uint64_t key = scopes ? lwp_hash_mix((uintptr_t)scopes, code_scope_find(scopes, address)) : (uintptr_t)unit.addr;
-    uint32_t *slot = lwp_map_at(types->candidates_by_scope, key);
-    if (*slot == LWP_MAP_NONE) {
-        struct candidates all = {.module = module};
-        candidates_collect(&all, address);
-        struct lwp_candidate *items = lwp_arena_alloc(module->code->arena, all.count, sizeof *items);
-        memcpy(items, all.items, all.count * sizeof *items);
-        LWP_GROW(&types->candidates, types->candidates_count, &types->candidates_capacity);
-        types->candidates[types->candidates_count] = (struct code_candidates){items, all.count};
-        *slot = (uint32_t)types->candidates_count++;
-    }
-    return &types->candidates[*slot];
+    void **kept = code_kept_at(&types->candidates, key, NULL);
+    if (*kept)
+        return *kept;
+    struct candidates all = {.module = module};
+    candidates_collect(&all, address);
+    size_t bytes = all.count * sizeof *all.items;
+    struct code_candidates *made = *kept = lwp_arena_alloc(module->code->arena, 1, sizeof *made + bytes);
+    made->count = all.count;
+    memcpy(made->items, all.items, bytes);
+    return made;
 }
 
 /* A claim that contradicts the access is no answer: bytes beyond the end of a struct. */
@@ -152,7 +152,7 @@ size_t lwp_types_at_access(struct lwp_code *code, uint32_t module_index, uint64_
     if (!module || !code_dwarf(module) || !room)
         return 0;
     struct code_target target;
-    bool exact = code_flow_target(module, address, &target) && candidate_fits(code, module_index, address, &target);
+    bool exact = code_points_to(module, address, &target) && candidate_fits(code, module_index, address, &target);
     return candidates_answer(module, address, exact ? &target.pointee : NULL, items, room);
 }
 

@@ -1,15 +1,15 @@
 /* Allocators of the C++ and Rust libraries: their template parameter is the type of what they allocate. Of memory that
  * holds more than elements (Rc's counters) nothing is said; Rust's hash tables are told apart (element_table.h). */
+#include "analysis/program/debug/scopes.h"
+#include "analysis/program/pointers/pointers.h"
 #include "analysis/program/types/type_die.h"
-#include "analysis/program/types/type_values.h"
 
 #include <dwarf.h>
 #include <string.h>
 
 static bool allocator_parameter(Dwarf_Die *die, const char *wanted, Dwarf_Die *type)
 {
-    Dwarf_Die child;
-    for (bool more = code_die_child(die, &child); more; more = code_die_next(&child, &child)) {
+    for (Dwarf_Die child = code_die_first(die); child.addr; child = code_die_after(&child)) {
         const char *name = dwarf_tag(&child) == DW_TAG_template_type_parameter ? dwarf_diename(&child) : NULL;
         if (name && !strcmp(name, wanted) && type_die_of(&child, type))
             return true;
@@ -20,8 +20,8 @@ static bool allocator_parameter(Dwarf_Die *die, const char *wanted, Dwarf_Die *t
 /* The class of a method: what its `this` points to. */
 static bool allocator_class(Dwarf_Die *function, Dwarf_Die *class)
 {
-    Dwarf_Die child, type;
-    for (bool more = code_die_child(function, &child); more; more = code_die_next(&child, &child)) {
+    Dwarf_Die type;
+    for (Dwarf_Die child = code_die_first(function); child.addr; child = code_die_after(&child)) {
         const char *name = dwarf_tag(&child) == DW_TAG_formal_parameter ? dwarf_diename(&child) : NULL;
         if (!name || strcmp(name, "this") || !type_die_of(&child, &type) || !type_die_strip(&type, NULL) ||
             !type_die_is_pointer(&type) || !type_die_of(&type, class))
@@ -125,7 +125,7 @@ bool code_allocator_at(struct code_module *module, uint64_t address, struct code
     pointee->name = "";
     *allocator = (struct code_allocator){.shared = false};
     allocator->library = !scopes && code_function_at(module, address, &range, &symbol) && symbol &&
-               allocator_is_library(code_demangle(module->code, symbol));
+                         allocator_is_library(code_demangle(module->code, symbol));
     for (uint32_t at = scopes ? code_scope_find(scopes, address) : LWP_NONE; at != LWP_NONE;
          at = scopes->items[at].parent) {
         const char *name = scopes->items[at].function == at ? code_scope_name(scopes, at) : NULL;

@@ -1,10 +1,8 @@
 /* Reads a module's code once from end to end for calls and jumps with a fixed target. Very large modules are left
- * alone.
- */
-#include "analysis/program/types/type_callers.h"
-
+ * alone. */
 #include "analysis/program/flow/decode.h"
-#include "analysis/program/types/type_cache.h"
+#include "analysis/program/pointers/pointer_flow.h"
+#include "base/search.h"
 
 #include <stdlib.h>
 
@@ -51,16 +49,7 @@ const struct code_call *code_calls_of(struct code_module *module, uint64_t targe
         types->calls_read = true;
         callers_read(module, types);
     }
-    size_t low = 0, high = types->call_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (types->calls[middle].target < target)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    *count = 0;
-    while (low + *count < types->call_count && types->calls[low + *count].target == target)
-        ++*count;
-    return *count ? &types->calls[low] : NULL;
+    size_t before = target ? LWP_COUNT_UP_TO(types->calls, types->call_count, target, target - 1) : 0;
+    *count = LWP_COUNT_UP_TO(types->calls, types->call_count, target, target) - before;
+    return *count ? &types->calls[before] : NULL;
 }

@@ -1,7 +1,7 @@
 /* Variables, parameters and inlined ones in registers, from location lists: whole ones, and pieces of structures that
  * live in several registers (slices, iterators). Of a structure the pointer in it counts.
  * Limits: a value that only the caller knows (DW_OP_entry_value) and computed ones are left out. */
-#include "analysis/program/types/type_seeds.h"
+#include "analysis/program/pointers/pointer_flow.h"
 
 #include "analysis/program/types/type_die.h"
 #include "analysis/program/types/type_variables.h"
@@ -86,8 +86,7 @@ static void seeds_of_variable(struct code_seeds *seeds, struct code_module *modu
     ptrdiff_t offset = 0;
     if (!dwarf_attr(variable, DW_AT_location, &attribute) || !type_die_of(variable, &type))
         return;
-    const char *name = dwarf_diename(variable);
-    struct code_seed seed = {.scope = scope, .pointee = {.name = name ? code_intern(module->code, name) : ""}};
+    struct code_seed seed = {.scope = scope, .pointee = {.name = code_die_label(module->code, variable)}};
     for (int i = 0; i < SEEDS_RANGES; i++) {
         offset = dwarf_getlocations(&attribute, offset, &base, &low, &high, &ops, &count);
         if (offset <= 0)
@@ -112,9 +111,8 @@ void code_seeds_of(struct code_scopes *scopes, struct code_seeds *seeds)
 {
     int budget = SEEDS_VARIABLES;
     for (uint32_t scope = 0; scope < scopes->count && budget > 0; scope++) {
-        Dwarf_Die child;
-        for (bool more = code_die_child(&scopes->items[scope].die, &child); more && budget > 0;
-             more = code_die_next(&child, &child)) {
+        for (Dwarf_Die child = code_die_first(&scopes->items[scope].die); child.addr && budget > 0;
+             child = code_die_after(&child)) {
             int tag = dwarf_tag(&child);
             if (tag != DW_TAG_variable && tag != DW_TAG_formal_parameter)
                 continue;

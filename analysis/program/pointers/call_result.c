@@ -1,12 +1,8 @@
 /* What becomes of a call's result: followed through copies, spills and branches until a variable or member with a type
  * receives it, a method is called on it, or it is returned. What is computed otherwise has no answer here. */
-#include "analysis/program/types/type_values.h"
-
 #include "analysis/program/flow/decode.h"
-#include "analysis/program/types/type_cache.h"
+#include "analysis/program/pointers/pointers.h"
 #include "analysis/program/types/type_die.h"
-#include "analysis/program/types/type_flow.h"
-#include "analysis/program/types/type_scope.h"
 #include "analysis/program/types/type_variables.h"
 
 #include <dwarf.h>
@@ -40,8 +36,7 @@ static bool value_match_register(Dwarf_Die *variable, Dwarf_Die *function, void 
     if (location.kind != CODE_LOCATION_REGISTER || location.offset || !(search->registers >> location.reg & 1) ||
         !type_die_of(variable, &type))
         return false;
-    const char *name = dwarf_diename(variable);
-    one.name = name ? code_intern(search->module->code, name) : "";
+    one.name = code_die_label(search->module->code, variable);
     if (!code_pointer_at(search->module, type, 0, &one) || one.descriptor ||
         (search->found && one.bytes <= search->best->bytes))
         return false;
@@ -61,7 +56,7 @@ static bool value_named(struct code_module *module, uint64_t pc, uint32_t regist
 static bool value_stored(struct code_module *module, uint64_t pc, struct code_pointee *pointee)
 {
     struct code_target target;
-    return code_flow_target(module, pc, &target) &&
+    return code_points_to(module, pc, &target) &&
            code_pointer_through(module, &target.pointee, target.offset, target.modulus, pointee) &&
            !pointee->descriptor;
 }
@@ -70,10 +65,11 @@ static bool value_stored(struct code_module *module, uint64_t pc, struct code_po
 static bool value_of_this(struct code_module *module, uint64_t target, struct code_pointee *pointee)
 {
     struct code_scopes *callee = target ? code_scopes_at(module, target) : NULL;
-    Dwarf_Die child, type;
+    Dwarf_Die type;
     pointee->name = "";
-    for (bool more = callee && code_die_child(&callee->items[0].die, &child); more;
-         more = code_die_next(&child, &child))
+    if (!callee)
+        return false;
+    for (Dwarf_Die child = code_die_first(&callee->items[0].die); child.addr; child = code_die_after(&child))
         if (dwarf_tag(&child) == DW_TAG_formal_parameter) {
             const char *name = dwarf_diename(&child);
             return name && !strcmp(name, "this") && type_die_of(&child, &type) &&
@@ -131,8 +127,7 @@ static bool value_follow(struct code_module *module, struct value_way *way, cons
             pointee->name = "";
             if (code_frame_variable(module, way->pc + instruction->length, at, &variable, &start, &bytes) &&
                 type_die_of(&variable, &type)) {
-                const char *name = dwarf_diename(&variable);
-                pointee->name = name ? code_intern(module->code, name) : "";
+                pointee->name = code_die_label(module->code, &variable);
                 if (code_pointer_at(module, type, (uint64_t)(at - start), pointee))
                     return true;
             }
@@ -145,11 +140,13 @@ static bool value_follow(struct code_module *module, struct value_way *way, cons
     if (instruction->flow == CODE_FLOW_CALL && holders >> VALUE_RDI & 1 &&
         value_of_this(module, instruction->target, pointee))
         return true;
-    bool copied =
-        instruction->copies && !instruction->constant && instruction->source >= 0 && holders >> instruction->source & 1;
+    const struct code_linear *linear = &instruction->linear;
+    int8_t copied = linear->plus ? -1 : code_copied_register(linear);
     bool reloaded = instruction->loads && framed && value_slot(way, at);
     way->registers &= ~instruction->written;
-    if (copied || reloaded)
+    if (copied >= 0 && holders >> copied & 1)
+        way->registers |= 1u << linear->to;
+    if (reloaded)
         way->registers |= 1u << instruction->destination;
     return false;
 }
