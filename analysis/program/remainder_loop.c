@@ -13,7 +13,7 @@
 #include <dwarf.h>
 #include <string.h>
 
-enum { FUNCTION_BYTES_MAX = 1 << 16, REGISTER_RSP = 4 };
+enum { FUNCTION_BYTES_MAX = 1 << 16 };
 
 static bool remainder_same_type(const struct code_pointee *pointee, const struct lwp_type *type)
 {
@@ -61,7 +61,7 @@ size_t lwp_remainder_uses(struct lwp_code *code, uint32_t module_index, uint64_t
         const struct lwp_memory_operand *memory = &instruction.memory;
         uint64_t here = at;
         at += instruction.length ? instruction.length : 1;
-        if (!instruction.length || !memory->exists || memory->base == -2 || memory->base == REGISTER_RSP ||
+        if (!instruction.length || !memory->exists || memory->base == -2 || memory->base == CODE_RSP ||
             !remainder_holds(code, module_index, here, vector->loop, file, first_line, last_line))
             continue;
         struct code_target target;

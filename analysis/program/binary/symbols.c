@@ -46,18 +46,6 @@ static int symbol_compare(const void *a, const void *b)
     return strcmp(y->name, x->name); /* the same answer whatever order the table has */
 }
 
-static int range_compare(const void *a, const void *b)
-{
-    const struct code_range *x = a, *y = b;
-    return x->low < y->low ? -1 : x->low > y->low;
-}
-
-static int import_compare(const void *a, const void *b)
-{
-    const struct code_import *x = a, *y = b;
-    return x->slot < y->slot ? -1 : x->slot > y->slot;
-}
-
 static uint8_t symbol_rank(const GElf_Sym *symbol, const char *name)
 {
     uint8_t bind = GELF_ST_BIND(symbol->st_info);
@@ -151,8 +139,7 @@ static void imports_read(struct code_module *module)
             symbols->imports[symbols->import_count++] = (struct code_import){entry.r_offset, name};
         }
     }
-    if (symbols->import_count)
-        qsort(symbols->imports, symbols->import_count, sizeof *symbols->imports, import_compare);
+    LWP_SORT(symbols->imports, symbols->import_count, lwp_by_first);
 }
 
 static struct code_symbols *symbols_of(struct code_module *module)
@@ -173,8 +160,7 @@ static struct code_symbols *symbols_of(struct code_module *module)
     symbols_finish(&symbols->functions);
     symbols_finish(&symbols->objects);
     symbols->unwind = code_unwind_ranges(module->elf, &symbols->unwind_count);
-    if (symbols->unwind_count)
-        qsort(symbols->unwind, symbols->unwind_count, sizeof *symbols->unwind, range_compare);
+    LWP_SORT(symbols->unwind, symbols->unwind_count, lwp_by_first);
     imports_read(module);
     return symbols;
 }

@@ -89,7 +89,7 @@ static void dwo_type_units(struct dwo_file *file, const struct code_dwo_units *u
     size_t at = LWP_COUNT_UP_TO(units->types, units->type_count, abbrev, (uintptr_t)own.data - 1);
     size_t most = file->bytes + units->sections[column].bytes; /* more only when parts overlap */
     for (; own.data && at < units->type_count && units->types[at].abbrev == own.data; at++) {
-        struct code_dwo_part unit = code_dwo_slice(units, &units->tu, units->types[at].row, column);
+        struct code_dwo_part unit = code_dwo_slice(units, &units->tu, (uint32_t)units->types[at].row, column);
         if (unit.data && file->bytes + unit.bytes <= most)
             dwo_append(file, unit.data, unit.bytes);
     }

@@ -1,5 +1,6 @@
 #include "analysis/program/debug/dwo_units.h"
 
+#include "base/search.h"
 #include "base/unaligned.h"
 
 #include <stdlib.h>
@@ -85,14 +86,6 @@ struct code_dwo_part code_dwo_slice(const struct code_dwo_units *units, const st
     return (struct code_dwo_part){0};
 }
 
-static int dwo_type_compare(const void *a, const void *b)
-{
-    const struct code_dwo_type *x = a, *y = b;
-    if (x->abbrev != y->abbrev)
-        return x->abbrev < y->abbrev ? -1 : 1;
-    return x->row < y->row ? -1 : x->row > y->row;
-}
-
 static void dwo_types_sort(struct code_dwo_units *units)
 {
     size_t capacity = 0;
@@ -103,8 +96,7 @@ static void dwo_types_sort(struct code_dwo_units *units)
         LWP_GROW(&units->types, units->type_count, &capacity);
         units->types[units->type_count++] = (struct code_dwo_type){abbrev.data, row};
     }
-    if (units->type_count)
-        qsort(units->types, units->type_count, sizeof *units->types, dwo_type_compare);
+    LWP_SORT(units->types, units->type_count, lwp_by_first_two);
 }
 
 bool code_dwo_units_read(Elf *elf, struct code_dwo_units *units)

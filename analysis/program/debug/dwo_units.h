@@ -34,7 +34,7 @@ struct code_dwo_index {
 /* A type unit, by where its abbreviations are: what came from one .dwo file is together. */
 struct code_dwo_type {
     const uint8_t *abbrev;
-    uint32_t row;
+    uint64_t row;
 };
 
 struct code_dwo_units {

@@ -66,12 +66,6 @@ static bool functions_walk(struct function_list *list, Dwarf_Die *parent, int de
     return true;
 }
 
-static int function_compare(const void *a, const void *b)
-{
-    const struct code_function *x = a, *y = b;
-    return x->low < y->low ? -1 : x->low > y->low;
-}
-
 /* After sorting, `first` must again point at one entry of the same function. */
 static void functions_relink(struct code_function *items, size_t count)
 {
@@ -88,8 +82,7 @@ static void unit_read_functions(struct code_unit *unit, bool deep)
 {
     struct function_list list = {.deep = deep};
     functions_walk(&list, &unit->die, 0);
-    if (list.count)
-        qsort(list.items, list.count, sizeof *list.items, function_compare);
+    LWP_SORT(list.items, list.count, lwp_by_first);
     functions_relink(list.items, list.count);
     unit->functions = list.items;
     unit->function_count = list.count;
@@ -196,12 +189,6 @@ static bool scope_walk(struct scope_build *build, Dwarf_Die *parent_die, uint32_
     return true;
 }
 
-static int address_compare(const void *a, const void *b)
-{
-    const struct code_scope_start *x = a, *y = b;
-    return x->address < y->address ? -1 : x->address > y->address;
-}
-
 /* Cuts the function at every bound of every scope, then lets each scope claim its pieces; a child comes after its
  * parent and so claims over it. Ranges that would make this quadratic (hostile) stop it. */
 static void scopes_paint(struct scope_build *build)
@@ -214,7 +201,7 @@ static void scopes_paint(struct scope_build *build)
         starts[count++] = (struct code_scope_start){build->ranges[i].low, LWP_NONE};
         starts[count++] = (struct code_scope_start){build->ranges[i].high, LWP_NONE};
     }
-    qsort(starts, count, sizeof *starts, address_compare);
+    qsort(starts, count, sizeof *starts, lwp_by_first);
     uint32_t kept = 0;
     for (uint32_t i = 0; i < count; i++)
         if (!kept || starts[kept - 1].address != starts[i].address)
@@ -276,10 +263,17 @@ uint32_t code_scope_find(const struct code_scopes *scopes, uint64_t address)
     return !count || scopes->starts[count - 1].scope == LWP_NONE ? 0 : scopes->starts[count - 1].scope;
 }
 
+bool code_scope_holds(const struct code_scopes *scopes, uint32_t outer, uint32_t scope)
+{
+    while (scope != LWP_NONE && scope > outer) /* parents have smaller numbers */
+        scope = scopes->items[scope].parent;
+    return scope == outer;
+}
+
 uint32_t code_scope_common(const struct code_scopes *scopes, uint32_t a, uint32_t b)
 {
     while (a != b) {
-        if (a > b) /* parents have smaller numbers */
+        if (a > b)
             a = scopes->items[a].parent;
         else
             b = scopes->items[b].parent;

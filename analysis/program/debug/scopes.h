@@ -13,8 +13,8 @@ struct code_scope {
     uint32_t function;  /* the scope of the innermost function or inlined call that this is in, possibly itself */
     uint32_t call_line; /* of an inlined call */
     const char *call_file;
-    const char *name; /* of a function or inlined call, demangled; set on first use */
-    uint64_t origin;  /* the same number for all copies of one source function */
+    const char *name;     /* of a function or inlined call, demangled; set on first use */
+    uint64_t origin;      /* the same number for all copies of one source function */
     Dwarf_Die *variables; /* and parameters that are declared in it; set on first use (type_scope.c) */
     uint32_t variable_count;
     bool has_variables;
@@ -38,6 +38,7 @@ struct code_scopes *code_scopes_at(struct code_module *module, uint64_t address)
 /* Its innermost scope there; scope 0 when none is narrower. */
 uint32_t code_scope_find(const struct code_scopes *scopes, uint64_t address);
 const char *code_scope_name(struct code_scopes *scopes, uint32_t scope);
+bool code_scope_holds(const struct code_scopes *scopes, uint32_t outer, uint32_t scope); /* or is it */
 /* The innermost scope that both are in. */
 uint32_t code_scope_common(const struct code_scopes *scopes, uint32_t a, uint32_t b);
 

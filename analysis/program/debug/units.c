@@ -134,8 +134,7 @@ static struct code_debug *debug_of(struct code_module *module)
     debug_find_alternate(debug, module, folder);
     for (size_t i = 0; i < debug->unit_count; i++)
         debug_take_ranges(debug, &debug->units[i], (uint32_t)i);
-    if (debug->range_count)
-        qsort(debug->ranges, debug->range_count, sizeof *debug->ranges, unit_range_compare);
+    LWP_SORT(debug->ranges, debug->range_count, unit_range_compare);
     return debug;
 }
 

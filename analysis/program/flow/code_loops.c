@@ -75,8 +75,7 @@ static void flow_list(struct flow_work *work)
         LWP_GROW(&work->loops, work->loop_count, &capacity);
         work->loops[work->loop_count++] = (struct flow_loop){.header = b, .parent = LWP_NONE, .depth = depth};
     }
-    if (work->loop_count)
-        qsort(work->loops, work->loop_count, sizeof *work->loops, flow_loop_compare);
+    LWP_SORT(work->loops, work->loop_count, flow_loop_compare);
     for (uint32_t l = 0; l < work->loop_count; l++) {
         struct flow_loop *loop = &work->loops[l];
         uint32_t outer = work->nest[loop->header].outer;

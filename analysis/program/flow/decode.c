@@ -4,6 +4,8 @@
 
 #include <Zydis/Zydis.h>
 
+enum { CALL_CLOBBERS = 0x0fc7 }; /* rax rcx rdx rsi rdi r8-r11 */
+
 static int8_t decode_register(ZydisRegister name)
 {
     if (name == ZYDIS_REGISTER_NONE)
@@ -142,40 +144,37 @@ static struct code_linear decode_lea(const ZydisDecodedOperand *from, uint64_t n
 static struct code_linear decode_linear(const ZydisDecodedInstruction *instruction, const ZydisDecodedOperand *operands,
                                         uint64_t next)
 {
-    struct code_linear linear = {.base = -1, .index = -1};
     const ZydisDecodedOperand *from = &operands[1];
     int8_t to, other = -1;
     if (instruction->operand_count_visible < 1 || !decode_general(&operands[0], &to))
-        return linear;
+        return (struct code_linear){.base = -1, .index = -1};
     bool immediate = instruction->operand_count_visible == 2 && from->type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
     bool general = instruction->operand_count_visible >= 2 && decode_general(from, &other);
     int64_t value = immediate ? from->imm.value.s : 0;
+    struct code_linear linear = {.exists = immediate || general, .base = -1, .index = other, .scale = 1, .plus = value};
     switch (instruction->mnemonic) {
     case ZYDIS_MNEMONIC_MOV:
     case ZYDIS_MNEMONIC_MOVSXD:
-        linear =
-            (struct code_linear){.exists = immediate || general, .base = -1, .index = other, .scale = 1, .plus = value};
         break;
     case ZYDIS_MNEMONIC_LEA:
         linear = decode_lea(from, next);
         break;
     case ZYDIS_MNEMONIC_ADD:
-        linear =
-            (struct code_linear){.exists = immediate || general, .base = to, .index = other, .scale = 1, .plus = value};
+        linear.base = to;
         linear.loads = from->type == ZYDIS_OPERAND_TYPE_MEMORY && operands[0].size == 64;
         linear.exists |= linear.loads;
         break;
     case ZYDIS_MNEMONIC_SUB:
-        value = (int64_t)(0 - (uint64_t)value);
-        linear = (struct code_linear){
-            .exists = immediate || general, .base = to, .index = other, .scale = -1, .plus = value};
+        linear.base = to;
+        linear.scale = -1;
+        linear.plus = (int64_t)(0 - (uint64_t)value);
         break;
     case ZYDIS_MNEMONIC_INC:
     case ZYDIS_MNEMONIC_DEC:
-        value = instruction->mnemonic == ZYDIS_MNEMONIC_INC ? 1 : -1;
-        linear = (struct code_linear){.exists = true, .base = to, .index = -1, .plus = value};
+        linear = (struct code_linear){.exists = true, .base = to, .index = -1};
+        linear.plus = instruction->mnemonic == ZYDIS_MNEMONIC_INC ? 1 : -1;
         break;
-    case ZYDIS_MNEMONIC_XOR:
+    case ZYDIS_MNEMONIC_XOR: /* of itself: 0 */
         linear = (struct code_linear){.exists = general && other == to, .base = -1, .index = -1};
         break;
     case ZYDIS_MNEMONIC_SHL:
@@ -183,12 +182,12 @@ static struct code_linear decode_linear(const ZydisDecodedInstruction *instructi
         linear.scale = (int32_t)(1u << (value & 31));
         break;
     case ZYDIS_MNEMONIC_IMUL:
-        if (instruction->operand_count_visible == 3 && general && operands[2].type == ZYDIS_OPERAND_TYPE_IMMEDIATE)
-            linear = (struct code_linear){true, .base = -1, .index = other, .scale = (int32_t)operands[2].imm.value.s};
+        linear.exists =
+            instruction->operand_count_visible == 3 && general && operands[2].type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
+        linear.scale = linear.exists ? (int32_t)operands[2].imm.value.s : 0;
         break;
     default:
-        if (instruction->meta.category == ZYDIS_CATEGORY_CMOV && general)
-            linear = (struct code_linear){.exists = true, .selects = true, .base = -1, .index = other, .scale = 1};
+        linear.exists = linear.selects = instruction->meta.category == ZYDIS_CATEGORY_CMOV && general;
     }
     linear.to = to;
     linear.narrow = operands[0].size < 64 || instruction->mnemonic == ZYDIS_MNEMONIC_MOVSXD;
@@ -256,7 +255,7 @@ struct code_instruction code_decode(const uint8_t *bytes, size_t available, uint
         result.linear = decode_linear(&instruction, operands, address + instruction.length);
     }
     if (result.flow == CODE_FLOW_CALL)
-        result.written |= CODE_CALL_CLOBBERS;
+        result.written |= CALL_CLOBBERS;
     return result;
 }
 

@@ -40,7 +40,7 @@ struct code_instruction {
 };
 
 enum { CODE_VECTORS = 32 };
-enum { CODE_CALL_CLOBBERS = 0x0fc7 }; /* rax rcx rdx rsi rdi r8-r11 */
+enum { CODE_RAX = 0, CODE_RSP = 4, CODE_RBP = 5, CODE_RDI = 7 }; /* in ModRM numbering, as everywhere here */
 
 /* The register whose value plus a constant goes into `linear.to`, perhaps itself (mov, add, sub, inc, dec, lea); -1: it
  * is not one register's. */

@@ -15,6 +15,7 @@ struct loop_line {
     uint32_t line;
     uint64_t row;   /* address where the table says so */
     uint32_t scope; /* of the function or inlined call; LWP_NONE: unknown */
+    bool read;
 };
 
 struct loop_source {
@@ -22,9 +23,8 @@ struct loop_source {
     const struct cfg *cfg;
     struct code_scopes *scopes;
     struct loop_line *lines; /* of each instruction, read when needed */
-    uint8_t *read;
-    uint32_t *counts;      /* per scope, zero between uses */
-    uint32_t opening_line; /* 0: unknown */
+    uint32_t *counts;        /* per scope, zero between uses */
+    uint32_t opening_line;   /* 0: unknown */
     struct code_range range;
 };
 
@@ -35,7 +35,6 @@ struct loop_source *loop_source_new(struct code_module *module, struct code_rang
     source->scopes = code_scopes_at(module, range.low);
     source->opening_line = code_line_opening(module, range.low);
     source->lines = lwp_zeroed(cfg->instruction_count, sizeof *source->lines);
-    source->read = lwp_zeroed(cfg->instruction_count, 1);
     source->counts = lwp_zeroed(source->scopes ? source->scopes->count : 0, sizeof *source->counts);
     return source;
 }
@@ -43,7 +42,6 @@ struct loop_source *loop_source_new(struct code_module *module, struct code_rang
 void loop_source_free(struct loop_source *source)
 {
     free(source->lines);
-    free(source->read);
     free(source->counts);
     free(source);
 }
@@ -51,9 +49,9 @@ void loop_source_free(struct loop_source *source)
 static const struct loop_line *loop_line(struct loop_source *source, uint32_t instruction)
 {
     struct loop_line *line = &source->lines[instruction];
-    if (source->read[instruction])
+    if (line->read)
         return line;
-    source->read[instruction] = 1;
+    line->read = true;
     uint64_t address = source->cfg->instructions[instruction].address;
     code_line_row(source->module, address, &line->file, &line->line, &line->row);
     line->scope = LWP_NONE;
@@ -67,13 +65,6 @@ static uint32_t loop_outer(const struct loop_source *source, uint32_t scope)
 {
     uint32_t parent = source->scopes->items[scope].parent;
     return parent == LWP_NONE ? LWP_NONE : source->scopes->items[parent].function;
-}
-
-static bool loop_holds(const struct loop_source *source, uint32_t outer, uint32_t scope)
-{
-    while (scope != LWP_NONE && scope > outer) /* outer scopes have smaller numbers */
-        scope = loop_outer(source, scope);
-    return scope == outer;
 }
 
 /* The innermost scope in which the jumps back to the header all are. */
@@ -144,7 +135,7 @@ static bool loop_line_in(struct loop_source *source, uint32_t scope, uint32_t in
     *line = own->line;
     if (!source->scopes || own->scope == scope)
         return own->line > 0 && own->file;
-    if (!loop_holds(source, scope, own->scope))
+    if (!code_scope_holds(source->scopes, scope, own->scope))
         return false;
     uint32_t call = own->scope;
     for (uint32_t outer; (outer = loop_outer(source, call)) != scope; call = outer)

@@ -4,6 +4,7 @@
  * loop for what it changes, a new value begins. */
 #include "analysis/program/flow/code_loops.h"
 #include "analysis/program/flow/decode.h"
+#include "base/search.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -196,12 +197,6 @@ static void walk_values(struct walk *walk)
     }
 }
 
-static int access_compare(const void *a, const void *b)
-{
-    const struct access *x = a, *y = b;
-    return x->sibling.address < y->sibling.address ? -1 : x->sibling.address > y->sibling.address;
-}
-
 /* Walks the loop once; its accesses are kept. */
 static const struct loop_accesses *loop_accesses(struct code_module *module, const struct flow_function *function,
                                                  uint32_t block)
@@ -224,7 +219,7 @@ static const struct loop_accesses *loop_accesses(struct code_module *module, con
     struct loop_accesses *made = *kept = lwp_arena_alloc(code->arena, 1, sizeof *made + bytes);
     made->count = walk.access_count;
     if (bytes)
-        qsort(memcpy(made->items, walk.accesses, bytes), made->count, sizeof *made->items, access_compare);
+        qsort(memcpy(made->items, walk.accesses, bytes), made->count, sizeof *made->items, lwp_by_first);
     free(walk.order);
     free(walk.position);
     free(walk.changed_below);
@@ -243,7 +238,7 @@ size_t lwp_code_siblings(struct lwp_code *code, uint32_t module_index, uint64_t 
         return 0;
     const struct loop_accesses *all = loop_accesses(module, function, block);
     struct access key = {.sibling = {.address = address}};
-    const struct access *own = bsearch(&key, all->items, all->count, sizeof key, access_compare);
+    const struct access *own = bsearch(&key, all->items, all->count, sizeof key, lwp_by_first);
     size_t found = 0;
     for (size_t i = 0; own && i < all->count; i++) {
         const struct access *other = &all->items[i];

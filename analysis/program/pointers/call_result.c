@@ -8,15 +8,7 @@
 #include <dwarf.h>
 #include <string.h>
 
-enum {
-    VALUE_AHEAD = 160,
-    VALUE_WAYS = 12,
-    VALUE_SLOTS = 8,
-    VALUE_RAX = 0,
-    VALUE_RSP = 4,
-    VALUE_RBP = 5,
-    VALUE_RDI = 7
-};
+enum { VALUE_AHEAD = 160, VALUE_WAYS = 12, VALUE_SLOTS = 8 };
 
 struct register_search {
     struct code_module *module;
@@ -32,12 +24,8 @@ static bool value_match_register(Dwarf_Die *variable, Dwarf_Die *function, void 
     struct register_search *search = context;
     struct code_location location = code_variable_location(search->module, variable, function, search->pc);
     struct code_pointee one;
-    Dwarf_Die type;
     if (location.kind != CODE_LOCATION_REGISTER || location.offset || !(search->registers >> location.reg & 1) ||
-        !type_die_of(variable, &type))
-        return false;
-    one.name = code_die_label(search->module->code, variable);
-    if (!code_pointer_at(search->module, type, 0, &one) || one.descriptor ||
+        !code_variable_pointer(search->module, variable, 0, &one) || one.descriptor ||
         (search->found && one.bytes <= search->best->bytes))
         return false;
     *search->best = one;
@@ -78,12 +66,11 @@ static bool value_of_this(struct code_module *module, uint64_t target, struct co
     return false;
 }
 
-static bool value_returned(struct code_module *module, uint64_t pc, struct code_pointee *pointee)
+bool code_result_of_function(struct code_scopes *function, struct code_pointee *pointee)
 {
-    struct code_scopes *scopes = code_scopes_at(module, pc);
     Dwarf_Die type;
     pointee->name = "";
-    return scopes && type_die_of(&scopes->items[0].die, &type) && code_pointer_at(module, type, 0, pointee);
+    return type_die_of(&function->items[0].die, &type) && code_pointer_at(function->module, type, 0, pointee);
 }
 
 /* Who holds the result: registers, and slots of the frame by their offset from the CFA. */
@@ -105,7 +92,7 @@ static bool value_slot(const struct value_way *way, int64_t at)
 static bool value_frame(struct code_module *module, uint64_t pc, const struct lwp_memory_operand *memory, int64_t *at)
 {
     int64_t cfa;
-    if (!memory->exists || (memory->base != VALUE_RSP && memory->base != VALUE_RBP) || memory->index >= 0 ||
+    if (!memory->exists || (memory->base != CODE_RSP && memory->base != CODE_RBP) || memory->index >= 0 ||
         !code_frame_offset(module, pc, memory->base, &cfa))
         return false;
     *at = memory->displacement - cfa;
@@ -118,26 +105,18 @@ static bool value_follow(struct code_module *module, struct value_way *way, cons
 {
     uint32_t holders = way->registers;
     int64_t at = 0;
-    Dwarf_Die variable, type;
-    int64_t start;
-    uint64_t bytes;
     bool framed = value_frame(module, way->pc, &instruction->memory, &at);
     if (instruction->stores && holders >> instruction->source & 1) {
         if (framed) {
-            pointee->name = "";
-            if (code_frame_variable(module, way->pc + instruction->length, at, &variable, &start, &bytes) &&
-                type_die_of(&variable, &type)) {
-                pointee->name = code_die_label(module->code, &variable);
-                if (code_pointer_at(module, type, (uint64_t)(at - start), pointee))
-                    return true;
-            }
+            if (code_frame_pointer(module, way->pc + instruction->length, at, pointee))
+                return true;
             if (way->slot_count < VALUE_SLOTS)
                 way->slots[way->slot_count++] = at;
         } else if (value_stored(module, way->pc, pointee)) {
             return true;
         }
     }
-    if (instruction->flow == CODE_FLOW_CALL && holders >> VALUE_RDI & 1 &&
+    if (instruction->flow == CODE_FLOW_CALL && holders >> CODE_RDI & 1 &&
         value_of_this(module, instruction->target, pointee))
         return true;
     const struct code_linear *linear = &instruction->linear;
@@ -153,7 +132,7 @@ static bool value_follow(struct code_module *module, struct value_way *way, cons
 
 enum code_result code_result_of_call(struct code_module *module, uint64_t pc, struct code_pointee *pointee)
 {
-    struct value_way ways[VALUE_WAYS] = {{.pc = pc, .registers = 1u << VALUE_RAX}};
+    struct value_way ways[VALUE_WAYS] = {{.pc = pc, .registers = 1u << CODE_RAX}};
     int count = 1;
     enum code_result result = CODE_RESULT_LOST;
     for (int step = 0; step < VALUE_AHEAD && count;) {
@@ -167,8 +146,9 @@ enum code_result code_result_of_call(struct code_module *module, uint64_t pc, st
                     return CODE_RESULT_KNOWN;
                 break;
             }
-            if (instruction.flow == CODE_FLOW_END && way.registers >> VALUE_RAX & 1) {
-                if (value_returned(module, way.pc, pointee))
+            if (instruction.flow == CODE_FLOW_END && way.registers >> CODE_RAX & 1) {
+                struct code_scopes *function = code_scopes_at(module, way.pc);
+                if (function && code_result_of_function(function, pointee))
                     return CODE_RESULT_KNOWN;
                 result = CODE_RESULT_RETURNED;
             }

@@ -8,14 +8,6 @@
 
 #define CALLERS_CODE_LIMIT ((uint64_t)32 << 20)
 
-static int call_compare(const void *a, const void *b)
-{
-    const struct code_call *x = a, *y = b;
-    if (x->target != y->target)
-        return x->target < y->target ? -1 : 1;
-    return x->pc < y->pc ? -1 : x->pc > y->pc;
-}
-
 static void callers_read(struct code_module *module, struct code_types *types)
 {
     uint64_t bytes = 0;
@@ -38,8 +30,7 @@ static void callers_read(struct code_module *module, struct code_types *types)
             pc += instruction.length ? instruction.length : 1;
         }
     }
-    if (types->call_count)
-        qsort(types->calls, types->call_count, sizeof *types->calls, call_compare);
+    LWP_SORT(types->calls, types->call_count, lwp_by_first_two);
 }
 
 const struct code_call *code_calls_of(struct code_module *module, uint64_t target, size_t *count)

@@ -8,7 +8,7 @@
 #include <dwarf.h>
 #include <stdlib.h>
 
-enum { POINTER_RSP = 4, POINTER_RBP = 5, POINTER_FRAME_LOOKUPS = 20000 };
+enum { POINTER_FRAME_LOOKUPS = 20000 };
 
 const int8_t pointer_arguments[POINTER_ARGUMENTS] = {7, 6, 2, 1, 8, 9}; /* rdi rsi rdx rcx r8 r9 */
 
@@ -63,24 +63,19 @@ static struct pointer_value pointer_memory(struct pointer_run *run, const struct
 static const struct pointer_frame *pointer_frame(struct pointer_run *run, uint64_t pc,
                                                  const struct lwp_memory_operand *memory)
 {
-    struct code_pointee pointee = {.name = ""};
+    struct code_pointee pointee;
     struct pointer_frame made = {.exists = false};
-    Dwarf_Die variable, type;
-    int64_t cfa, start;
-    uint64_t bytes;
-    if ((memory->base != POINTER_RSP && memory->base != POINTER_RBP) || memory->index >= 0)
+    int64_t cfa;
+    if ((memory->base != CODE_RSP && memory->base != CODE_RBP) || memory->index >= 0)
         return NULL;
     uint32_t *slot = lwp_map_at(run->frame_index, pc);
     if (*slot == LWP_MAP_NONE) {
         *slot = (uint32_t)run->frame_count;
         made.exists = code_frame_offset(run->module, pc, memory->base, &cfa);
         made.at = made.exists ? memory->displacement - cfa : 0;
-        if (made.exists && memory->load && memory->bytes == 8 && run->frame_count < POINTER_FRAME_LOOKUPS &&
-            code_frame_variable(run->module, pc, made.at, &variable, &start, &bytes) && type_die_of(&variable, &type)) {
-            pointee.name = code_die_label(run->module->code, &variable);
-            made.pointer = code_pointer_at(run->module, type, (uint64_t)(made.at - start), &pointee);
-            made.source = made.pointer ? pointer_source(&run->answers->sources, &pointee) : 0;
-        }
+        made.pointer = made.exists && memory->load && memory->bytes == 8 && run->frame_count < POINTER_FRAME_LOOKUPS &&
+                       code_frame_pointer(run->module, pc, made.at, &pointee);
+        made.source = made.pointer ? pointer_source(&run->answers->sources, &pointee) : 0;
         LWP_GROW(&run->frames, run->frame_count, &run->frame_capacity);
         run->frames[run->frame_count++] = made;
         slot = lwp_map_at(run->frame_index, pc);
@@ -137,14 +132,6 @@ static struct pointer_value pointer_load(struct pointer_run *run, const struct p
 
 /* ---- variables ---- */
 
-static bool pointer_in_scope(const struct pointer_run *run, uint64_t pc, uint32_t scope)
-{
-    uint32_t at = code_scope_find(run->scopes, pc);
-    while (at != LWP_NONE && at > scope)
-        at = run->scopes->items[at].parent;
-    return at == scope;
-}
-
 /* A header with an array behind it: a pointer past the end of what it is known to lead to has another type. */
 static void pointer_note_behind(struct pointer_run *run, const struct pointer_value *value, uint32_t inner,
                                 int64_t inner_offset)
@@ -188,7 +175,8 @@ static void pointer_seed(struct pointer_run *run, struct pointer_state *state, u
 {
     for (uint32_t i = run->block_seed_first[block]; i < run->block_seed_first[block + 1]; i++) {
         const struct code_seed *seed = &run->seeds.items[run->block_seeds[i]];
-        if (pc >= seed->low && pc < seed->high && (!seed->scoped || pointer_in_scope(run, pc, seed->scope)))
+        if (pc >= seed->low && pc < seed->high &&
+            (!seed->scoped || code_scope_holds(run->scopes, seed->scope, code_scope_find(run->scopes, pc))))
             pointer_apply_seed(run, &state->of[seed->reg], seed, run->seed_source[run->block_seeds[i]]);
     }
 }
@@ -197,11 +185,9 @@ static void pointer_seed(struct pointer_run *run, struct pointer_state *state, u
 
 static struct pointer_value pointer_result(struct pointer_run *run, const struct code_instruction *call)
 {
-    struct code_pointee pointee = {.name = ""};
+    struct code_pointee pointee;
     struct code_scopes *callee = call->target ? code_scopes_at(run->module, call->target) : NULL;
-    Dwarf_Die type;
-    if (!callee || !callee->count || !type_die_of(&callee->items[0].die, &type) ||
-        !code_pointer_at(run->module, type, 0, &pointee))
+    if (!callee || !code_result_of_function(callee, &pointee))
         return pointer_unknown;
     if (!*pointee.name) {
         const char *name = code_scope_name(callee, 0);

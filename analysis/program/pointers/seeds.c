@@ -1,20 +1,22 @@
 /* Variables, parameters and inlined ones in registers, from location lists: whole ones, and pieces of structures that
  * live in several registers (slices, iterators). Of a structure the pointer in it counts.
  * Limits: a value that only the caller knows (DW_OP_entry_value) and computed ones are left out. */
+#include "analysis/program/flow/decode.h"
 #include "analysis/program/pointers/pointer_flow.h"
 
 #include "analysis/program/types/type_die.h"
 #include "analysis/program/types/type_variables.h"
+#include "base/search.h"
 
 #include <dwarf.h>
 #include <stdlib.h>
 
-enum { SEEDS_LIMIT = 50000, SEEDS_VARIABLES = 20000, SEEDS_RANGES = 2000, SEED_RSP = 4, SEED_RBP = 5 };
+enum { SEEDS_LIMIT = 50000, SEEDS_VARIABLES = 20000, SEEDS_RANGES = 2000 };
 
 /* The variable is in memory, at an address that a register holds. */
 static void seed_add_memory(struct code_seeds *seeds, struct code_module *module, Dwarf_Die type, struct code_seed seed)
 {
-    if (seeds->count >= SEEDS_LIMIT || seed.reg == SEED_RSP || seed.reg == SEED_RBP ||
+    if (seeds->count >= SEEDS_LIMIT || seed.reg == CODE_RSP || seed.reg == CODE_RBP ||
         !code_pointee_itself(module, type, &seed.pointee))
         return;
     LWP_GROW(&seeds->items, seeds->count, &seeds->capacity);
@@ -111,15 +113,9 @@ void code_seeds_of(struct code_scopes *scopes, struct code_seeds *seeds)
 {
     int budget = SEEDS_VARIABLES;
     for (uint32_t scope = 0; scope < scopes->count && budget > 0; scope++) {
-        for (Dwarf_Die child = code_die_first(&scopes->items[scope].die); child.addr && budget > 0;
-             child = code_die_after(&child)) {
-            int tag = dwarf_tag(&child);
-            if (tag != DW_TAG_variable && tag != DW_TAG_formal_parameter)
-                continue;
-            seeds_of_variable(seeds, scopes->module, &child, scope);
-            budget--;
-        }
+        const struct code_scope *in = code_scope_with_variables(scopes, scope);
+        for (uint32_t i = 0; i < in->variable_count && budget-- > 0; i++)
+            seeds_of_variable(seeds, scopes->module, &in->variables[i], scope);
     }
-    if (seeds->count)
-        qsort(seeds->items, seeds->count, sizeof *seeds->items, seed_compare);
+    LWP_SORT(seeds->items, seeds->count, seed_compare);
 }

@@ -4,6 +4,7 @@
  * none at all. */
 #include "analysis/program/types/type_cache.h"
 #include "analysis/program/types/type_die.h"
+#include "base/search.h"
 
 #include <dwarf.h>
 #include <stdlib.h>
@@ -189,8 +190,7 @@ static void flatten_variants(struct flatten *flat, Dwarf_Die *part, uint64_t bas
             tag.declaration = type_die_declare(flat->code, &type, tag.name);
             tag.alignment = type_die_alignment(&type);
         }
-    if (all.count)
-        qsort(all.fields, all.count, sizeof *all.fields, flat_compare);
+    LWP_SORT(all.fields, all.count, flat_compare);
     for (size_t i = 0; i < all.count; i++) {
         struct lwp_field *field = &all.fields[i].field;
         if (field->offset < tag.offset + tag.bytes && tag.offset < field->offset + field->bytes)
@@ -257,8 +257,7 @@ bool code_type_fields(struct lwp_code *code, struct lwp_type *type, Dwarf_Die *d
         if (flat.fields[i].field.offset > type->bytes ||
             flat.fields[i].field.bytes > type->bytes - flat.fields[i].field.offset)
             flat.broken = true;
-    if (flat.count)
-        qsort(flat.fields, flat.count, sizeof *flat.fields, flat_compare);
+    LWP_SORT(flat.fields, flat.count, flat_compare);
     struct lwp_field *fields = lwp_arena_alloc(code->arena, flat.count, sizeof *fields);
     struct lwp_parts *parts = lwp_arena_alloc(code->arena, flat.count, sizeof *parts);
     for (size_t i = 0; i < flat.count; i++) {

@@ -4,7 +4,6 @@
 #include "analysis/program/types/type_variables.h"
 
 #include "analysis/program/types/type_die.h"
-#include "analysis/program/types/type_members.h"
 #include "base/search.h"
 
 #include <dwarf.h>
@@ -134,10 +133,13 @@ struct code_location code_variable_location(struct code_module *module, Dwarf_Di
 
 /* ---- in scope ---- */
 
-static void scope_list_variables(struct code_scope *scope)
+const struct code_scope *code_scope_with_variables(struct code_scopes *scopes, uint32_t index)
 {
+    struct code_scope *scope = &scopes->items[index];
     size_t count = 0, room = 0;
     int budget = SCOPE_CHILDREN;
+    if (scope->has_variables)
+        return scope;
     for (Dwarf_Die child = code_die_first(&scope->die); child.addr && budget-- > 0; child = code_die_after(&child)) {
         int tag = dwarf_tag(&child);
         if (tag != DW_TAG_variable && tag != DW_TAG_formal_parameter)
@@ -147,6 +149,7 @@ static void scope_list_variables(struct code_scope *scope)
     }
     scope->variable_count = (uint32_t)count;
     scope->has_variables = true;
+    return scope;
 }
 
 bool code_variables(struct code_module *module, uint64_t pc, code_variable_visit *visit, void *context)
@@ -156,9 +159,7 @@ bool code_variables(struct code_module *module, uint64_t pc, code_variable_visit
     if (!scopes)
         return false;
     for (uint32_t scope = code_scope_find(scopes, pc); scope != LWP_NONE; scope = scopes->items[scope].parent) {
-        struct code_scope *in = &scopes->items[scope];
-        if (!in->has_variables)
-            scope_list_variables(in);
+        const struct code_scope *in = code_scope_with_variables(scopes, scope);
         for (uint32_t i = 0; i < in->variable_count && budget-- > 0 && scopes->visits++ < function_visits; i++)
             if (visit(&in->variables[i], &scopes->items[0].die, context))
                 return true;
@@ -194,6 +195,23 @@ bool code_frame_variable(struct code_module *module, uint64_t pc, int64_t offset
 {
     struct frame_search search = {module, pc, offset, start, bytes, variable};
     return code_variables(module, pc, scope_match_frame, &search);
+}
+
+bool code_variable_pointer(struct code_module *module, Dwarf_Die *variable, uint64_t offset,
+                           struct code_pointee *pointee)
+{
+    Dwarf_Die type;
+    pointee->name = code_die_label(module->code, variable);
+    return type_die_of(variable, &type) && code_pointer_at(module, type, offset, pointee);
+}
+
+bool code_frame_pointer(struct code_module *module, uint64_t pc, int64_t at, struct code_pointee *pointee)
+{
+    Dwarf_Die variable;
+    int64_t start;
+    uint64_t bytes;
+    return code_frame_variable(module, pc, at, &variable, &start, &bytes) &&
+           code_variable_pointer(module, &variable, (uint64_t)(at - start), pointee);
 }
 
 /* ---- at fixed addresses ---- */
@@ -253,12 +271,6 @@ static bool static_walk(struct static_walk *walk, Dwarf_Die *parent, int depth)
     return true;
 }
 
-static int static_compare(const void *a, const void *b)
-{
-    const struct code_static *x = a, *y = b;
-    return x->start < y->start ? -1 : x->start > y->start;
-}
-
 bool code_static_at(struct code_module *module, uint64_t address, struct code_static *found)
 {
     struct code_types *types = code_types_of(module);
@@ -268,8 +280,7 @@ bool code_static_at(struct code_module *module, uint64_t address, struct code_st
         Dwarf_Die unit;
         for (size_t i = 0; code_unit(module, i, &unit); i++)
             static_walk(&walk, &unit, 0);
-        if (types->static_count)
-            qsort(types->statics, types->static_count, sizeof *types->statics, static_compare);
+        LWP_SORT(types->statics, types->static_count, lwp_by_first);
     }
     size_t at = LWP_COUNT_UP_TO(types->statics, types->static_count, start, address);
     for (size_t back = 0; at > 0 && back < 16; at--, back++)
