@@ -13,7 +13,7 @@ struct lwp_code *lwp_code_new(struct lwp_arena *arena)
     struct lwp_code *code = lwp_arena_alloc(arena, 1, sizeof *code);
     code->arena = arena;
     elf_version(EV_CURRENT);
-    lwp_file_guard();
+    code_file_guard();
     return code;
 }
 
@@ -63,7 +63,7 @@ static struct lwp_symbolized *location_new(struct lwp_code *code, struct code_mo
     else if (name)
         frame->function = code_demangle(code, name);
     if (module)
-        code_line_at(module, address, &frame->file, &frame->line);
+        code_line_at(module, address, &frame->file, &frame->line, NULL);
     location->frames = frame;
     location->frame_count = 1;
     return location;

@@ -3,7 +3,6 @@
  * one function or variable taken off. Names come from the profiled program: very long ones are cut. */
 #include "analysis/program/binary/module.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,9 +23,7 @@ static size_t name_plain_length(const char *name)
         if (dot <= 1 || dot == length)
             return length;
         size_t word = length - dot;
-        bool known = true;
-        for (size_t i = 0; i < word && known; i++)
-            known = isdigit((unsigned char)name[dot + i]);
+        bool known = strspn(name + dot, "0123456789") >= word;
         for (size_t i = 0; !known && i < sizeof suffixes / sizeof *suffixes; i++)
             known = strlen(suffixes[i]) == word && !strncmp(name + dot, suffixes[i], word);
         if (!known)
@@ -39,12 +36,8 @@ static size_t name_plain_length(const char *name)
 static bool name_is_rust(const char *name)
 {
     size_t length = strlen(name);
-    if (length < 20 || strncmp(name + length - 19, "::h", 3))
-        return false;
-    for (size_t i = length - 16; i < length; i++)
-        if (!isxdigit((unsigned char)name[i]))
-            return false;
-    return true;
+    return length >= 20 && !strncmp(name + length - 19, "::h", 3) &&
+           strspn(name + length - 16, "0123456789abcdefABCDEF") == 16;
 }
 
 static void name_unescape_rust(char *name)

@@ -91,9 +91,8 @@ const struct code_section *code_section_at(const struct code_module *module, uin
  * name and with contents; NULL: no more. Damaged headers are skipped, and absurdly many are not read to the end. */
 Elf_Scn *code_elf_section(Elf *elf, Elf_Scn *previous, uint32_t type, const char *name, GElf_Shdr *header);
 
-/* file_guard.c: from now on a mapped page whose file no longer reaches so far reads as zeros instead of killing the
- * process. */
-void lwp_file_guard(void);
+/* From now on a mapped page whose file no longer reaches so far reads as zeros instead of killing the process. */
+void code_file_guard(void);
 
 /* symbols.c */
 struct code_range {
@@ -105,9 +104,6 @@ bool code_function_at(struct code_module *module, uint64_t address, struct code_
 const char *code_import_at_stub(struct code_module *module, uint64_t address);
 const char *code_import_at_slot(struct code_module *module, uint64_t address);
 void code_symbols_free(struct code_symbols *symbols);
-
-/* mini_symbols.c: the ELF file packed in .gnu_debugdata, or NULL. The caller ends it, then frees *memory. */
-Elf *code_mini_symbols_open(Elf *elf, void **memory);
 
 /* unwind_table.c: function bounds from .eh_frame, all that is left in a stripped file. Unsorted; the caller frees them.
  * NULL when there are none. */

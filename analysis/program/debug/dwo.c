@@ -27,7 +27,7 @@ struct code_package {
     Elf *elf; /* NULL: no package, only a folder */
     int fd;
     char folder[64], anchor[80], program_folder[DWO_PATH_MAX];
-    struct code_dwo_units units;
+    struct code_dwo_units *units;
 };
 
 /* Nothing that leads out of the folder. */
@@ -72,12 +72,10 @@ static bool package_write(struct code_package *package, const char *name, const 
 /* Puts the unit with the id into the folder as the .dwo file `name`; false: not there, or not a name for this. */
 static bool package_unpack(struct code_package *package, uint64_t id, const char *name)
 {
-    uint32_t row = package->elf ? code_dwo_row(&package->units, id) : 0;
-    if (!row || !package_name_fits(name))
-        return false;
     uint8_t *data;
     size_t bytes;
-    code_dwo_file_unit(&package->units, row, &data, &bytes);
+    if (!package->units || !package_name_fits(name) || !code_dwo_file_unit(package->units, id, &data, &bytes))
+        return false;
     bool written = package_write(package, name, data, bytes);
     free(data);
     return written;
@@ -136,7 +134,7 @@ struct code_package *code_package_open(struct code_module *module)
     struct code_package package = {.fd = -1};
     if (!code_debug_package_path(module, path, sizeof path) || !(package.elf = dwo_file_open(path, &package.fd)))
         return NULL;
-    if (code_dwo_units_read(package.elf, &package.units))
+    if ((package.units = code_dwo_units_read(package.elf)))
         return package_install(&package, module);
     code_elf_file_close(package.elf, package.fd);
     return NULL;
@@ -161,7 +159,7 @@ void code_package_close(struct code_package *package)
         rmdir(package->folder);
     }
     code_elf_file_close(package->elf, package->fd);
-    code_dwo_units_free(&package->units);
+    code_dwo_units_free(package->units);
     free(package);
 }
 
@@ -221,8 +219,7 @@ bool code_dwo_scattered(Dwarf_Die *skeleton, const char *folder)
     Elf *elf = dwo_find(skeleton, folder, path, sizeof path) ? dwo_file_open(path, &fd) : NULL;
     if (!elf)
         return false;
-    bool scattered =
-        code_dwo_section(elf, ".debug_info.dwo", 1).data || code_dwo_section(elf, ".debug_types.dwo", 1).data;
+    bool scattered = code_dwo_file_scattered(elf);
     code_elf_file_close(elf, fd);
     return scattered;
 }

@@ -309,7 +309,7 @@ const struct lwp_frame *code_frames(struct code_module *module, uint64_t address
     struct lwp_frame frames[FRAME_LIMIT];
     const char *file;
     uint32_t line, used = 0;
-    code_line_at(module, address, &file, &line);
+    code_line_at(module, address, &file, &line, NULL);
     uint32_t scope = scopes->items[code_scope_find(scopes, address)].function;
     for (;;) {
         const struct code_scope *item = &scopes->items[scope];

@@ -45,12 +45,10 @@ uint32_t code_scope_common(const struct code_scopes *scopes, uint32_t a, uint32_
 /* The unit's DIE (of the split unit when there is one) that holds the address. */
 bool code_unit_at(struct code_module *module, uint64_t address, Dwarf_Die *unit);
 /* All units, for searches by name or data address. */
-size_t code_unit_count(struct code_module *module);
 bool code_unit(struct code_module *module, size_t index, Dwarf_Die *unit);
 
-bool code_line_at(struct code_module *module, uint64_t address, const char **file, uint32_t *line);
-/* The same; `row` is where the line's row of the table begins. */
-bool code_line_row(struct code_module *module, uint64_t address, const char **file, uint32_t *line, uint64_t *row);
+/* `row` is where the line's row of the table begins; it may be NULL. NULL and 0: unknown. */
+void code_line_at(struct code_module *module, uint64_t address, const char **file, uint32_t *line, uint64_t *row);
 /* The line that opens the function which starts at the address (its name or brace); 0: unknown. */
 uint32_t code_line_opening(struct code_module *module, uint64_t start);
 

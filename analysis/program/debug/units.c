@@ -169,14 +169,9 @@ bool code_unit_at(struct code_module *module, uint64_t address, Dwarf_Die *unit)
     return found;
 }
 
-size_t code_unit_count(struct code_module *module)
-{
-    return debug_of(module)->unit_count;
-}
-
 bool code_unit(struct code_module *module, size_t index, Dwarf_Die *unit)
 {
-    if (index >= code_unit_count(module))
+    if (index >= debug_of(module)->unit_count)
         return false;
     *unit = unit_open(module, &module->debug->units[index])->die;
     return true;
@@ -244,23 +239,18 @@ uint32_t code_line_opening(struct code_module *module, uint64_t start)
 }
 
 /* Of several rows at one address the last counts. */
-bool code_line_row(struct code_module *module, uint64_t address, const char **file, uint32_t *line, uint64_t *start)
+void code_line_at(struct code_module *module, uint64_t address, const char **file, uint32_t *line, uint64_t *row)
 {
-    *file = NULL;
-    *start = address;
-    *line = 0;
     struct code_unit *unit = code_unit_find(module, address);
-    Dwarf_Line *row = unit ? dwarf_getsrc_die(&unit->line_die, address) : NULL;
+    Dwarf_Line *found = unit ? dwarf_getsrc_die(&unit->line_die, address) : NULL;
+    Dwarf_Addr start = address;
     int number = 0;
-    if (!row || dwarf_lineno(row, &number) || dwarf_lineaddr(row, start))
-        return false;
-    *file = code_file_name(module->code, &unit->line_die, dwarf_linesrc(row, NULL, NULL));
-    *line = number > 0 ? (uint32_t)number : 0;
-    return true;
-}
-
-bool code_line_at(struct code_module *module, uint64_t address, const char **file, uint32_t *line)
-{
-    uint64_t row;
-    return code_line_row(module, address, file, line, &row);
+    *file = NULL;
+    *line = 0;
+    if (found && dwarf_lineno(found, &number) == 0 && dwarf_lineaddr(found, &start) == 0) {
+        *file = code_file_name(module->code, &unit->line_die, dwarf_linesrc(found, NULL, NULL));
+        *line = number > 0 ? (uint32_t)number : 0;
+    }
+    if (row)
+        *row = start;
 }

@@ -53,7 +53,7 @@ static const struct loop_line *loop_line(struct loop_source *source, uint32_t in
         return line;
     line->read = true;
     uint64_t address = source->cfg->instructions[instruction].address;
-    code_line_row(source->module, address, &line->file, &line->line, &line->row);
+    code_line_at(source->module, address, &line->file, &line->line, &line->row);
     line->scope = LWP_NONE;
     if (source->scopes)
         line->scope = source->scopes->items[code_scope_find(source->scopes, address)].function;

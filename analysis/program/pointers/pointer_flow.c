@@ -18,6 +18,8 @@
 #include <dwarf.h>
 #include <stdlib.h>
 
+#define CALLERS_CODE_LIMIT ((uint64_t)32 << 20)
+
 enum {
     POINTER_CALLERS = 16,
     POINTER_CALL_DEPTH = 4,
@@ -58,6 +60,52 @@ static bool pointer_merge(const struct pointer_run *run, struct pointer_state *i
     return changed;
 }
 
+/* ---- callers ---- */
+
+struct code_call {
+    uint64_t target, pc;
+};
+
+/* Reads the module's code once from end to end for calls and jumps with a fixed target. Very large modules are left
+ * alone. */
+static void callers_read(struct code_module *module, struct code_types *types)
+{
+    uint64_t bytes = 0;
+    size_t capacity = 0;
+    for (size_t i = 0; i < module->section_count; i++)
+        if (module->sections[i].executable)
+            bytes += module->sections[i].end - module->sections[i].start;
+    for (size_t i = 0; i < module->section_count && bytes <= CALLERS_CODE_LIMIT; i++) {
+        const struct code_section *section = &module->sections[i];
+        for (uint64_t pc = section->start; section->executable && pc < section->end;) {
+            size_t available;
+            const uint8_t *code = code_bytes(module, pc, &available);
+            if (!code)
+                break;
+            struct code_instruction instruction = code_decode(code, available, pc, false);
+            if ((instruction.flow == CODE_FLOW_CALL || instruction.flow == CODE_FLOW_JUMP) && instruction.target) {
+                LWP_GROW(&types->calls, types->call_count, &capacity);
+                types->calls[types->call_count++] = (struct code_call){instruction.target, pc};
+            }
+            pc += instruction.length ? instruction.length : 1;
+        }
+    }
+    LWP_SORT(types->calls, types->call_count, lwp_by_first_two);
+}
+
+/* The calls of the function that begins at `target`. */
+static const struct code_call *callers_of(struct code_module *module, uint64_t target, size_t *count)
+{
+    struct code_types *types = code_types_of(module);
+    if (!types->calls_read) {
+        types->calls_read = true;
+        callers_read(module, types);
+    }
+    size_t before = target ? LWP_COUNT_UP_TO(types->calls, types->call_count, target, target - 1) : 0;
+    *count = LWP_COUNT_UP_TO(types->calls, types->call_count, target, target) - before;
+    return *count ? &types->calls[before] : NULL;
+}
+
 static const struct code_pointers *pointer_answers_at(struct code_module *module, uint64_t pc);
 
 static const struct pointer_passed *pointer_passed_at(const struct code_pointers *answers, uint64_t pc)
@@ -76,7 +124,7 @@ static void pointer_enter_arguments(struct pointer_run *run, struct pointer_stat
     if (!run->scopes || !run->scopes->count || type_die_flag(&run->scopes->items[0].die, DW_AT_external) ||
         types->callers_deep >= POINTER_CALL_DEPTH)
         return;
-    const struct code_call *calls = code_calls_of(run->module, run->function->range.low, &count);
+    const struct code_call *calls = callers_of(run->module, run->function->range.low, &count);
     for (size_t i = 0; i < count; i++) {
         const struct code_pointers *caller = NULL;
         if (calls[i].pc >= run->function->range.low && calls[i].pc < run->function->range.high)
@@ -86,7 +134,7 @@ static void pointer_enter_arguments(struct pointer_run *run, struct pointer_stat
             types->callers_deep++;
             caller = pointer_answers_at(run->module, pc);
             types->callers_deep--;
-            calls = code_calls_of(run->module, run->function->range.low, &count);
+            calls = callers_of(run->module, run->function->range.low, &count);
         }
         const struct pointer_passed *passed = caller ? pointer_passed_at(caller, calls[i].pc) : NULL;
         if (!passed)

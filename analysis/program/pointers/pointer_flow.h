@@ -1,5 +1,5 @@
 /* The data flow over one function, as pointer_flow.c (blocks to a fixed point), pointer_step.c (instructions),
- * pointer_values.c (values), seeds.c and callers.c share it. */
+ * pointer_values.c (values) and seeds.c share it. */
 #ifndef LWP_ANALYSIS_PROGRAM_POINTERS_POINTER_FLOW_H
 #define LWP_ANALYSIS_PROGRAM_POINTERS_POINTER_FLOW_H
 
@@ -62,15 +62,6 @@ struct code_seeds {
 
 /* The caller frees `items`. */
 void code_seeds_of(struct code_scopes *scopes, struct code_seeds *seeds);
-
-/* ---- callers (callers.c) ---- */
-
-struct code_call {
-    uint64_t target, pc;
-};
-
-/* The calls of the function that begins at `target`; kept after the module's code was read through once. */
-const struct code_call *code_calls_of(struct code_module *module, uint64_t target, size_t *count);
 
 /* ---- the flow ---- */
 

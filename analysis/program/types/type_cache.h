@@ -21,7 +21,7 @@ struct code_types {
     struct code_kept leads;      /* struct or unit DIE -> struct code_leads (type_leads.c) */
     struct code_kept candidates; /* scope -> struct code_candidates (candidates.c) */
     struct code_kept pointers;   /* function's first address -> struct code_pointers (pointer_flow.c) */
-    struct code_call *calls;     /* by target (callers.c) */
+    struct code_call *calls;     /* by target (pointer_flow.c) */
     size_t call_count;
     bool calls_read;
     int callers_deep; /* callers looked into right now */

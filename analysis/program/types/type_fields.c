@@ -109,28 +109,25 @@ static void flatten_member(struct flatten *flat, Dwarf_Die *member, uint64_t bas
     if (name && !strncmp(name, "__", 2) && name[2] >= '0' && name[2] <= '9' && flat->is_rust)
         name += 2; /* of a tuple */
     stripped = type;
-    bool known = type_die_strip(&stripped, NULL);
-    if (!name && known && code_die_is_struct(&stripped) && dwarf_tag(&stripped) != DW_TAG_union_type) {
+    bool known = type_die_strip(&stripped, NULL), is_bits = dwarf_hasattr(member, DW_AT_bit_size);
+    bool is_array = known && dwarf_tag(&stripped) == DW_TAG_array_type;
+    bool is_struct = known && code_die_is_struct(&stripped) && dwarf_tag(&stripped) != DW_TAG_union_type;
+    if (!name && is_struct) {
         flatten_struct(flat, &stripped, base + offset, depth + 1);
         return;
     }
     struct lwp_parts parts = {NULL, 0};
     struct lwp_field field = {.name = code_intern(flat->code, name ? name : flatten_names(flat, &stripped, known))};
-    bool is_bits = dwarf_hasattr(member, DW_AT_bit_size);
     if (is_bits && flatten_bits(member, &type, offset, &first_bit, &bits)) {
         offset = first_bit / 8;
         bytes = (first_bit + bits - 1) / 8 - offset + 1;
-    } else if (is_bits) {
+    } else if (!is_bits && is_array && !type_die_bytes(&type, &bytes)) {
+        bytes = 0; /* nobody knows its length */
+    } else if (is_bits || !known || !type_die_bytes(&type, &bytes)) {
         flat->broken = true;
         return;
-    } else if (!known || !type_die_bytes(&type, &bytes)) {
-        if (!known || dwarf_tag(&stripped) != DW_TAG_array_type) {
-            flat->broken = true;
-            return;
-        }
-        bytes = 0; /* an array that nobody knows the length of */
     }
-    if (!bytes && (!known || dwarf_tag(&stripped) != DW_TAG_array_type))
+    if (!bytes && !is_array)
         return; /* an empty member */
     field.offset = base + offset;
     field.bytes = bytes;
@@ -141,13 +138,20 @@ static void flatten_member(struct flatten *flat, Dwarf_Die *member, uint64_t bas
             lwp_arena_printf(flat->code->arena, "%s : %llu", field.declaration, (unsigned long long)bits);
     field.alignment = type_die_alignment(&type);
     type_die_own_alignment(member, &field.alignment);
-    if (name && known && !is_bits && !flat->is_part && depth < NEST_LIMIT && code_die_is_struct(&stripped) &&
-        dwarf_tag(&stripped) != DW_TAG_union_type)
+    if (name && is_struct && !is_bits && !flat->is_part && depth < NEST_LIMIT)
         parts = flatten_parts(flat, &field, &stripped, depth);
     flatten_add(flat, field, parts, is_bits);
 }
 
-static int flat_compare(const void *a, const void *b);
+static int flat_compare(const void *a, const void *b)
+{
+    const struct flat_field *x = a, *y = b;
+    if (x->field.offset != y->field.offset)
+        return x->field.offset < y->field.offset ? -1 : 1;
+    if (x->field.bytes != y->field.bytes)
+        return x->field.bytes < y->field.bytes ? -1 : 1;
+    return x < y ? -1 : x > y;
+}
 
 /* Adds the fields of one variant, named "Circle.radius". */
 static void flatten_variant(struct flatten *flat, struct flatten *all, Dwarf_Die *variant, uint64_t base, int depth)
@@ -237,16 +241,6 @@ static void flatten_struct(struct flatten *flat, Dwarf_Die *type, uint64_t base,
             break;
         }
     }
-}
-
-static int flat_compare(const void *a, const void *b)
-{
-    const struct flat_field *x = a, *y = b;
-    if (x->field.offset != y->field.offset)
-        return x->field.offset < y->field.offset ? -1 : 1;
-    if (x->field.bytes != y->field.bytes)
-        return x->field.bytes < y->field.bytes ? -1 : 1;
-    return x < y ? -1 : x > y;
 }
 
 bool code_type_fields(struct lwp_code *code, struct lwp_type *type, Dwarf_Die *die)

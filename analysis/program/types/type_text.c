@@ -1,9 +1,13 @@
 /* Types as text of their language.
+ *
  * C and C++: declarators grow from the inside out, as C reads them. Very long or deeply nested texts (hostile, or C++
- * at its worst) end in "..." at the place where the bound was reached. Fortran: attributes before "::", bounds behind
- * the name; arrays whose place is known at run time are allocatable or pointers, with one ":" for each dimension. Rust:
- * compilers name nearly every type as the source would, so little is put together here; the allocator that nobody
- * writes is left out. Limits: character lengths and kinds are as the compiler names them; very long names are cut. */
+ * at its worst) end in "..." at the place where the bound was reached.
+ *
+ * Fortran: attributes before "::", bounds behind the name; arrays whose place is known at run time are allocatable or
+ * pointers, with one ":" for each dimension. Character lengths and kinds are as the compiler names them.
+ *
+ * Rust: compilers name nearly every type as the source would, so little is put together here; the allocator that nobody
+ * writes is left out. Very long names are cut. */
 #include "analysis/program/debug/scopes.h"
 #include "analysis/program/types/type_die.h"
 #include "analysis/program/types/type_members.h"
@@ -69,8 +73,13 @@ static const char *text_members(struct type_text *text, Dwarf_Die *type, int dep
     return lwp_arena_printf(arena, "%s { %s}", keyword, list);
 }
 
-static const char *text_named(struct type_text *text, Dwarf_Die *type, const char *keyword, int depth)
+static const char *text_named(struct type_text *text, Dwarf_Die *type, int depth)
 {
+    int tag = dwarf_tag(type);
+    const char *keyword = tag == DW_TAG_structure_type     ? "struct"
+                          : tag == DW_TAG_union_type       ? "union"
+                          : tag == DW_TAG_enumeration_type ? "enum"
+                                                           : NULL;
     Dwarf_Die definition = *type;
     if (code_die_is_struct(type) && type_die_strip(&definition, NULL)) /* the declaration may have no name */
         type = &definition;
@@ -78,8 +87,8 @@ static const char *text_named(struct type_text *text, Dwarf_Die *type, const cha
     if (!name && code_die_is_struct(type))
         return text_members(text, type, depth);
     if (!name)
-        name = dwarf_tag(type) == DW_TAG_enumeration_type ? "int" : "?";
-    else if (*keyword && code_die_is_c(type))
+        name = tag == DW_TAG_enumeration_type ? "int" : "?";
+    else if (keyword && code_die_is_c(type))
         name = lwp_arena_printf(text->code->arena, "%s %s", keyword, name);
     return name;
 }
@@ -159,23 +168,16 @@ static const char *text_declare(struct type_text *text, Dwarf_Die *type, const c
     case DW_TAG_subroutine_type:
         inner = lwp_arena_printf(text->code->arena, "%s(%s)", inner, text_parameters(text, type, depth));
         return text_declare(text, type_die_of(type, &target) ? &target : NULL, inner, depth + 1);
-    case DW_TAG_structure_type:
-        return text_join(text, text_named(text, type, "struct", depth), inner);
-    case DW_TAG_class_type:
-        return text_join(text, text_named(text, type, "", depth), inner);
-    case DW_TAG_union_type:
-        return text_join(text, text_named(text, type, "union", depth), inner);
-    case DW_TAG_enumeration_type:
-        return text_join(text, text_named(text, type, "enum", depth), inner);
     case DW_TAG_typedef: { /* those inside of templates say less than what they stand for */
         const char *name = code_die_name(text->code, type);
         if (name && strchr(name, '<') && type_die_of(type, &target))
             return text_declare(text, &target, inner, depth + 1);
-        return text_join(text, text_named(text, type, "", depth), inner);
+        break;
     }
     default:
-        return text_join(text, text_named(text, type, "", depth), inner);
+        break;
     }
+    return text_join(text, text_named(text, type, depth), inner);
 }
 
 static const char *fortran_bounds(struct lwp_code *code, Dwarf_Die *array, bool deferred)
