@@ -26,6 +26,7 @@ void lwp_code_free(struct lwp_code *code)
         code_pointers_free(module->types);
         code_types_free(module->types);
         code_flow_free(&module->functions);
+        code_scopes_free(&module->scopes);
         code_debug_free(module->debug);
         code_symbols_free(module->symbols);
         code_elf_close(module);

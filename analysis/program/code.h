@@ -7,8 +7,7 @@
 
 #include "analysis/program/binary/modules.h"
 #include "analysis/program/debug/frame.h"
-#include "analysis/program/flow/machine_loops.h"
-#include "analysis/program/flow/operand.h"
+#include "analysis/program/flow/machine_code.h"
 #include "base/arena.h"
 
 struct lwp_code *lwp_code_new(struct lwp_arena *arena);

@@ -4,7 +4,7 @@
 #define LWP_ANALYSIS_ADVICE_GAIN_GAIN_MODEL_H
 
 #include "analysis/profile/profile.h"
-#include "analysis/program/flow/machine_loops.h"
+#include "analysis/program/flow/machine_code.h"
 
 struct lwp_gain_range {
     double low, high;

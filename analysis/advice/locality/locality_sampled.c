@@ -5,7 +5,7 @@
  * that a bounded number of samples fell on. */
 #include "analysis/advice/locality/locality_sampled.h"
 
-#include "analysis/program/flow/machine_loops.h"
+#include "analysis/program/flow/machine_code.h"
 #include "base/arena.h"
 #include "base/hash.h"
 

@@ -3,7 +3,7 @@
 #define LWP_ANALYSIS_ADVICE_REDUNDANCY_ACCESS_SITE_H
 
 #include "analysis/profile/profile.h"
-#include "analysis/program/flow/machine_loops.h"
+#include "analysis/program/flow/machine_code.h"
 
 struct lwp_access_site {
     const struct lwp_symbolized *place; /* NULL: unknown code */

@@ -50,6 +50,7 @@ struct code_module {
     struct code_segment *segments;
     size_t segment_count;
     struct code_kept locations; /* address -> struct lwp_symbolized */
+    struct code_kept scopes;    /* function's DIE -> struct code_scopes (scopes.c) */
     struct code_kept functions; /* range -> struct flow_function (code_loops.c) */
     struct lwp_map *noreturn;   /* callee address -> whether it never returns, as far as asked (noreturn.c) */
     struct code_symbols *symbols;

@@ -12,25 +12,12 @@ enum { UNWIND_LIMIT = 8 * 1024 * 1024 };
 static bool unwind_number(const uint8_t **at, const uint8_t *end, uint8_t encoding, uint64_t own_address,
                           bool size_only, uint64_t *value)
 {
-    size_t bytes;
-    bool is_signed = encoding & 8;
-    switch (encoding & 7) {
-    case DW_EH_PE_absptr:
-    case DW_EH_PE_udata8 & 7:
-        bytes = 8;
-        break;
-    case DW_EH_PE_udata4 & 7:
-        bytes = 4;
-        break;
-    case DW_EH_PE_udata2 & 7:
-        bytes = 2;
-        break;
-    default:
+    static const size_t sizes[8] = {
+        [DW_EH_PE_absptr] = 8, [DW_EH_PE_udata2] = 2, [DW_EH_PE_udata4] = 4, [DW_EH_PE_udata8] = 8};
+    size_t bytes = sizes[encoding & 7];
+    if (!bytes || (size_t)(end - *at) < bytes)
         return false;
-    }
-    if ((size_t)(end - *at) < bytes)
-        return false;
-    uint64_t raw = 0, sign = is_signed ? (uint64_t)1 << (bytes * 8 - 1) : 0;
+    uint64_t raw = 0, sign = encoding & DW_EH_PE_signed ? (uint64_t)1 << (bytes * 8 - 1) : 0;
     memcpy(&raw, *at, bytes);
     raw = (raw ^ sign) - sign; /* extends the sign */
     *at += bytes;

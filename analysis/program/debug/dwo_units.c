@@ -211,29 +211,24 @@ static void dwo_strings(struct dwo_file *file, const struct code_dwo_units *unit
     const struct dwo_part *all = &units->sections[DWO_STR];
     if (offsets.bytes < header || offsets.bytes / 4 > STRINGS_MOST)
         return;
-    uint32_t used = 1;
-    dwo_begin_section(file, ".debug_str_offsets.dwo", SHT_PROGBITS);
-    dwo_append(file, offsets.data, header);
-    for (size_t at = header; at + 4 <= offsets.bytes; at += 4) {
-        size_t length = dwo_string(all, lwp_u32_at(offsets.data + at), used);
-        uint32_t to = length ? used : 0;
-        used += length ? (uint32_t)length + 1 : 0;
-        dwo_append(file, &to, sizeof to);
+    for (int texts = 0; texts < 2; texts++) { /* first where they will be, then they themselves */
+        uint32_t used = 1;
+        dwo_begin_section(file, texts ? ".debug_str.dwo" : ".debug_str_offsets.dwo", SHT_PROGBITS);
+        dwo_append(file, texts ? (const uint8_t *)"" : offsets.data, texts ? 1 : header);
+        for (size_t at = header; at + 4 <= offsets.bytes; at += 4) {
+            uint32_t from = lwp_u32_at(offsets.data + at);
+            size_t length = dwo_string(all, from, used);
+            uint32_t to = length ? used : 0;
+            used += length ? (uint32_t)length + 1 : 0;
+            if (!texts)
+                dwo_append(file, &to, sizeof to);
+            else if (length)
+                dwo_append(file, all->data + from, length);
+            if (texts && length)
+                dwo_append(file, "", 1);
+        }
+        dwo_end_section(file);
     }
-    dwo_end_section(file);
-    dwo_begin_section(file, ".debug_str.dwo", SHT_PROGBITS);
-    dwo_append(file, "", 1);
-    used = 1;
-    for (size_t at = header; at + 4 <= offsets.bytes; at += 4) {
-        uint32_t from = lwp_u32_at(offsets.data + at);
-        size_t length = dwo_string(all, from, used);
-        used += length ? (uint32_t)length + 1 : 0;
-        if (length)
-            dwo_append(file, all->data + from, length);
-        if (length)
-            dwo_append(file, "", 1);
-    }
-    dwo_end_section(file);
 }
 
 /* The type units that came from the same .dwo file as the unit: they share its abbreviations and strings. */

@@ -22,7 +22,6 @@ static void functions_take(struct function_list *list, Dwarf_Die *die)
 {
     Dwarf_Addr base, low, high;
     ptrdiff_t offset = 0;
-    uint32_t first = (uint32_t)list->count;
     for (int i = 0; i < SCOPE_RANGE_LIMIT && list->count < FUNCTION_LIMIT; i++) {
         offset = dwarf_ranges(die, offset, &base, &low, &high);
         if (offset <= 0)
@@ -30,7 +29,7 @@ static void functions_take(struct function_list *list, Dwarf_Die *die)
         if (low == 0 || high <= low)
             continue;
         LWP_GROW(&list->items, list->count, &list->capacity);
-        list->items[list->count++] = (struct code_function){.low = low, .high = high, .die = *die, .first = first};
+        list->items[list->count++] = (struct code_function){low, high, *die};
     }
 }
 
@@ -66,49 +65,22 @@ static bool functions_walk(struct function_list *list, Dwarf_Die *parent, int de
     return true;
 }
 
-/* After sorting, `first` must again point at one entry of the same function. */
-static void functions_relink(struct code_function *items, size_t count)
-{
-    uint32_t *moved = lwp_zeroed(count, sizeof *moved); /* plus one, so that 0 is none */
-    for (size_t i = 0; i < count; i++) {
-        uint32_t *to = &moved[items[i].first];
-        *to = *to ? *to : (uint32_t)i + 1;
-        items[i].first = *to - 1;
-    }
-    free(moved);
-}
-
 static void unit_read_functions(struct code_unit *unit, bool deep)
 {
     struct function_list list = {.deep = deep};
     functions_walk(&list, &unit->die, 0);
     LWP_SORT(list.items, list.count, lwp_by_first);
-    functions_relink(list.items, list.count);
+    free(unit->functions);
     unit->functions = list.items;
     unit->function_count = list.count;
     unit->functions_read = true;
+    unit->functions_deep = deep;
 }
 
 static struct code_function *unit_function(struct code_unit *unit, uint64_t address)
 {
     size_t count = LWP_COUNT_UP_TO(unit->functions, unit->function_count, low, address);
     return count && address < unit->functions[count - 1].high ? &unit->functions[count - 1] : NULL;
-}
-
-/* Lists nested functions too; scopes already handed out move over. */
-static void unit_reread_functions(struct code_unit *unit)
-{
-    struct code_function *former = unit->functions;
-    size_t former_count = unit->function_count;
-    unit_read_functions(unit, true);
-    for (size_t i = 0; i < former_count; i++) {
-        struct code_function *same = former[i].scopes_read ? unit_function(unit, former[i].low) : NULL;
-        if (same && same->die.addr == former[i].die.addr) {
-            unit->functions[same->first].scopes = former[i].scopes;
-            unit->functions[same->first].scopes_read = true;
-        }
-    }
-    free(former);
 }
 
 struct scope_build {
@@ -221,7 +193,6 @@ static struct code_scopes *scopes_build(struct code_module *module, Dwarf_Die *f
 {
     struct code_scopes *scopes = lwp_zeroed(1, sizeof *scopes);
     scopes->module = module;
-    code_debug_own(module, scopes);
     struct scope_build build = {.scopes = scopes};
     scope_add(&build, function, LWP_NONE, true);
     size_t own_ranges = build.range_count;
@@ -242,19 +213,29 @@ struct code_scopes *code_scopes_at(struct code_module *module, uint64_t address)
     if (!unit->functions_read)
         unit_read_functions(unit, false);
     struct code_function *function = unit_function(unit, address);
-    if (!function && !unit->functions_deep) {
-        unit->functions_deep = true;
-        unit_reread_functions(unit);
+    if (!function && !unit->functions_deep) { /* a nested one? */
+        unit_read_functions(unit, true);
         function = unit_function(unit, address);
     }
     if (!function)
         return NULL;
-    function = &unit->functions[function->first];
-    if (!function->scopes_read) {
-        function->scopes_read = true;
-        function->scopes = scopes_build(module, &function->die);
+    void **kept = code_kept_at(&module->scopes, (uintptr_t)function->die.addr, NULL);
+    if (!*kept)
+        *kept = scopes_build(module, &function->die);
+    return *kept;
+}
+
+void code_scopes_free(struct code_kept *kept)
+{
+    for (size_t i = 0; i < kept->count; i++) {
+        struct code_scopes *scopes = kept->items[i];
+        for (uint32_t k = 0; k < scopes->count; k++)
+            free(scopes->items[k].variables);
+        free(scopes->items);
+        free(scopes->starts);
+        free(scopes);
     }
-    return function->scopes;
+    code_kept_free(kept);
 }
 
 uint32_t code_scope_find(const struct code_scopes *scopes, uint64_t address)

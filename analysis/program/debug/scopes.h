@@ -57,6 +57,7 @@ const struct lwp_frame *code_frames(struct code_module *module, uint64_t address
 
 Dwarf *code_dwarf(struct code_module *module); /* NULL without debug info */
 
+void code_scopes_free(struct code_kept *scopes);
 void code_debug_free(struct code_debug *debug);
 
 #endif

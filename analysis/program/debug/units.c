@@ -13,8 +13,7 @@
 enum { UNIT_LIMIT = 1000000, UNIT_RANGE_LIMIT = 1000000, DEBUG_FOLDER_MAX = 4096 };
 
 struct unit_range {
-    uint64_t low, high;
-    uint32_t unit;
+    uint64_t low, unit, high; /* sorted by the first two */
 };
 
 struct code_debug {
@@ -26,17 +25,7 @@ struct code_debug {
     size_t unit_count;
     struct unit_range *ranges;
     size_t range_count, range_capacity;
-    struct code_scopes **scopes; /* all that were handed out */
-    size_t scopes_count, scopes_capacity;
 };
-
-static int unit_range_compare(const void *a, const void *b)
-{
-    const struct unit_range *x = a, *y = b;
-    if (x->low != y->low)
-        return x->low < y->low ? -1 : 1;
-    return x->unit < y->unit ? -1 : x->unit > y->unit;
-}
 
 static void debug_take_ranges(struct code_debug *debug, struct code_unit *unit, uint32_t index)
 {
@@ -49,7 +38,7 @@ static void debug_take_ranges(struct code_debug *debug, struct code_unit *unit, 
         if (low == 0 || high <= low) /* functions that the linker dropped have address 0 */
             continue;
         LWP_GROW(&debug->ranges, debug->range_count, &debug->range_capacity);
-        debug->ranges[debug->range_count++] = (struct unit_range){low, high, index};
+        debug->ranges[debug->range_count++] = (struct unit_range){low, index, high};
     }
 }
 
@@ -134,7 +123,7 @@ static struct code_debug *debug_of(struct code_module *module)
     debug_find_alternate(debug, module, folder);
     for (size_t i = 0; i < debug->unit_count; i++)
         debug_take_ranges(debug, &debug->units[i], (uint32_t)i);
-    LWP_SORT(debug->ranges, debug->range_count, unit_range_compare);
+    LWP_SORT(debug->ranges, debug->range_count, lwp_by_first_two);
     return debug;
 }
 
@@ -177,27 +166,12 @@ bool code_unit(struct code_module *module, size_t index, Dwarf_Die *unit)
     return true;
 }
 
-void code_debug_own(struct code_module *module, struct code_scopes *scopes)
-{
-    struct code_debug *debug = module->debug;
-    LWP_GROW(&debug->scopes, debug->scopes_count, &debug->scopes_capacity);
-    debug->scopes[debug->scopes_count++] = scopes;
-}
-
 void code_debug_free(struct code_debug *debug)
 {
     if (!debug)
         return;
     for (size_t i = 0; i < debug->unit_count; i++)
         free(debug->units[i].functions);
-    for (size_t i = 0; i < debug->scopes_count; i++) {
-        for (uint32_t k = 0; k < debug->scopes[i]->count; k++)
-            free(debug->scopes[i]->items[k].variables);
-        free(debug->scopes[i]->items);
-        free(debug->scopes[i]->starts);
-        free(debug->scopes[i]);
-    }
-    free(debug->scopes);
     free(debug->units);
     free(debug->ranges);
     if (debug->dwarf)

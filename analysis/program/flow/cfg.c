@@ -16,10 +16,6 @@ enum {
     CFG_EDGE_LIMIT = 8 * 1024 * 1024
 };
 
-struct cfg_edge {
-    uint32_t from, to;
-};
-
 struct cfg_work {
     struct code_module *module;
     struct code_range range;
@@ -29,11 +25,11 @@ struct cfg_work {
     uint32_t *block_at; /* instruction -> its block */
     uint8_t *leads;     /* instruction begins a block */
     uint8_t *switches;  /* instruction is an indirect jump: enum cfg_switch */
-    struct cfg_jump {   /* one target of one jump through a table */
-        uint32_t instruction, to;
-    } * jumps;
+    struct cfg_edge {   /* between instructions */
+        uint32_t from, to;
+    } * jumps; /* through tables */
     size_t jump_count, jump_capacity;
-    struct cfg_edge *edges;
+    struct cfg_edge *edges; /* between blocks */
     size_t edge_count, edge_capacity;
 };
 
@@ -88,7 +84,7 @@ static uint64_t cfg_table_of_lea(const uint8_t *bytes, size_t length, uint64_t a
 static void cfg_take_jump(struct cfg_work *work, uint32_t instruction, uint32_t to)
 {
     LWP_GROW(&work->jumps, work->jump_count, &work->jump_capacity);
-    work->jumps[work->jump_count++] = (struct cfg_jump){instruction, to};
+    work->jumps[work->jump_count++] = (struct cfg_edge){instruction, to};
     work->leads[to] = 1;
 }
 
@@ -233,7 +229,7 @@ static void cfg_link_all(struct cfg_work *work)
             cfg_link(work, b, b + 1);
     }
     for (size_t j = 0; j < work->jump_count; j++)
-        cfg_link(work, work->block_at[work->jumps[j].instruction], work->block_at[work->jumps[j].to]);
+        cfg_link(work, work->block_at[work->jumps[j].from], work->block_at[work->jumps[j].to]);
     cfg_link_orphans(work);
 }
 

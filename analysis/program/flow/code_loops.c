@@ -4,7 +4,7 @@
  * above some megabytes and loops nested absurdly deep are left without. */
 #include "analysis/program/flow/code_loops.h"
 
-#include "analysis/program/flow/loop_lines.h"
+#include "analysis/program/flow/cfg.h"
 #include "analysis/program/flow/loops.h"
 #include "base/search.h"
 
@@ -32,7 +32,8 @@ void code_flow_free(struct code_kept *functions)
 
 /* The loops of one function while they are worked out. */
 struct flow_loop {
-    uint32_t header, parent, depth; /* block; index of a flow_loop or LWP_NONE */
+    uint64_t depth, header; /* sorted by these; the header is a block */
+    uint32_t parent;        /* index of a flow_loop or LWP_NONE */
     struct loop_lines lines;
     uint32_t source; /* index of the loop that stands for all of this source loop */
 };
@@ -55,14 +56,6 @@ static uint32_t flow_depth(const struct flow_work *work, uint32_t header)
     return depth;
 }
 
-static int flow_loop_compare(const void *a, const void *b)
-{
-    const struct flow_loop *x = a, *y = b;
-    if (x->depth != y->depth)
-        return x->depth < y->depth ? -1 : 1;
-    return x->header < y->header ? -1 : x->header > y->header;
-}
-
 /* Lists the loops, outer ones first. */
 static void flow_list(struct flow_work *work)
 {
@@ -75,7 +68,7 @@ static void flow_list(struct flow_work *work)
         LWP_GROW(&work->loops, work->loop_count, &capacity);
         work->loops[work->loop_count++] = (struct flow_loop){.header = b, .parent = LWP_NONE, .depth = depth};
     }
-    LWP_SORT(work->loops, work->loop_count, flow_loop_compare);
+    LWP_SORT(work->loops, work->loop_count, lwp_by_first_two);
     for (uint32_t l = 0; l < work->loop_count; l++) {
         struct flow_loop *loop = &work->loops[l];
         uint32_t outer = work->nest[loop->header].outer;
@@ -110,7 +103,7 @@ static void flow_find_lines(struct flow_work *work)
         for (uint32_t l = flow_loop_of(work, b); l != LWP_NONE; l = work->loops[l].parent)
             members[first[l + 1]++] = b;
     for (uint32_t l = 0; l < work->loop_count; l++) {
-        struct loop_blocks blocks = {members + first[l], first[l + 1] - first[l], work->loops[l].header};
+        struct loop_blocks blocks = {members + first[l], first[l + 1] - first[l], (uint32_t)work->loops[l].header};
         work->loops[l].lines = loop_lines_of(source, &blocks);
     }
 out:
@@ -199,7 +192,7 @@ static void flow_publish(struct flow_work *work, struct flow_function *function)
         *made = (struct lwp_loop){
             .module = work->module->index,
             .parent = loop->parent == LWP_NONE ? LWP_NONE : base + loop->parent,
-            .depth = loop->depth,
+            .depth = (uint32_t)loop->depth,
             .source = base + flow_root(work, l),
             .header = work->cfg.blocks[loop->header].start,
             .function = loop->lines.function ? loop->lines.function
@@ -214,7 +207,7 @@ static void flow_publish(struct flow_work *work, struct flow_function *function)
     for (uint32_t b = 0; b < function->block_count; b++) {
         uint32_t loop = flow_loop_of(work, b);
         function->blocks[b].loop = loop == LWP_NONE ? LWP_NONE : base + loop;
-        function->blocks[b].header = loop == LWP_NONE ? LWP_NONE : work->loops[loop].header;
+        function->blocks[b].header = loop == LWP_NONE ? LWP_NONE : (uint32_t)work->loops[loop].header;
     }
 }
 

@@ -3,7 +3,7 @@
 #define LWP_ANALYSIS_PROGRAM_FLOW_CODE_LOOPS_H
 
 #include "analysis/program/binary/module.h"
-#include "analysis/program/flow/machine_loops.h"
+#include "analysis/program/flow/machine_code.h"
 
 /* A function's blocks, kept after its loops are known. Successors may leave a loop; block 0 is the entry. */
 struct flow_block {

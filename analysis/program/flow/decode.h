@@ -3,7 +3,7 @@
 #define LWP_ANALYSIS_PROGRAM_FLOW_DECODE_H
 
 #include "analysis/program/binary/module.h"
-#include "analysis/program/flow/operand.h"
+#include "analysis/program/flow/machine_code.h"
 
 enum code_flow_kind {
     CODE_FLOW_NEXT,     /* goes on with the next instruction */

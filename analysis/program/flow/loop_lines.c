@@ -3,9 +3,8 @@
  * Optimised code mixes in instructions of the surroundings (hoisted, merged), so up to a tenth may lie outside as
  * long as the jumps back to the header lie inside. Lines of another file (macros of assembly, #include) do not count.
  */
-#include "analysis/program/flow/loop_lines.h"
-
 #include "analysis/program/debug/scopes.h"
+#include "analysis/program/flow/cfg.h"
 #include "base/search.h"
 
 #include <stdlib.h>

@@ -47,9 +47,9 @@ bool pointer_holds(const struct code_pointee *outer, const struct pointer_value 
 /* ---- seeds (seeds.c): which registers hold pointer variables, over which addresses of the function ---- */
 
 struct code_seed {
-    uint64_t low, high;
-    uint32_t scope; /* where the variable is known */
-    bool scoped;    /* only where that scope is: the location itself has no bounds */
+    uint64_t low, scope; /* sorted by these; the scope is where the variable is known */
+    uint64_t high;
+    bool scoped; /* only where that scope is: the location itself has no bounds */
     int8_t reg;
     int64_t offset; /* the register is the pointer plus this */
     struct code_pointee pointee;

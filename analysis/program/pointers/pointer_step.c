@@ -176,7 +176,7 @@ static void pointer_seed(struct pointer_run *run, struct pointer_state *state, u
     for (uint32_t i = run->block_seed_first[block]; i < run->block_seed_first[block + 1]; i++) {
         const struct code_seed *seed = &run->seeds.items[run->block_seeds[i]];
         if (pc >= seed->low && pc < seed->high &&
-            (!seed->scoped || code_scope_holds(run->scopes, seed->scope, code_scope_find(run->scopes, pc))))
+            (!seed->scoped || code_scope_holds(run->scopes, (uint32_t)seed->scope, code_scope_find(run->scopes, pc))))
             pointer_apply_seed(run, &state->of[seed->reg], seed, run->seed_source[run->block_seeds[i]]);
     }
 }

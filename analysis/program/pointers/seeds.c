@@ -101,14 +101,6 @@ static void seeds_of_variable(struct code_seeds *seeds, struct code_module *modu
     }
 }
 
-static int seed_compare(const void *a, const void *b)
-{
-    const struct code_seed *x = a, *y = b;
-    if (x->low != y->low)
-        return x->low < y->low ? -1 : 1;
-    return x->scope < y->scope ? -1 : x->scope > y->scope;
-}
-
 void code_seeds_of(struct code_scopes *scopes, struct code_seeds *seeds)
 {
     int budget = SEEDS_VARIABLES;
@@ -117,5 +109,5 @@ void code_seeds_of(struct code_scopes *scopes, struct code_seeds *seeds)
         for (uint32_t i = 0; i < in->variable_count && budget-- > 0; i++)
             seeds_of_variable(seeds, scopes->module, &in->variables[i], scope);
     }
-    LWP_SORT(seeds->items, seeds->count, seed_compare);
+    LWP_SORT(seeds->items, seeds->count, lwp_by_first_two);
 }
