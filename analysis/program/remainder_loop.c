@@ -4,7 +4,7 @@
  * (pointers.h). Narrow vectors count there as all they take. One access that leads nowhere known makes it no answer:
  * fields could be missing. Limits: loops whose remainder is masked, or that have none since the count is known, get no
  * answer. */
-#include "analysis/program/remainder_loop.h"
+#include "analysis/program/code.h"
 
 #include "analysis/program/flow/decode.h"
 #include "analysis/program/pointers/pointers.h"

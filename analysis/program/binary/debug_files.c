@@ -21,7 +21,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { DEBUG_PATH_MAX = 4096, BUILD_ID_MAX = 64 };
+enum { ELF_SECTION_LIMIT = 100000, DEBUG_PATH_MAX = 4096, BUILD_ID_MAX = 64 };
 #define DEBUG_ROOT "/usr/lib/debug"
 
 Elf *code_elf_file_open(const char *path, int *fd, enum lwp_module_file *reason)
@@ -52,6 +52,21 @@ void code_elf_file_close(Elf *elf, int fd)
     elf_end(elf);
     if (fd >= 0)
         close(fd);
+}
+
+Elf_Scn *code_elf_section(Elf *elf, Elf_Scn *previous, uint32_t type, const char *name, GElf_Shdr *header)
+{
+    size_t names;
+    if (name && elf_getshdrstrndx(elf, &names))
+        return NULL;
+    for (Elf_Scn *at = previous; (at = elf_nextscn(elf, at)) && elf_ndxscn(at) <= ELF_SECTION_LIMIT;) {
+        if (!gelf_getshdr(at, header) || (type && header->sh_type != type))
+            continue;
+        const char *own = name && header->sh_type != SHT_NOBITS ? elf_strptr(elf, names, header->sh_name) : NULL;
+        if (!name || (own && !strcmp(own, name)))
+            return at;
+    }
+    return NULL;
 }
 
 bool code_elf_has_section(Elf *elf, const char *name)
@@ -147,29 +162,21 @@ static Elf *debug_try(const char *path, const struct debug_wanted *wanted, int *
     return NULL;
 }
 
-/* The next folder of LWP_DEBUG_PATH, and /usr/lib/debug after the last. */
-static bool debug_root_next(const char **at, char *root, size_t room)
+/* The folders of LWP_DEBUG_PATH and /usr/lib/debug, for debug_next_root(). */
+static char *debug_roots(char roots[DEBUG_PATH_MAX])
 {
-    while (*at) {
-        const char *path = *at, *end = strchr(path, ':');
-        size_t length = end ? (size_t)(end - path) : strlen(path);
-        *at = end ? end + 1 : NULL;
-        if (length && length < room) {
-            memcpy(root, path, length);
-            root[length] = '\0';
-            return true;
-        }
-    }
-    return false;
+    const char *given = getenv("LWP_DEBUG_PATH");
+    if (!given || snprintf(roots, DEBUG_PATH_MAX, "%s:" DEBUG_ROOT, given) >= DEBUG_PATH_MAX)
+        strcpy(roots, DEBUG_ROOT);
+    return roots;
 }
 
-static const char *debug_roots(void)
+static char *debug_next_root(char **at)
 {
-    static _Thread_local char roots[DEBUG_PATH_MAX];
-    const char *given = getenv("LWP_DEBUG_PATH");
-    if (!given || snprintf(roots, sizeof roots, "%s:" DEBUG_ROOT, given) >= (int)sizeof roots)
-        return DEBUG_ROOT;
-    return roots;
+    char *root = strsep(at, ":");
+    while (root && !*root)
+        root = strsep(at, ":");
+    return root;
 }
 
 __attribute__((format(printf, 4, 5))) static Elf *debug_try_at(const struct debug_wanted *wanted, int *fd,
@@ -187,9 +194,9 @@ __attribute__((format(printf, 4, 5))) static Elf *debug_try_at(const struct debu
 
 static Elf *debug_find(const char *module_path, const struct debug_wanted *wanted, const char *link, int *fd)
 {
-    char root[DEBUG_PATH_MAX];
+    char roots[DEBUG_PATH_MAX], *root;
     Elf *elf = NULL;
-    for (const char *at = debug_roots(); wanted->id_path[0] && debug_root_next(&at, root, sizeof root);)
+    for (char *at = debug_roots(roots); wanted->id_path[0] && (root = debug_next_root(&at));)
         if ((elf = debug_try_at(wanted, fd, module_path, "%s/%s", root, wanted->id_path)))
             return elf;
     const char *slash = strrchr(module_path, '/');
@@ -198,7 +205,7 @@ static Elf *debug_find(const char *module_path, const struct debug_wanted *wante
         if ((elf = debug_try_at(wanted, fd, module_path, "%.*s/%s", folder, module_path, link)) ||
             (elf = debug_try_at(wanted, fd, module_path, "%.*s/.debug/%s", folder, module_path, link)))
             return elf;
-        for (const char *at = debug_roots(); debug_root_next(&at, root, sizeof root);)
+        for (char *at = debug_roots(roots); (root = debug_next_root(&at));)
             if ((elf = debug_try_at(wanted, fd, module_path, "%s%.*s/%s", root, folder, module_path, link)) ||
                 (elf = debug_try_at(wanted, fd, module_path, "%s/%s", root, link)))
                 return elf;
@@ -266,14 +273,14 @@ void code_debug_file_find(struct code_module *module)
 Elf *code_debug_alternate_find(const char *folder, const char *name, const void *id, size_t id_bytes, int *fd)
 {
     struct debug_wanted wanted = debug_want(id, (ssize_t)id_bytes);
-    char root[DEBUG_PATH_MAX];
+    char roots[DEBUG_PATH_MAX], *root;
     const char *file = lwp_path_last(name);
     Elf *elf = NULL;
     if (!wanted.id_bytes)
         return NULL;
     elf =
         *name == '/' ? debug_try_at(&wanted, fd, "", "%s", name) : debug_try_at(&wanted, fd, "", "%s/%s", folder, name);
-    for (const char *at = debug_roots(); !elf && debug_root_next(&at, root, sizeof root);) {
+    for (char *at = debug_roots(roots); !elf && (root = debug_next_root(&at));) {
         elf = debug_try_at(&wanted, fd, "", "%s/%s", root, wanted.id_path);
         if (!elf)
             elf = debug_try_at(&wanted, fd, "", "%s/.dwz/%s", root, file);
@@ -307,11 +314,11 @@ static bool debug_is_package(char *path, size_t room, const char *folder, const 
 bool code_debug_package_path(const struct code_module *module, char *path, size_t room)
 {
     const char *name = strrchr(module->info.path, '/');
-    char root[DEBUG_PATH_MAX];
-    debug_path(module, root, sizeof root);
+    char roots[DEBUG_PATH_MAX], *root;
+    debug_path(module, roots, sizeof roots);
     bool found =
-        (*root && debug_is_package(path, room, root, "")) || debug_is_package(path, room, module->info.path, "");
-    for (const char *at = debug_roots(); !found && name && debug_root_next(&at, root, sizeof root);)
+        (*roots && debug_is_package(path, room, roots, "")) || debug_is_package(path, room, module->info.path, "");
+    for (char *at = debug_roots(roots); !found && name && (root = debug_next_root(&at));)
         found = debug_is_package(path, room, root, name);
     return found;
 }

@@ -8,22 +8,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-enum { ELF_SECTION_LIMIT = 100000, ELF_SEGMENT_LIMIT = 10000 };
-
-Elf_Scn *code_elf_section(Elf *elf, Elf_Scn *previous, uint32_t type, const char *name, GElf_Shdr *header)
-{
-    size_t names;
-    if (name && elf_getshdrstrndx(elf, &names))
-        return NULL;
-    for (Elf_Scn *at = previous; (at = elf_nextscn(elf, at)) && elf_ndxscn(at) <= ELF_SECTION_LIMIT;) {
-        if (!gelf_getshdr(at, header) || (type && header->sh_type != type))
-            continue;
-        const char *own = name && header->sh_type != SHT_NOBITS ? elf_strptr(elf, names, header->sh_name) : NULL;
-        if (!name || (own && !strcmp(own, name)))
-            return at;
-    }
-    return NULL;
-}
+enum { ELF_SEGMENT_LIMIT = 10000 };
 
 /* Any symbol that names something of this file itself, not only imports. */
 static bool elf_has_symbols(Elf *elf)
@@ -91,14 +76,9 @@ void code_elf_open(struct code_module *module, const uint8_t *build_id, size_t b
     struct stat status;
     module->fd = module->debug_fd = -1;
     const char *path = module->info.path;
-    static const char *const no_files[] = {"[", "//", "/memfd:", "/proc/", "/dev/zero", "/SYSV"};
-    bool none = !strchr(path, '/');
-    for (size_t i = 0; i < sizeof no_files / sizeof *no_files; i++)
-        none |= !strncmp(path, no_files[i], strlen(no_files[i]));
-    if (none) { /* [vdso], JIT code, a descriptor of the process that ran */
-        module->info.file = LWP_FILE_NONE;
-        return;
-    }
+    module->info.file = LWP_FILE_NONE;
+    if (!strchr(path, '/') || code_begins_with(path, "[|//|/memfd:|/proc/|/dev/zero|/SYSV"))
+        return; /* [vdso], JIT code, a descriptor of the process that ran */
     module->elf = code_elf_file_open(path, &module->fd, &module->info.file);
     if (!module->elf)
         return;

@@ -14,7 +14,7 @@ struct code_symbols;
 struct code_debug;
 struct code_types;
 
-/* Answers given once and kept, by a key. All zero: empty. */
+/* kept.c: answers given once and kept, by a key. All zero: empty. */
 struct code_kept {
     struct lwp_map *index;
     void **items;
@@ -25,6 +25,13 @@ struct code_kept {
  * call. The items are the caller's to free. */
 void **code_kept_at(struct code_kept *kept, uint64_t key, bool *fresh);
 void code_kept_free(struct code_kept *kept);
+
+/* One copy of equal texts, so that they compare by pointer. NULL stays NULL. */
+const char *code_intern(struct lwp_code *code, const char *text);
+
+/* Whether the words of the list, apart by spaces, hold the name; whether it begins with one of the texts apart by |. */
+bool code_is_one_of(const char *name, const char *words);
+bool code_begins_with(const char *name, const char *texts);
 
 /* A section that is mapped when the program runs. */
 struct code_section {
@@ -73,12 +80,6 @@ struct lwp_code {
 /* modules.c */
 struct code_module *code_module_at(const struct lwp_code *code, uint32_t module); /* NULL: LWP_NONE or no such */
 
-/* One copy of equal texts, so that they compare by pointer. NULL stays NULL. */
-const char *code_intern(struct lwp_code *code, const char *text);
-
-/* Whether the words of the list, apart by spaces, hold the name. */
-bool code_is_one_of(const char *name, const char *words);
-
 /* elf_module.c */
 void code_elf_open(struct code_module *module, const uint8_t *build_id, size_t build_id_bytes);
 void code_elf_close(struct code_module *module);
@@ -87,10 +88,6 @@ void code_elf_complete(struct code_module *module);
 /* The bytes at an address as far as the file holds them; NULL and 0 outside. */
 const uint8_t *code_bytes(const struct code_module *module, uint64_t address, size_t *available);
 const struct code_section *code_section_at(const struct code_module *module, uint64_t address);
-
-/* The next section after `previous` (NULL: the first) of the type (SHT_NULL: any) or, when a name is given, of that
- * name and with contents; NULL: no more. Damaged headers are skipped, and absurdly many are not read to the end. */
-Elf_Scn *code_elf_section(Elf *elf, Elf_Scn *previous, uint32_t type, const char *name, GElf_Shdr *header);
 
 /* From now on a mapped page whose file no longer reaches so far reads as zeros instead of killing the process. */
 void code_file_guard(void);

@@ -1,7 +1,7 @@
 /* ELF symbols: which function or static variable an address belongs to, and the bounds of functions without a symbol
  * from .eh_frame. Names stay in the file's string table until somebody asks for one. A symbol without a size
  * (hand-written assembly) reaches to the next symbol or the end of its section. */
-#include "analysis/program/binary/module.h"
+#include "analysis/program/binary/debug_files.h"
 #include "base/search.h"
 
 #include <lzma.h>

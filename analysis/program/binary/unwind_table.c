@@ -1,7 +1,7 @@
 /* Walks the frame descriptions (FDE) of .eh_frame and decodes their address ranges. libdw reads them, but hands out
  * only the ranges of single rows (dwarf_frame_info). A description whose pointer encoding is neither absolute nor
  * relative to itself is left out. */
-#include "analysis/program/binary/module.h"
+#include "analysis/program/binary/debug_files.h"
 
 #include <dwarf.h>
 #include <string.h>

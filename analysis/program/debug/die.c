@@ -19,6 +19,17 @@ Dwarf_Die code_die_after(Dwarf_Die *die)
     return dwarf_siblingof(die, &next) == 0 && (char *)next.addr > (char *)die->addr ? next : (Dwarf_Die){0};
 }
 
+bool code_die_named(Dwarf_Die *parent, int tag, const char *name, Dwarf_Die *found)
+{
+    for (Dwarf_Die child = code_die_first(parent); child.addr; child = code_die_after(&child)) {
+        const char *own = dwarf_tag(&child) == tag ? dwarf_diename(&child) : NULL;
+        *found = child;
+        if (own && !strcmp(own, name))
+            return true;
+    }
+    return false;
+}
+
 bool code_die_number(Dwarf_Die *die, unsigned name, uint64_t *value)
 {
     Dwarf_Attribute attribute;
@@ -43,19 +54,13 @@ static bool die_unit_looks_c(Dwarf_Die *unit)
 {
     enum { LOOKED_AT = 200 };
     int budget = LOOKED_AT;
-    for (Dwarf_Die die = code_die_first(unit); die.addr && budget-- > 0; die = code_die_after(&die))
-        switch (dwarf_tag(&die)) {
-        case DW_TAG_namespace:
-        case DW_TAG_module:
-        case DW_TAG_class_type:
-        case DW_TAG_reference_type:
-        case DW_TAG_rvalue_reference_type:
-        case DW_TAG_ptr_to_member_type:
-        case DW_TAG_imported_declaration:
+    for (Dwarf_Die die = code_die_first(unit); die.addr && budget-- > 0; die = code_die_after(&die)) {
+        int tag = dwarf_tag(&die);
+        if (tag == DW_TAG_namespace || tag == DW_TAG_module || tag == DW_TAG_class_type ||
+            tag == DW_TAG_reference_type || tag == DW_TAG_rvalue_reference_type || tag == DW_TAG_ptr_to_member_type ||
+            tag == DW_TAG_imported_declaration)
             return false;
-        default:
-            break;
-        }
+    }
     return true;
 }
 

@@ -9,6 +9,9 @@
 Dwarf_Die code_die_first(Dwarf_Die *parent);
 Dwarf_Die code_die_after(Dwarf_Die *die);
 
+/* The first child of the tag and the name. */
+bool code_die_named(Dwarf_Die *parent, int tag, const char *name, Dwarf_Die *child);
+
 /* The value of a constant attribute; false: there is none, or not of this kind. */
 bool code_die_number(Dwarf_Die *die, unsigned attribute, uint64_t *value);
 

@@ -2,6 +2,7 @@
  * put together from such parts, or of one whose sections of one name are several. */
 #include "analysis/program/debug/dwo_units.h"
 
+#include "analysis/program/binary/debug_files.h"
 #include "base/search.h"
 #include "base/unaligned.h"
 

@@ -40,25 +40,11 @@ static bool functions_walk(struct function_list *list, Dwarf_Die *parent, int de
     if (depth > SCOPE_DEPTH)
         return false;
     for (Dwarf_Die die = code_die_first(parent); die.addr; die = code_die_after(&die)) {
-        bool inside = false;
-        switch (dwarf_tag(&die)) {
-        case DW_TAG_subprogram:
+        int tag = dwarf_tag(&die);
+        if (tag == DW_TAG_subprogram)
             functions_take(list, &die);
-            inside = list->deep;
-            break;
-        case DW_TAG_lexical_block:
-            inside = list->deep;
-            break;
-        case DW_TAG_namespace:
-        case DW_TAG_module:
-        case DW_TAG_class_type:
-        case DW_TAG_structure_type:
-        case DW_TAG_union_type:
-            inside = true;
-            break;
-        default:
-            break;
-        }
+        bool inside = tag == DW_TAG_namespace || tag == DW_TAG_module || code_die_is_struct(&die) ||
+                      (list->deep && (tag == DW_TAG_subprogram || tag == DW_TAG_lexical_block));
         if (inside && !functions_walk(list, &die, depth + 1))
             return false;
     }

@@ -21,29 +21,17 @@ static int8_t decode_register(ZydisRegister name)
 /* Its number, or -1. */
 static int8_t decode_vector(ZydisRegister name)
 {
-    switch (ZydisRegisterGetClass(name)) {
-    case ZYDIS_REGCLASS_XMM:
-    case ZYDIS_REGCLASS_YMM:
-    case ZYDIS_REGCLASS_ZMM:
-        return ZydisRegisterGetId(name);
-    default:
-        return -1;
-    }
+    ZydisRegisterClass class = ZydisRegisterGetClass(name);
+    bool vector = class == ZYDIS_REGCLASS_XMM || class == ZYDIS_REGCLASS_YMM || class == ZYDIS_REGCLASS_ZMM;
+    return vector ? ZydisRegisterGetId(name) : -1;
 }
 
 static bool decode_touches_memory(const ZydisDecodedInstruction *instruction, const ZydisDecodedOperand *operand)
 {
-    if (operand->type != ZYDIS_OPERAND_TYPE_MEMORY || operand->mem.type == ZYDIS_MEMOP_TYPE_AGEN ||
-        operand->mem.type == ZYDIS_MEMOP_TYPE_MIB)
-        return false;
-    switch (instruction->meta.category) {
-    case ZYDIS_CATEGORY_NOP:
-    case ZYDIS_CATEGORY_WIDENOP:
-    case ZYDIS_CATEGORY_PREFETCH:
-        return false;
-    default:
-        return true;
-    }
+    ZydisInstructionCategory category = instruction->meta.category;
+    return operand->type == ZYDIS_OPERAND_TYPE_MEMORY && operand->mem.type != ZYDIS_MEMOP_TYPE_AGEN &&
+           operand->mem.type != ZYDIS_MEMOP_TYPE_MIB && category != ZYDIS_CATEGORY_NOP &&
+           category != ZYDIS_CATEGORY_WIDENOP && category != ZYDIS_CATEGORY_PREFETCH;
 }
 
 /* Moves of so many bits, whatever they are: two floats go as one 64-bit number. */
@@ -198,6 +186,7 @@ static void decode_flow(const ZydisDecodedInstruction *instruction, uint64_t add
 {
     uint64_t next = address + instruction->length;
     bool relative = instruction->raw.imm[0].is_relative;
+    ZydisMnemonic mnemonic = instruction->mnemonic;
     switch (instruction->meta.category) {
     case ZYDIS_CATEGORY_COND_BR:
         result->flow = relative ? CODE_FLOW_BRANCH : CODE_FLOW_NEXT;
@@ -212,9 +201,8 @@ static void decode_flow(const ZydisDecodedInstruction *instruction, uint64_t add
         result->flow = CODE_FLOW_END;
         return;
     default:
-        if (instruction->mnemonic == ZYDIS_MNEMONIC_UD0 || instruction->mnemonic == ZYDIS_MNEMONIC_UD1 ||
-            instruction->mnemonic == ZYDIS_MNEMONIC_UD2 || instruction->mnemonic == ZYDIS_MNEMONIC_HLT ||
-            instruction->mnemonic == ZYDIS_MNEMONIC_INT3)
+        if (mnemonic == ZYDIS_MNEMONIC_UD0 || mnemonic == ZYDIS_MNEMONIC_UD1 || mnemonic == ZYDIS_MNEMONIC_UD2 ||
+            mnemonic == ZYDIS_MNEMONIC_HLT || mnemonic == ZYDIS_MNEMONIC_INT3)
             result->flow = CODE_FLOW_END;
         return;
     }

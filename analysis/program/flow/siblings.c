@@ -81,33 +81,6 @@ static void walk_order(struct walk *walk, uint32_t header)
     free(seen);
 }
 
-typedef void walk_visit(struct walk *walk, struct registers *now, uint64_t address,
-                        const struct code_instruction *instruction, uint32_t block);
-
-static void walk_block(struct walk *walk, uint32_t block, struct registers *now, walk_visit *visit)
-{
-    const struct flow_block *own = &walk->function->blocks[block];
-    for (uint64_t address = own->start; address < own->end;) {
-        struct code_instruction instruction = code_decode_at(walk->module, address, true);
-        visit(walk, now, address, &instruction, block);
-        address += instruction.length ? instruction.length : 1;
-    }
-}
-
-static void walk_note_writes(struct walk *walk, struct registers *now, uint64_t address,
-                             const struct code_instruction *instruction, uint32_t block)
-{
-    (void)now;
-    (void)address;
-    const struct lwp_code *code = walk->module->code;
-    for (uint32_t loop = walk->function->blocks[block].loop; loop != LWP_NONE && loop != walk->loop;
-         loop = code->loops[loop]->parent) {
-        uint32_t header = code_flow_block(walk->function, code->loops[loop]->header);
-        if (header != LWP_NONE)
-            walk->changed_below[header] |= instruction->written;
-    }
-}
-
 static struct symbolic symbolic_at(const struct registers *now, int8_t reg)
 {
     return reg >= 0 ? now->of[reg] : (struct symbolic){.reg = reg};
@@ -127,7 +100,7 @@ static void symbolic_begin(struct registers *now, uint32_t mask, uint64_t origin
 }
 
 static void walk_step(struct walk *walk, struct registers *now, uint64_t address,
-                      const struct code_instruction *instruction, uint32_t block)
+                      const struct code_instruction *instruction, uint32_t loop)
 {
     const struct lwp_memory_operand *memory = &instruction->memory;
     if (memory->exists && (memory->base >= 0 || memory->index >= 0) && walk->access_count < SIBLING_ACCESS_LIMIT) {
@@ -136,7 +109,7 @@ static void walk_step(struct walk *walk, struct registers *now, uint64_t address
                         .bytes = memory->bytes,
                         .load = memory->load,
                         .store = memory->store,
-                        .loop = walk->function->blocks[block].loop},
+                        .loop = loop},
             .base = symbolic_at(now, memory->base),
             .index = symbolic_at(now, memory->index),
             .scale = memory->index >= 0 ? memory->scale : 0,
@@ -150,6 +123,34 @@ static void walk_step(struct walk *walk, struct registers *now, uint64_t address
     symbolic_begin(now, instruction->written, address);
     if (copied.reg >= 0)
         now->of[instruction->linear.to] = copied;
+}
+
+static void walk_block(struct walk *walk, uint32_t block, struct registers *now)
+{
+    const struct flow_block *own = &walk->function->blocks[block];
+    for (uint64_t address = own->start; address < own->end;) {
+        struct code_instruction instruction = code_decode_at(walk->module, address, true);
+        walk_step(walk, now, address, &instruction, own->loop);
+        address += instruction.length ? instruction.length : 1;
+    }
+}
+
+/* Notes the registers that the block changes with the loops around it that are inside the one walked through. */
+static void walk_note_changes(struct walk *walk, uint32_t block)
+{
+    const struct flow_block *own = &walk->function->blocks[block];
+    uint32_t changed = 0;
+    for (uint64_t address = own->start; address < own->end && own->loop != walk->loop;) {
+        struct code_instruction instruction = code_decode_at(walk->module, address, true);
+        changed |= instruction.written;
+        address += instruction.length ? instruction.length : 1;
+    }
+    for (uint32_t loop = own->loop; loop != LWP_NONE && loop != walk->loop;
+         loop = walk->module->code->loops[loop]->parent) {
+        uint32_t header = code_flow_block(walk->function, walk->module->code->loops[loop]->header);
+        if (header != LWP_NONE)
+            walk->changed_below[header] |= changed;
+    }
 }
 
 static uint64_t walk_phi(const struct walk *walk, uint32_t position)
@@ -173,7 +174,7 @@ static void walk_values(struct walk *walk)
 {
     const struct flow_function *function = walk->function;
     for (uint32_t i = 0; i < walk->count; i++) {
-        walk_block(walk, walk->order[i], NULL, walk_note_writes);
+        walk_note_changes(walk, walk->order[i]);
         for (uint32_t e = function->edge_first[walk->order[i]]; e < function->edge_first[walk->order[i] + 1]; e++) {
             uint32_t to = walk->position[function->edges[e]];
             if (to != LWP_NONE && to <= i)
@@ -188,7 +189,7 @@ static void walk_values(struct walk *walk)
                      walk->module->code->loops[own->loop]->header == own->start;
         uint32_t changed = now.late ? walk->changed_below[block] : 0;
         symbolic_begin(&now, !now.known || (now.late && !heads) ? 0xffff : changed, walk_phi(walk, i));
-        walk_block(walk, block, &now, walk_step);
+        walk_block(walk, block, &now);
         for (uint32_t e = function->edge_first[block]; e < function->edge_first[block + 1]; e++) {
             uint32_t to = walk->position[function->edges[e]];
             if (to != LWP_NONE && to > i)

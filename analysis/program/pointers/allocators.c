@@ -1,5 +1,5 @@
 /* Allocators of the C++ and Rust libraries: their template parameter is the type of what they allocate. Of memory that
- * holds more than elements (Rc's counters) nothing is said; Rust's hash tables are told apart (element_table.h). */
+ * holds more than elements (Rc's counters) nothing is said; Rust's hash tables are distinguished (element_table.h). */
 #include "analysis/program/debug/scopes.h"
 #include "analysis/program/pointers/pointers.h"
 #include "analysis/program/types/type_die.h"
@@ -9,32 +9,23 @@
 
 static bool allocator_parameter(Dwarf_Die *die, const char *wanted, Dwarf_Die *type)
 {
-    for (Dwarf_Die child = code_die_first(die); child.addr; child = code_die_after(&child)) {
-        const char *name = dwarf_tag(&child) == DW_TAG_template_type_parameter ? dwarf_diename(&child) : NULL;
-        if (name && !strcmp(name, wanted) && type_die_of(&child, type))
-            return true;
-    }
-    return false;
+    Dwarf_Die parameter;
+    return code_die_named(die, DW_TAG_template_type_parameter, wanted, &parameter) && type_die_of(&parameter, type);
 }
 
 /* The class of a method: what its `this` points to. */
 static bool allocator_class(Dwarf_Die *function, Dwarf_Die *class)
 {
-    Dwarf_Die type;
-    for (Dwarf_Die child = code_die_first(function); child.addr; child = code_die_after(&child)) {
-        const char *name = dwarf_tag(&child) == DW_TAG_formal_parameter ? dwarf_diename(&child) : NULL;
-        if (!name || strcmp(name, "this") || !type_die_of(&child, &type) || !type_die_strip(&type, NULL) ||
-            !type_die_is_pointer(&type) || !type_die_of(&type, class))
-            continue;
-        return type_die_strip(class, NULL) && code_die_is_struct(class);
-    }
-    return false;
+    Dwarf_Die this, type;
+    return code_die_named(function, DW_TAG_formal_parameter, "this", &this) && type_die_of(&this, &type) &&
+           type_die_strip(&type, NULL) && type_die_is_pointer(&type) && type_die_of(&type, class) &&
+           type_die_strip(class, NULL) && code_die_is_struct(class);
 }
 
 static bool allocator_cxx(Dwarf_Die *function, const char *name, Dwarf_Die *type)
 {
     Dwarf_Die class;
-    if (strncmp(name, "std::", 5) && strncmp(name, "__gnu_cxx::", 11) && strncmp(name, "void std::", 10))
+    if (!code_begins_with(name, "std::|__gnu_cxx::|void std::"))
         return false;
     const char *own = allocator_class(function, &class) ? dwarf_diename(&class) : NULL;
     if (!own || !allocator_parameter(&class, "_Tp", type))
@@ -44,38 +35,29 @@ static bool allocator_cxx(Dwarf_Die *function, const char *name, Dwarf_Die *type
 
 static bool allocator_is_table(const char *name)
 {
-    static const char maker[] = "hashbrown::raw::RawTable<";
-    return !strncmp(name, maker, sizeof maker - 1);
+    return code_begins_with(name, "hashbrown::raw::RawTable<");
 }
 
 static bool allocator_rust(Dwarf_Die *function, const char *name, Dwarf_Die *type)
 {
-    static const char *const makers[] = {
-        "alloc::vec::",    "alloc::raw_vec::",   "alloc::boxed::Box<",  "<alloc::vec::Vec<",
-        "<alloc::boxed::", "<T as alloc::vec::", "alloc::slice::hack::"};
-    bool makes = allocator_is_table(name);
-    for (size_t i = 0; i < sizeof makers / sizeof *makers; i++)
-        makes |= !strncmp(name, makers[i], strlen(makers[i]));
-    return makes && allocator_parameter(function, "T", type);
+    bool makes =
+        code_begins_with(name, "alloc::vec::|alloc::raw_vec::|alloc::boxed::Box<|<alloc::vec::Vec<|<alloc::boxed::|"
+                               "<T as alloc::vec::|alloc::slice::hack::");
+    return (makes || allocator_is_table(name)) && allocator_parameter(function, "T", type);
 }
 
 static bool allocator_is_library(const char *name)
 {
-    static const char *const names[] = {"std::",      "__gnu_cxx::", "operator new", "void* ",       "alloc::",
-                                        "core::",     "<alloc::",    "<core::",      "<T as ",       "__rust_",
-                                        "__rdl_",     "__rg_",       "hashbrown::",  "<hashbrown::", "<I as ",
-                                        "void std::", "_RNv"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (!strncmp(name, names[i], strlen(names[i])))
-            return true;
-    return false;
+    return code_begins_with(name,
+                            "std::|__gnu_cxx::|operator new|void* |alloc::|core::|<alloc::|<core::|<T as |__rust_|"
+                            "__rdl_|__rg_|hashbrown::|<hashbrown::|<I as |void std::|_RNv");
 }
 
 static bool allocator_of_function(Dwarf_Die function, const char *name, Dwarf_Die *type)
 {
     Dwarf_Attribute attribute;
     Dwarf_Die origin;
-    for (int step = 0; step < 3; step++) { /* parameters may be told of the abstract function only */
+    for (int step = 0; step < 3; step++) { /* only the abstract function may have parameters */
         if (allocator_cxx(&function, name, type) || allocator_rust(&function, name, type))
             return true;
         if ((!dwarf_attr(&function, DW_AT_abstract_origin, &attribute) &&

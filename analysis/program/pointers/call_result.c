@@ -66,13 +66,6 @@ static bool value_of_this(struct code_module *module, uint64_t target, struct co
     return false;
 }
 
-bool code_result_of_function(struct code_scopes *function, struct code_pointee *pointee)
-{
-    Dwarf_Die type;
-    pointee->name = "";
-    return type_die_of(&function->items[0].die, &type) && code_pointer_at(function->module, type, 0, pointee);
-}
-
 /* Who holds the result: registers, and slots of the frame by their offset from the CFA. */
 struct value_way {
     uint64_t pc;
@@ -148,7 +141,7 @@ enum code_result code_result_of_call(struct code_module *module, uint64_t pc, st
             }
             if (instruction.flow == CODE_FLOW_END && way.registers >> CODE_RAX & 1) {
                 struct code_scopes *function = code_scopes_at(module, way.pc);
-                if (function && code_result_of_function(function, pointee))
+                if (function && code_returned_pointer(function, pointee))
                     return CODE_RESULT_KNOWN;
                 result = CODE_RESULT_RETURNED;
             }

@@ -187,7 +187,7 @@ static struct pointer_value pointer_result(struct pointer_run *run, const struct
 {
     struct code_pointee pointee;
     struct code_scopes *callee = call->target ? code_scopes_at(run->module, call->target) : NULL;
-    if (!callee || !code_result_of_function(callee, &pointee))
+    if (!callee || !code_returned_pointer(callee, &pointee))
         return pointer_unknown;
     if (!*pointee.name) {
         const char *name = code_scope_name(callee, 0);

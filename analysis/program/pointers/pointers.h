@@ -23,10 +23,6 @@ void code_pointers_free(struct code_types *types);
 enum code_result { CODE_RESULT_LOST, CODE_RESULT_KNOWN, CODE_RESULT_RETURNED };
 enum code_result code_result_of_call(struct code_module *module, uint64_t pc, struct code_pointee *pointee);
 
-/* What a function returns a pointer to, as its declaration says. */
-struct code_scopes;
-bool code_result_of_function(struct code_scopes *function, struct code_pointee *pointee);
-
 struct code_allocator {
     bool library; /* all that is at the address, inlined or not, is the library's */
     bool shared; /* found from a function of its own, which compilers may have merged with one for another T of the same

@@ -26,29 +26,16 @@ bool type_die_strip(Dwarf_Die *type, Dwarf_Die *alias)
         alias->addr = NULL;
     for (int step = 0; step < TYPE_STEPS; step++) {
         Dwarf_Attribute attribute;
-        switch (dwarf_tag(type)) {
-        case DW_TAG_typedef:
-            if (alias && !alias->addr)
-                *alias = *type;
-            break;
-        case DW_TAG_const_type:
-        case DW_TAG_volatile_type:
-        case DW_TAG_restrict_type:
-        case DW_TAG_atomic_type:
-        case DW_TAG_immutable_type:
-            break;
-        case DW_TAG_structure_type:
-        case DW_TAG_class_type:
-        case DW_TAG_union_type:
-            if (dwarf_attr(type, DW_AT_signature, &attribute)) {
-                Dwarf_Die definition;
-                if (dwarf_formref_die(&attribute, &definition))
-                    *type = definition;
-            }
+        Dwarf_Die definition;
+        int tag = dwarf_tag(type);
+        if (code_die_is_struct(type) && dwarf_attr(type, DW_AT_signature, &attribute) &&
+            dwarf_formref_die(&attribute, &definition))
+            *type = definition;
+        if (tag != DW_TAG_typedef && tag != DW_TAG_const_type && tag != DW_TAG_volatile_type &&
+            tag != DW_TAG_restrict_type && tag != DW_TAG_atomic_type && tag != DW_TAG_immutable_type)
             return true;
-        default:
-            return true;
-        }
+        if (tag == DW_TAG_typedef && alias && !alias->addr)
+            *alias = *type;
         Dwarf_Die next;
         if (!type_die_of(type, &next))
             return false;

@@ -220,26 +220,16 @@ static void flatten_struct(struct flatten *flat, Dwarf_Die *type, uint64_t base,
     for (Dwarf_Die child = code_die_first(type); child.addr && !flat->broken; child = code_die_after(&child)) {
         if (flat->count > FIELD_LIMIT)
             flat->broken = true;
-        switch (dwarf_tag(&child)) {
-        case DW_TAG_member:
+        int tag = dwarf_tag(&child);
+        if (tag == DW_TAG_member)
             flatten_member(flat, &child, base, depth);
-            break;
-        case DW_TAG_variant_part:
+        else if (tag == DW_TAG_variant_part)
             flatten_variants(flat, &child, base, depth);
-            break;
-        case DW_TAG_inheritance:
-            flat->is_class = true;
-            if (type_die_offset(&child, &offset) && type_die_of(&child, &parent) && type_die_strip(&parent, NULL) &&
-                code_die_is_struct(&parent))
-                flatten_struct(flat, &parent, base + offset, depth + 1);
-            break;
-        case DW_TAG_subprogram:
-            if (!type_die_flag(&child, DW_AT_artificial))
-                flat->is_class = true;
-            break;
-        default:
-            break;
-        }
+        else if (tag == DW_TAG_inheritance && type_die_offset(&child, &offset) && type_die_of(&child, &parent) &&
+                 type_die_strip(&parent, NULL) && code_die_is_struct(&parent))
+            flatten_struct(flat, &parent, base + offset, depth + 1);
+        flat->is_class |=
+            tag == DW_TAG_inheritance || (tag == DW_TAG_subprogram && !type_die_flag(&child, DW_AT_artificial));
     }
 }
 

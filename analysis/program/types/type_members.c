@@ -78,13 +78,11 @@ static bool member_covers(Dwarf_Die *member, Dwarf_Die *type, uint64_t offset, u
 static void member_content(struct member_search *search, Dwarf_Die *type)
 {
     const char *name = dwarf_diename(type);
+    Dwarf_Die parameter;
     if (!name || strncmp(name, "RawVec<", 7))
         return;
-    for (Dwarf_Die child = code_die_first(type); child.addr; child = code_die_after(&child)) {
-        const char *own = dwarf_tag(&child) == DW_TAG_template_type_parameter ? dwarf_diename(&child) : NULL;
-        if (own && !strcmp(own, "T") && type_die_of(&child, &search->content))
-            search->has_content = true;
-    }
+    if (code_die_named(type, DW_TAG_template_type_parameter, "T", &parameter))
+        search->has_content |= type_die_of(&parameter, &search->content);
 }
 
 bool code_type_same(Dwarf_Die a, Dwarf_Die b)

@@ -214,6 +214,13 @@ bool code_frame_pointer(struct code_module *module, uint64_t pc, int64_t at, str
            code_variable_pointer(module, &variable, (uint64_t)(at - start), pointee);
 }
 
+bool code_returned_pointer(struct code_scopes *function, struct code_pointee *pointee)
+{
+    Dwarf_Die type;
+    pointee->name = "";
+    return type_die_of(&function->items[0].die, &type) && code_pointer_at(function->module, type, 0, pointee);
+}
+
 /* ---- at fixed addresses ---- */
 
 struct static_walk {
@@ -251,23 +258,15 @@ static bool static_walk(struct static_walk *walk, Dwarf_Die *parent, int depth)
 {
     if (depth > STATIC_DEPTH)
         return false;
-    for (Dwarf_Die die = code_die_first(parent); die.addr && walk->budget-- > 0; die = code_die_after(&die))
-        switch (dwarf_tag(&die)) {
-        case DW_TAG_variable:
+    for (Dwarf_Die die = code_die_first(parent); die.addr && walk->budget-- > 0; die = code_die_after(&die)) {
+        int tag = dwarf_tag(&die);
+        if (tag == DW_TAG_variable)
             static_take(walk, &die);
-            break;
-        case DW_TAG_namespace:
-        case DW_TAG_module:
-        case DW_TAG_common_block:
-        case DW_TAG_subprogram:
-        case DW_TAG_lexical_block:
-        case DW_TAG_inlined_subroutine:
-            if (!static_walk(walk, &die, depth + 1))
-                return false;
-            break;
-        default:
-            break;
-        }
+        else if ((tag == DW_TAG_namespace || tag == DW_TAG_module || tag == DW_TAG_common_block ||
+                  tag == DW_TAG_subprogram || tag == DW_TAG_lexical_block || tag == DW_TAG_inlined_subroutine) &&
+                 !static_walk(walk, &die, depth + 1))
+            return false;
+    }
     return true;
 }
 

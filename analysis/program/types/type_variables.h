@@ -44,6 +44,9 @@ bool code_frame_pointer(struct code_module *module, uint64_t pc, int64_t at, str
 bool code_variable_pointer(struct code_module *module, Dwarf_Die *variable, uint64_t offset,
                            struct code_pointee *pointee);
 
+/* What the function's result points to, as its declaration says. */
+bool code_returned_pointer(struct code_scopes *function, struct code_pointee *pointee);
+
 /* The static variable that holds the address. */
 bool code_static_at(struct code_module *module, uint64_t address, struct code_static *found);
 
