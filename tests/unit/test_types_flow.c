@@ -87,13 +87,13 @@ static void walk_count(struct loaded *loaded, const struct walk *walk, const cha
     uint64_t low = programs_symbol(loaded->path, walk->function);
     if (!low)
         return; /* inlined after all */
-    const struct lwp_symbolized *place = lwp_code_symbolize(loaded->code, 0, low);
+    const struct lwp_symbolized *location = lwp_code_symbolize(loaded->code, 0, low);
     char command[1024];
     snprintf(
         command, sizeof command,
         "objdump -d --no-show-raw-insn --start-address=0x%llx --stop-address=0x%llx %s | sed -n 's/^ *\\([0-9a-f]*\\):"
         "\t.*/\\1/p'",
-        (unsigned long long)low, (unsigned long long)place->function_high, loaded->path);
+        (unsigned long long)low, (unsigned long long)location->function_high, loaded->path);
     FILE *objdump = popen(command, "r");
     unsigned long long at;
     while (objdump && fscanf(objdump, "%llx", &at) == 1) {
