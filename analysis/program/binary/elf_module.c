@@ -1,5 +1,5 @@
 /* Opens the file a module was loaded from and makes sure that it is the build that ran. Only regular files are opened.
- * A module whose file is gone, unreadable, of another build or no ELF file has addresses only, and says why. */
+ * If the file is gone, unreadable, of another build or not ELF, the module has only addresses, and says why. */
 #include "analysis/program/binary/debug_files.h"
 #include "analysis/program/binary/module.h"
 

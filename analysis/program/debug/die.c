@@ -1,4 +1,4 @@
-/* Steps through the tree of DIEs that cannot go round in circles, qualified names, and the files DIEs name. */
+/* DIEs: their children (without following the cycles of damaged trees), qualified names, and the files they name. */
 #include "analysis/program/debug/die.h"
 
 #include <dwarf.h>

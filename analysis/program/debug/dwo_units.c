@@ -1,5 +1,5 @@
-/* Packages of .dwo files (.dwp): their sections and, by the format's index, each unit's parts of them; and .dwo files
- * put together from such parts, or of one whose sections of one name are several. */
+/* Packages of .dwo files (.dwp): their sections and, by the format's index, each unit's parts of them. From such parts,
+ * or from the sections of a .dwo file that has several of one name, one plain .dwo file is put together. */
 #include "analysis/program/debug/dwo_units.h"
 
 #include "analysis/program/binary/debug_files.h"

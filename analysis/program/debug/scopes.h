@@ -15,7 +15,7 @@ struct code_scope {
     const char *call_file;
     const char *name;     /* of a function or inlined call, demangled; set on first use */
     uint64_t origin;      /* the same number for all copies of one source function */
-    Dwarf_Die *variables; /* and parameters that are declared in it; set on first use (type_scope.c) */
+    Dwarf_Die *variables; /* and parameters that are declared in it; set on first use (type_variables.c) */
     uint32_t variable_count;
     bool has_variables;
 };
@@ -30,7 +30,7 @@ struct code_scopes {
         uint32_t scope; /* LWP_NONE: outside of the function */
     } * starts;
     uint32_t start_count;
-    uint64_t visits; /* of variables, by type_scope.c */
+    uint64_t visits; /* of variables, by type_variables.c */
 };
 
 /* The function that holds the address, or NULL. */

@@ -1,7 +1,7 @@
 /* Decodes a function from its first byte to its last and cuts it into blocks at branches and their targets.
- * Limits: jumps to other functions, the .cold part among them, leave the graph. Of an indirect jump the jump table is
- * read when the instructions before it show one; else, if it looks like a switch, it may go to every block that
- * nothing else leads to. Calls are taken to come back unless the callee is known not to (noreturn.c). */
+ * Limits: jumps to other functions, the .cold part among them, leave the graph. An indirect jump goes where its jump
+ * table says, if the instructions before it show one; else, if it looks like a switch, it may go to every block that
+ * nothing else leads to. Calls are assumed to return unless the callee is known not to (noreturn.c). */
 #include "analysis/program/flow/cfg.h"
 
 #include "analysis/program/flow/decode.h"

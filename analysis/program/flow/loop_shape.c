@@ -1,7 +1,9 @@
 /* Counts a loop's instructions and looks for chains of loads (lists, trees).
  *
- * A chain: a register that is the base or index of a load is computed, through moves, sums and loads, from what that
- * load brought. Registers are taken for the whole loop at once, without the order of instructions.
+ * A chain (pointer chasing): the register that is the base or index of a load is computed, through moves, sums and
+ * loads, from what that load brought, so each load waits for the one before. The order of instructions is ignored: an
+ * edge goes from register to register if any instruction of the loop computes the one from the other, and a chain is a
+ * cycle of such edges through a load.
  * What does not depend on the access asked about is worked out once for each loop: a large one has thousands.
  * Limits: a register reused for unrelated values can look like a chain; one kept on the stack is not followed; an
  * address worked out anew from an index each time is not seen to step. */

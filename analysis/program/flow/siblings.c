@@ -1,7 +1,8 @@
-/* Which accesses of a loop use the same base and index values. Every general register gets a symbolic value, "the
- * value made at O plus a constant", at each instruction of the loop's body, walked from the header once around in an
- * order that visits a block after those before it. Where ways meet with different values, and at the head of an inner
- * loop for what it changes, a new value begins. */
+/* Which accesses of a loop use the same base and index values within one iteration. At each instruction of the body
+ * every general register has a symbolic value: "the value made at O, plus a constant". The body is gone through once,
+ * from its header, in reverse postorder, so that a block comes after its predecessors. Where paths meet with different
+ * values a new one begins, and so it does at the head of an inner loop for the registers that the inner loop changes.
+ */
 #include "analysis/program/flow/code_loops.h"
 #include "analysis/program/flow/decode.h"
 #include "base/search.h"

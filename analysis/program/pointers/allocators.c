@@ -130,5 +130,5 @@ bool code_allocator_at(struct code_module *module, uint64_t address, struct code
             any = true;
         }
     }
-    return any && code_pointee_itself(module, found, pointee) && !pointee->descriptor;
+    return any && code_pointee_itself(found, pointee) && !pointee->descriptor;
 }

@@ -60,8 +60,7 @@ static bool value_of_this(struct code_module *module, uint64_t target, struct co
     for (Dwarf_Die child = code_die_first(&callee->items[0].die); child.addr; child = code_die_after(&child))
         if (dwarf_tag(&child) == DW_TAG_formal_parameter) {
             const char *name = dwarf_diename(&child);
-            return name && !strcmp(name, "this") && type_die_of(&child, &type) &&
-                   code_pointee_of(module, type, pointee);
+            return name && !strcmp(name, "this") && type_die_of(&child, &type) && code_pointee_of(type, pointee);
         }
     return false;
 }

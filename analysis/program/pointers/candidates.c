@@ -1,7 +1,7 @@
-/* What an access, an allocation or a stack slot may be of: first what is certain (pointers.h), then the structs
- * that pointers, arrays and structs in scope lead to: locals and parameters, inlined ones too, what their members point
- * to, then the same for the unit's globals. Each type once, in that order; the caller judges by size and offsets.
- * A bounded number: in large programs far globals may be left out. */
+/* Which types an access, an allocation or a stack slot may be of. First what is certain (pointers.h), then the structs
+ * that pointers, arrays and structs in scope lead to (type_leads.c): of locals and parameters, inlined ones too, then
+ * of their members, then the same for the unit's globals. Each type is listed once, in that order; the caller judges by
+ * size and offsets. The number is bounded: in large programs some globals may be left out. */
 #include "analysis/program/flow/decode.h"
 #include "analysis/program/pointers/pointers.h"
 #include "analysis/program/types/type_die.h"

@@ -1,13 +1,19 @@
 /* What registers point to, by forward data flow over a function's blocks to a fixed point.
  *
  * A value is a number, or an address: so many bytes from the start of something of a type. Both are known up to
- * multiples of a modulus, which grows smaller where ways meet: a pointer that moves by 40 bytes a round stays "at the
- * same place of some element" of an array of 40-byte structures. Values come from variables that DWARF places in
- * registers (type_seeds.c), static variables, members loaded through known pointers, results of known functions; they
- * go on through moves, sums, conditional moves and the stack's spill slots, also where a variable's own range ends.
- * When DWARF names a pointer to a part of what is known already (an inlined method of a member), the whole is kept.
- * Limits: one function at a time; stores through pointers are taken not to change spill slots; a pointer cast to an
- * unrelated type is believed as the larger of both. Functions too large to settle give no answers. */
+ * multiples of a modulus. Where paths meet, the modulus becomes the greatest common divisor of what differs: a pointer
+ * that moves by 40 bytes in each iteration is "at the same offset of some element" of an array of 40-byte structures.
+ * Values come from variables that DWARF places in registers (seeds.c), static variables, members loaded through known
+ * pointers, and results of known functions. They go on through moves, sums, conditional moves and the stack's spill
+ * slots, also where a variable's own range ends. When DWARF names a pointer to a part of what is known already (an
+ * inlined method of a member), the whole is kept.
+ *
+ * First the blocks run until no state at a block's start changes any more; moduli only shrink, so that takes a few
+ * sweeps. Then each block runs once more and what its memory operands lead to is recorded.
+ *
+ * Limits: one function at a time, but for what its callers agree to pass; stores through pointers are assumed not to
+ * change spill slots; a pointer cast to an unrelated type is taken for the larger of both. Functions that do not reach
+ * the fixed point within bounds give no answers. */
 #include "analysis/program/pointers/pointer_flow.h"
 
 #include "analysis/program/flow/decode.h"
@@ -20,14 +26,8 @@
 
 #define CALLERS_CODE_LIMIT ((uint64_t)32 << 20)
 
-enum {
-    POINTER_CALLERS = 16,
-    POINTER_CALL_DEPTH = 4,
-    POINTER_BLOCKS = 20000,
-    POINTER_BYTES = 1 << 20,
-    POINTER_SWEEPS = 24,
-    POINTER_SEED_WORK = 20 * 1000 * 1000
-};
+enum { POINTER_CALLERS = 16, POINTER_CALL_DEPTH = 4, POINTER_BLOCKS = 20000, POINTER_BYTES = 1 << 20 };
+enum { POINTER_SWEEPS = 24, POINTER_SEED_WORK = 20 * 1000 * 1000 };
 
 static bool pointer_merge(const struct pointer_run *run, struct pointer_state *into, const struct pointer_state *from)
 {
@@ -115,7 +115,7 @@ static const struct pointer_passed *pointer_passed_at(const struct code_pointers
 }
 
 /* Compilers hand over parts of what the source says (a member instead of the struct's address), and DWARF has no name
- * for these arguments. What all the callers of a function that only this unit can call agree on, is in them. */
+ * for these arguments. If only this unit can call the function, they hold what all its callers agree on. */
 static void pointer_enter_arguments(struct pointer_run *run, struct pointer_state *state)
 {
     struct code_types *types = code_types_of(run->module);
@@ -130,11 +130,9 @@ static void pointer_enter_arguments(struct pointer_run *run, struct pointer_stat
         if (calls[i].pc >= run->function->range.low && calls[i].pc < run->function->range.high)
             continue; /* itself */
         if (count <= POINTER_CALLERS) {
-            uint64_t pc = calls[i].pc;
             types->callers_deep++;
-            caller = pointer_answers_at(run->module, pc);
+            caller = pointer_answers_at(run->module, calls[i].pc);
             types->callers_deep--;
-            calls = callers_of(run->module, run->function->range.low, &count);
         }
         const struct pointer_passed *passed = caller ? pointer_passed_at(caller, calls[i].pc) : NULL;
         if (!passed)
@@ -162,8 +160,8 @@ static bool pointer_is_padding(const struct pointer_run *run, const struct flow_
     return true;
 }
 
-/* Blocks that nothing is known to lead to (landing pads, table jumps) begin with nothing known; not so the padding
- * between jumps, which would spoil what it falls through to. */
+/* Blocks without predecessors (landing pads, targets of unread jump tables) begin with everything unknown, except the
+ * padding between jumps: it would make what it falls through to unknown. */
 static void pointer_enter(struct pointer_run *run)
 {
     const struct flow_function *function = run->function;
@@ -181,7 +179,8 @@ static void pointer_enter(struct pointer_run *run)
     pointer_enter_arguments(run, &run->in[0]);
 }
 
-static bool pointer_settle(struct pointer_run *run)
+/* False: no fixed point within the bound. */
+static bool pointer_reach_fixed_point(struct pointer_run *run)
 {
     const struct flow_function *function = run->function;
     bool *waiting = lwp_zeroed(function->block_count, sizeof *waiting), changed = true;
@@ -206,7 +205,7 @@ static bool pointer_settle(struct pointer_run *run)
     return !changed;
 }
 
-/* Which seeds matter in which block. */
+/* Lists the seeds whose addresses overlap each block; false: too many. */
 static bool pointer_place_seeds(struct pointer_run *run)
 {
     const struct flow_function *function = run->function;
@@ -228,7 +227,7 @@ static bool pointer_place_seeds(struct pointer_run *run)
     return true;
 }
 
-/* What lies past the end of a header is of the array behind it, also where DWARF has lost the array's own pointer. */
+/* Accesses past the end of a header are to the array behind it, also where DWARF has lost the array's own pointer. */
 static void pointer_look_behind(struct pointer_run *run)
 {
     for (size_t i = 0; i < run->answers->count; i++) {
@@ -259,7 +258,7 @@ static struct code_pointers *pointer_answers(struct code_module *module, const s
     run.frame_index = lwp_map_new();
     if (pointer_place_seeds(&run)) {
         pointer_enter(&run);
-        if (pointer_settle(&run)) {
+        if (pointer_reach_fixed_point(&run)) {
             run.recording = true;
             for (uint32_t b = 0; b < function->block_count; b++)
                 if (run.in[b].reached) {

@@ -21,7 +21,7 @@ static bool pointer_static(struct pointer_run *run, uint64_t address, struct poi
     Dwarf_Die type;
     const struct code_section *section = address ? code_section_at(run->module, address) : NULL;
     if (!section || section->executable || !code_static_at(run->module, address, &found) ||
-        !type_die_of(&found.die, &type) || !code_pointee_itself(run->module, type, &pointee))
+        !type_die_of(&found.die, &type) || !code_pointee_itself(type, &pointee))
         return false;
     pointee.name = code_die_label(run->module->code, &found.die);
     *value = pointer_address(pointer_source(&run->answers->sources, &pointee), (int64_t)(address - found.start));

@@ -1,5 +1,6 @@
-/* Variables, parameters and inlined ones in registers, from location lists: whole ones, and pieces of structures that
- * live in several registers (slices, iterators). Of a structure the pointer in it counts.
+/* Seeds of the data flow: variables and parameters, inlined ones too, that location lists place in registers over some
+ * addresses. A variable may be in one register, or in pieces in several (slices, iterators); of a structure the pointer
+ * in it is what counts.
  * Limits: a value that only the caller knows (DW_OP_entry_value) and computed ones are left out. */
 #include "analysis/program/flow/decode.h"
 #include "analysis/program/pointers/pointer_flow.h"
@@ -13,23 +14,10 @@
 
 enum { SEEDS_LIMIT = 50000, SEEDS_VARIABLES = 20000, SEEDS_RANGES = 2000 };
 
-/* The variable is in memory, at an address that a register holds. */
-static void seed_add_memory(struct code_seeds *seeds, struct code_module *module, Dwarf_Die type, struct code_seed seed)
+static void seed_add(struct code_seeds *seeds, const struct code_seed *seed)
 {
-    if (seeds->count >= SEEDS_LIMIT || seed.reg == CODE_RSP || seed.reg == CODE_RBP ||
-        !code_pointee_itself(module, type, &seed.pointee))
-        return;
     LWP_GROW(&seeds->items, seeds->count, &seeds->capacity);
-    seeds->items[seeds->count++] = seed;
-}
-
-static void seed_add(struct code_seeds *seeds, struct code_module *module, Dwarf_Die type, uint64_t part,
-                     struct code_seed seed)
-{
-    if (seeds->count >= SEEDS_LIMIT || !code_pointer_at(module, type, part, &seed.pointee))
-        return;
-    LWP_GROW(&seeds->items, seeds->count, &seeds->capacity);
-    seeds->items[seeds->count++] = seed;
+    seeds->items[seeds->count++] = *seed;
 }
 
 static bool seed_ends_piece(const Dwarf_Op *op)
@@ -54,9 +42,12 @@ static void seeds_of_location(struct code_seeds *seeds, struct code_module *modu
                               size_t count, struct code_seed seed)
 {
     uint64_t part = 0;
-    if (count == 1 && code_register_op(&ops[0], true, &seed.reg, &seed.offset)) {
+    if (seeds->count >= SEEDS_LIMIT)
+        return;
+    if (count == 1 && code_register_op(&ops[0], true, &seed.reg, &seed.offset)) { /* in memory, where a register says */
         seed.offset = -seed.offset;
-        seed_add_memory(seeds, module, type, seed);
+        if (seed.reg != CODE_RSP && seed.reg != CODE_RBP && code_pointee_itself(type, &seed.pointee))
+            seed_add(seeds, &seed);
         return;
     }
     for (size_t i = 0; i < count;) {
@@ -69,8 +60,9 @@ static void seeds_of_location(struct code_seeds *seeds, struct code_module *modu
         }
         if (!whole && (next == count || ops[next].atom != DW_OP_piece || ops[next].number > 64))
             return;
-        if (known && (!whole || part == 0))
-            seed_add(seeds, module, type, part, seed);
+        struct code_seed own = seed;
+        if (known && (!whole || part == 0) && code_pointer_at(module, type, part, &own.pointee))
+            seed_add(seeds, &own);
         if (whole)
             return;
         part += ops[next].number;

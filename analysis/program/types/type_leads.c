@@ -1,6 +1,6 @@
-/* Leads: a variable `struct graph *g` leads to struct graph at once, and through that struct's members to what
- * g->nodes points to. Each struct is led to once per list; lists are bounded, and those of structs and units are kept,
- * because the same few structs are asked about at thousands of accesses. */
+/* Leads: which structs a pointer could point to, found by following declarations. A variable `struct graph *g` leads to
+ * struct graph at once, and through that struct's members to what g->nodes points to. A list has each struct once and
+ * is bounded; those of structs and units are kept, because the same few are asked about at thousands of accesses. */
 #include "analysis/program/types/type_cache.h"
 #include "analysis/program/types/type_die.h"
 

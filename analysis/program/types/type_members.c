@@ -28,11 +28,10 @@ uint64_t code_descriptor_bytes(Dwarf_Die *stripped)
     return 40 + 24 * dimensions;
 }
 
-bool code_pointee_itself(struct code_module *module, Dwarf_Die type, struct code_pointee *pointee)
+bool code_pointee_itself(Dwarf_Die type, struct code_pointee *pointee)
 {
     Dwarf_Die stripped = type, element;
     uint64_t elements;
-    (void)module;
     if (!type_die_strip(&stripped, NULL) || dwarf_tag(&stripped) == DW_TAG_subroutine_type)
         return false;
     pointee->type = type;
@@ -47,11 +46,11 @@ bool code_pointee_itself(struct code_module *module, Dwarf_Die type, struct code
     return true;
 }
 
-bool code_pointee_of(struct code_module *module, Dwarf_Die type, struct code_pointee *pointee)
+bool code_pointee_of(Dwarf_Die type, struct code_pointee *pointee)
 {
     Dwarf_Die target;
     return type_die_strip(&type, NULL) && type_die_is_pointer(&type) && type_die_of(&type, &target) &&
-           code_pointee_itself(module, target, pointee);
+           code_pointee_itself(target, pointee);
 }
 
 static bool member_find(struct member_search *search, Dwarf_Die type, uint64_t offset, struct code_pointee *pointee,
@@ -156,7 +155,7 @@ static bool member_find(struct member_search *search, Dwarf_Die type, uint64_t o
     if (depth > MEMBER_DEPTH || !type_die_strip(&stripped, NULL))
         return false;
     if (code_descriptor_bytes(&stripped)) {
-        if (offset || !code_pointee_itself(search->module, stripped, pointee))
+        if (offset || !code_pointee_itself(stripped, pointee))
             return false;
         pointee->descriptor = false;
         return true;
@@ -167,8 +166,7 @@ static bool member_find(struct member_search *search, Dwarf_Die type, uint64_t o
     if (type_die_is_pointer(&stripped)) {
         if (offset)
             return false;
-        return search->has_content ? code_pointee_itself(search->module, search->content, pointee)
-                                   : code_pointee_of(search->module, stripped, pointee);
+        return search->has_content ? code_pointee_itself(search->content, pointee) : code_pointee_of(stripped, pointee);
     }
     if (!code_die_is_struct(&stripped))
         return false;

@@ -13,10 +13,10 @@ struct code_pointee {
 };
 
 /* What a value of this type points to; false: it is no pointer, or to void or code. */
-bool code_pointee_of(struct code_module *module, Dwarf_Die type, struct code_pointee *pointee);
+bool code_pointee_of(Dwarf_Die type, struct code_pointee *pointee);
 
 /* What a variable or member of this type is made of: one element of arrays, or the descriptor of Fortran's. */
-bool code_pointee_itself(struct code_module *module, Dwarf_Die type, struct code_pointee *pointee);
+bool code_pointee_itself(Dwarf_Die type, struct code_pointee *pointee);
 
 /* The pointer stored `offset` bytes into a value of the type. `name` becomes the member's, below `pointee->name` (the
  * outer path, "" for none). */
