@@ -3,6 +3,7 @@
  * one function or variable taken off. Names come from the profiled program: very long ones are cut. */
 #include "analysis/program/binary/module.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,21 +81,12 @@ static void name_of_fortran(char *name)
     memmove(name + module + 2, mark + 5, strlen(mark + 5) + 1);
 }
 
-static void name_cut(char *name)
-{
-    if (strlen(name) > NAME_SHOWN)
-        memcpy(name + NAME_SHOWN - 3, "...", sizeof "...");
-}
-
 const char *code_demangle(struct lwp_code *code, const char *raw)
 {
     char plain[NAME_LIMIT];
     size_t length = strnlen(raw, NAME_LIMIT);
     if (length == NAME_LIMIT) {
-        memcpy(plain, raw, NAME_SHOWN);
-        plain[NAME_SHOWN] = 'x';
-        plain[NAME_SHOWN + 1] = '\0';
-        name_cut(plain);
+        snprintf(plain, sizeof plain, "%.*s...", NAME_SHOWN - 3, raw);
         return code_intern(code, plain);
     }
     length = name_plain_length(raw);
@@ -114,7 +106,8 @@ const char *code_demangle(struct lwp_code *code, const char *raw)
     }
     if (name_is_rust(name))
         name_unescape_rust(name);
-    name_cut(name);
+    if (strlen(name) > NAME_SHOWN)
+        memcpy(name + NAME_SHOWN - 3, "...", sizeof "...");
     const char *result = code_intern(code, name);
     free(name);
     return result;

@@ -42,15 +42,13 @@ static void lead_follow(struct lead_walk *walk, Dwarf_Die type, const char *path
     if (pointer ? !type_die_of(&stripped, &target) : !type_die_array(&stripped, &target, &elements))
         return;
     Dwarf_Die plain = target;
-    if (!type_die_strip(&plain, NULL))
-        return;
-    if (dwarf_tag(&plain) == DW_TAG_array_type) {
-        if (!type_die_array(&plain, &target, &elements))
-            return;
+    bool known = type_die_strip(&plain, NULL);
+    if (known && dwarf_tag(&plain) == DW_TAG_array_type && (known = type_die_array(&plain, &target, &elements))) {
         plain = target;
-        if (!type_die_strip(&plain, NULL))
-            return;
+        known = type_die_strip(&plain, NULL);
     }
+    if (!known)
+        return;
     if (code_die_is_struct(&plain))
         lead_add(walk, target, &plain, path, pointer ? "->" : "[].");
     else if (type_die_is_pointer(&plain))

@@ -84,7 +84,8 @@ static void member_content(struct member_search *search, Dwarf_Die *type)
         search->has_content |= type_die_of(&parameter, &search->content);
 }
 
-bool code_type_same(Dwarf_Die a, Dwarf_Die b)
+/* The same type, perhaps from two units. */
+static bool member_same_type(Dwarf_Die a, Dwarf_Die b)
 {
     uint64_t x = 0, y = 0;
     if (!type_die_strip(&a, NULL) || !type_die_strip(&b, NULL))
@@ -137,7 +138,7 @@ static bool member_among(struct member_search *search, Dwarf_Die *parent, uint64
         }
         if (!hit)
             continue;
-        if (found && (one.descriptor != pointee->descriptor || !code_type_same(one.type, pointee->type)))
+        if (found && (one.descriptor != pointee->descriptor || !member_same_type(one.type, pointee->type)))
             *clash = true;
         if (!found)
             *pointee = one;
@@ -226,7 +227,7 @@ bool code_pointer_through(struct code_module *module, const struct code_pointee 
     if (!code_pointer_at(module, from->type, (uint64_t)((offset % size + size) % size), pointee))
         return false;
     /* "list->next" of a list is a "list"; and names do not grow for ever. */
-    if (code_type_same(pointee->type, from->type) || strstr(from->name, "->"))
+    if (member_same_type(pointee->type, from->type) || strstr(from->name, "->"))
         pointee->name = from->name;
     else if (*pointee->name && *from->name)
         pointee->name = code_intern(module->code, lwp_arena_printf(arena, "%s->%s", from->name, pointee->name));
@@ -262,7 +263,7 @@ static bool member_holds(Dwarf_Die outer, uint64_t offset, Dwarf_Die *inner, int
     uint64_t bytes, elements;
     if (depth > MEMBER_DEPTH || !type_die_strip(&stripped, NULL))
         return false;
-    if (offset == 0 && code_type_same(stripped, *inner))
+    if (offset == 0 && member_same_type(stripped, *inner))
         return true;
     if (dwarf_tag(&stripped) == DW_TAG_array_type)
         return !code_descriptor_bytes(&stripped) && type_die_array(&stripped, &element, &elements) &&

@@ -27,9 +27,6 @@ bool code_pointer_at(struct code_module *module, Dwarf_Die type, uint64_t offset
 bool code_pointer_through(struct code_module *module, const struct code_pointee *from, int64_t offset, uint64_t modulus,
                           struct code_pointee *pointee);
 
-/* The same type, perhaps from two units. */
-bool code_type_same(Dwarf_Die a, Dwarf_Die b);
-
 /* Whether a value of `inner` begins `offset` bytes into one of `outer`, itself, as a member or in an array. */
 bool code_type_holds(Dwarf_Die outer, uint64_t offset, Dwarf_Die inner);
 
