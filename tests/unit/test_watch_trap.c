@@ -196,9 +196,7 @@ static const struct expected {
     EXPECT(wide32, STORE | VECTOR, 32, -8, AVX2),
     EXPECT(wide32_load, LOAD | VECTOR | FLOAT, 32, -16, AVX2),
     EXPECT(gathered, LOAD | VECTOR | FLOAT, 8, LOST, AVX2),
-    EXPECT(masked, STORE | VECTOR | FLOAT, 32, 0, AVX2),
     EXPECT(wide64, STORE | VECTOR, 64, -16, AVX512),
-    EXPECT(wide64_masked, STORE | VECTOR, 64, -16, AVX512),
     EXPECT(broadcast, LOAD | VECTOR | FLOAT, 8, 0, AVX512),
     EXPECT(scattered, STORE | VECTOR | FLOAT, 8, LOST, AVX512),
     EXPECT(saved, LOAD | STORE, 576, -256, XSAVE),
@@ -312,6 +310,7 @@ static void test_kernel(void **state)
         assert_int_equal(traps.at[i].kind, LWP_TRAP_KERNEL);
 }
 
+/* What a masked access touched is not known here; and some processors stop after one that touched nothing, or after a prefetch. */
 static void test_no_access(void **state)
 {
     (void)state;
@@ -321,12 +320,13 @@ static void test_no_access(void **state)
     static const struct {
         void (*run)(void *, uint64_t);
         unsigned needs;
-    } pieces[] = {{run_prefetch, ANY}, {run_masked_off, AVX2}, {run_wide64_masked_off, AVX512}};
+    } pieces[] = {{run_prefetch, ANY}, {run_masked_off, AVX2}, {run_masked, AVX2}, {run_wide64_masked_off, AVX512}, {run_wide64_masked, AVX512}};
     for (unsigned i = 0; i < sizeof pieces / sizeof pieces[0]; i++) {
         if (!processor_has(pieces[i].needs))
             continue;
         run(pieces[i].run, event);
-        assert_int_equal(traps.count, 0);
+        for (unsigned k = 0; k < traps.count && k < TRAPS_MOST; k++)
+            assert_int_equal(traps.at[k].kind, LWP_TRAP_UNKNOWN);
     }
     close(event);
 }

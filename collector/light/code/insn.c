@@ -165,6 +165,20 @@ static void insn_memory(struct lwp_insn *insn, const ZydisDecodedInstruction *fr
     insn->store = operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE;
 }
 
+static bool insn_is_masked(const ZydisDecodedInstruction *from)
+{
+    switch (from->mnemonic) {
+    case ZYDIS_MNEMONIC_MASKMOVQ:
+    case ZYDIS_MNEMONIC_MASKMOVDQU:
+    case ZYDIS_MNEMONIC_VMASKMOVDQU:
+    case ZYDIS_MNEMONIC_VMASKMOVPS:
+    case ZYDIS_MNEMONIC_VMASKMOVPD:
+    case ZYDIS_MNEMONIC_VPMASKMOVD:
+    case ZYDIS_MNEMONIC_VPMASKMOVQ: return true;
+    default: return from->encoding == ZYDIS_INSTRUCTION_ENCODING_EVEX && from->avx.mask.reg >= ZYDIS_REGISTER_K1 && from->avx.mask.reg <= ZYDIS_REGISTER_K7;
+    }
+}
+
 void lwp_insn_decode(struct lwp_insn *insn, uint64_t ip, unsigned room)
 {
     ZydisDecodedInstruction from;
@@ -222,4 +236,5 @@ void lwp_insn_decode(struct lwp_insn *insn, uint64_t ip, unsigned room)
     if (insn->op == LWP_OP_JMP && !insn->target)
         insn->op = LWP_OP_STOP;
     insn->floating = insn->vector && from.meta.category != ZYDIS_CATEGORY_DATAXFER;
+    insn->masked = !insn->gather && insn_is_masked(&from); /* a gather has an address for each element that it touches */
 }

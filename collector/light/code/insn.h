@@ -37,6 +37,7 @@ struct lwp_insn {
     bool rep_string;      /* and again: this is one of its steps */
     bool stack;           /* accesses the stack without naming it: push, pop, call, ret, leave */
     bool vector, floating, gather, invalid;
+    bool masked;          /* touches only those elements that a vector or mask register names: perhaps none */
     bool writes_flags;
     uint8_t widened;      /* LWP_OP_WIDEN: bytes of the result */
     uint8_t base, index, scale, segment;

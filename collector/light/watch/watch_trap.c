@@ -1,7 +1,9 @@
 /* The candidates are the instruction in front of the stop (or the compare that is fused with a jump in front of it),
  * the string instruction it stopped within, and what uses the stack without naming it: call, push, pop, ret. One is
  * taken when its operand covers the watched bytes, or when it is the only way to the stop and its address can no longer
- * be computed. */
+ * be computed.
+ * Some processors stop after a masked access even where the mask leaves the watched bytes out (seen on AMD family 26), and
+ * the mask is not known here: what a masked access did is unknown. */
 #define _GNU_SOURCE
 #include "collector/light/watch/watch_trap.h"
 
@@ -121,12 +123,11 @@ enum lwp_trap_kind lwp_trap_find(const struct lwp_stop *stop, uint64_t address, 
             lost = candidate[i];
             lost_count++;
         } else if (covers(start, insn->bytes, address, bytes)) {
-            return trap_take(trap, insn, start);
+            return insn->masked ? LWP_TRAP_UNKNOWN : trap_take(trap, insn, start);
         }
     }
     if (!trap_is_no_stack(stop) && trap_stack(stop, address, bytes, trap))
         return LWP_TRAP_ACCESS;
-    if (lost_count == 1)
-        return trap_take(trap, lwp_code_at(stop->cache, lost, location->high), 0);
-    return LWP_TRAP_UNKNOWN;
+    const struct lwp_insn *only = lost_count == 1 ? lwp_code_at(stop->cache, lost, location->high) : NULL;
+    return only && !only->masked ? trap_take(trap, only, 0) : LWP_TRAP_UNKNOWN;
 }
