@@ -19,8 +19,7 @@ struct lwp_block {
 /* Another number: an address may be of another block than before. */
 extern uint32_t lwp_blocks_changes;
 
-/* `before_record`: called before a block with a record of its own comes or goes. */
-void lwp_blocks_start(void (*before_record)(void));
+void lwp_blocks_start(void);
 void lwp_block_add(Addr start, SizeT size, uint8_t kind, uint32_t node);
 /* The block that begins at `start` is no more; what it was goes to `was`. False: there is none. */
 bool lwp_block_remove(Addr start, struct lwp_block *was);

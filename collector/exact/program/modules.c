@@ -1,13 +1,9 @@
 #include "collector/exact/program/modules.h"
 
-#include "collector/exact/detect/communication/communication.h"
-#include "collector/exact/detect/redundancy/redundancy.h"
-#include "collector/exact/detect/registers/spatial.h"
-#include "collector/exact/detect/values/values.h"
 #include "collector/exact/program/contexts.h"
+#include "collector/exact/program/detector.h"
 #include "collector/exact/program/process.h"
 #include "collector/exact/program/trace_words.h"
-#include "collector/exact/trace/trace_file.h"
 #include "collector/exact/valgrind/tool.h"
 
 #include <elf.h>
@@ -16,12 +12,12 @@
 
 enum { MODULES_MAX = 4096, HEADERS_MAX = 32, NOTE_MAX = 1024 };
 
-struct module {
+struct exact_module {
     const DebugInfo *info; /* NULL: gone */
     Addr text, start, end;
 };
 
-static struct module modules[MODULES_MAX];
+static struct exact_module modules[MODULES_MAX];
 static uint32_t modules_count;
 
 /* The GNU build id of a PT_NOTE segment. */
@@ -107,7 +103,7 @@ static void modules_look(void)
             known = modules[i].info == info && modules[i].text == text;
         if (known)
             continue;
-        modules[modules_count] = (struct module){.info = info, .text = text};
+        modules[modules_count] = (struct exact_module){.info = info, .text = text};
         module_write(modules_count++);
     }
 }
@@ -115,28 +111,22 @@ static void modules_look(void)
 static void modules_mapped(Addr start, SizeT size, Bool read, Bool write, Bool execute, ULong handle)
 {
     (void)read, (void)write, (void)execute;
-    lwp_redundancy_forget(start, size);
-    lwp_values_forget(start, size);
-    lwp_spatial_forget(start, size);
-    lwp_communication_forget(start, size);
+    LWP_DETECTORS(forget, start, size);
     if (handle) {
         lwp_trace_drain();
-        lwp_trace_file_flush();
+        LWP_DETECTORS(flush);
         modules_look();
     }
 }
 
 static void modules_unmapped(Addr start, SizeT size)
 {
-    lwp_redundancy_forget(start, size);
-    lwp_values_forget(start, size);
-    lwp_spatial_forget(start, size);
-    lwp_communication_forget(start, size);
+    LWP_DETECTORS(forget, start, size);
     for (uint32_t i = 0; i < modules_count; i++) {
         if (!modules[i].info || modules[i].text < start || modules[i].text >= start + size)
             continue;
         lwp_trace_drain();
-        lwp_trace_file_flush();
+        LWP_DETECTORS(flush);
         modules[i].info = NULL;
         lwp_contexts_forget(start, size);
         if (modules[i].end && lwp_exact_process.active)

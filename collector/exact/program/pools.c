@@ -5,13 +5,13 @@
 
 enum { POOLS_FIRST = 1024, CONTEXTS_HASHED = 1 << 12, SIZES_EACH = 48 /* distinct sizes of a call path, then: various */ };
 
-struct pool {
+struct exact_pool {
     uint32_t context;
     uint64_t size; /* 0: various */
     uint64_t allocations, frees, peak, bytes;
 };
 
-static struct pool *pools; /* 1, 2, ... */
+static struct exact_pool *pools; /* 1, 2, ... */
 static uint32_t *slots;    /* twice as many */
 static uint32_t pools_room, pools_count;
 static uint8_t sizes_seen[CONTEXTS_HASHED]; /* a collision only makes sizes various earlier */
@@ -48,7 +48,7 @@ uint32_t lwp_pool_of(uint32_t context, uint64_t size)
         return lwp_pool_of(context, 0);
     }
     *slot = ++pools_count;
-    pools[pools_count] = (struct pool){.context = context, .size = size};
+    pools[pools_count] = (struct exact_pool){.context = context, .size = size};
     if (lwp_exact_process.active)
         lwps_put_pool(&lwp_exact_process.file, &(struct lwps_pool){.id = pools_count, .context = context, .size = size});
     return pools_count;

@@ -10,6 +10,7 @@
 #include "base/random.h"
 #include "collector/exact/program/blocks.h"
 #include "collector/exact/program/calls.h"
+#include "collector/exact/program/detector.h"
 #include "collector/exact/program/process.h"
 #include "collector/exact/program/thread.h"
 #include "collector/exact/valgrind/pages.h"
@@ -291,9 +292,9 @@ static inline __attribute__((always_inline)) void sampling_ran(const struct lwp_
     sampling_block(block, addresses);
 }
 
-void lwp_sampling_words(ULong *begin, const ULong *end)
+static void sampling_words(ULong *begin, ULong *end)
 {
-    for (ULong *at = begin; at < end;) {
+    for (ULong *at = begin; lwp_trace_open && at < end;) {
         const struct lwp_trace_block *block = (const void *)*at++;
         sampling_ran(block, at, block->count);
         at += lwp_trace_length(block);
@@ -337,3 +338,9 @@ void lwp_sampling_filtered(bool open)
     lwp_trace_state.missed = lwp_trace_state.passed = 0;
     filtered_give(open);
 }
+
+const struct lwp_detector lwp_sampling_detector = {
+    .option = "sample",
+    .needs = LWP_NEEDS_SAMPLES | LWP_NEEDS_PATHS,
+    .words = sampling_words,
+};

@@ -12,8 +12,6 @@ enum { LWP_SAMPLING_HALVES = 2 }; /* of a cycle */
 
 /* `caches`: geometry (base/cache.h); false: not understood. */
 bool lwp_sampling_start(const char *caches);
-/* Superblocks that the running thread ran: their words of the trace (trace.h). */
-void lwp_sampling_words(ULong *begin, const ULong *end);
 /* If filtered (filter.h): the last superblock is one that translated code does not count. `open`: it is of the trace. */
 void lwp_sampling_filtered(bool open);
 /* What it counted is of the trace, or is not. */

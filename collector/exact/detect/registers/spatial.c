@@ -1,10 +1,17 @@
-#include "collector/exact/detect/registers/spatial.h"
-
+/* Spatial redundancy (RedSpy; Wen's thesis, 3.4.2): elements of an array beside each other that have one value. Looked at
+ * are, when a window ends (or much was stored in it, or the block is freed), the parts of heap blocks and static data that
+ * an instruction has stored to in it without leaving much out, by the distance and the width of its stores; and what
+ * the program asks for with LWP_ARRAY() (collector/lwp.h), whatever else is asked for. */
 #include "collector/exact/detect/registers/spatial_counts.h"
+#include "collector/exact/detect/registers/spatial_registers.h"
 #include "collector/exact/program/blocks.h"
 #include "collector/exact/program/calls.h"
 #include "collector/exact/program/contexts.h"
+#include "collector/exact/program/detector.h"
 #include "collector/exact/program/thread.h"
+#include "collector/exact/program/trace_words.h"
+#include "collector/exact/trace/store_element.h"
+#include "collector/exact/trace/translation.h"
 #include "format/record.h"
 
 enum {
@@ -15,8 +22,6 @@ enum {
     JUMP = 1 << 20,          /* bytes: farther away is something else */
     ELEMENTS_MOST = 1 << 16, /* looked at at once; of an array all */
 };
-
-bool lwp_spatial_runs;
 
 /* The stores of one instruction on one call path to one block, or near to each other in static data. */
 static struct stream {
@@ -110,7 +115,16 @@ static void spatial_store(const struct lwp_trace_block *block, uint32_t access, 
     stream->count++;
 }
 
-void lwp_spatial_block(const struct lwp_trace_block *block, const ULong *addresses)
+/* All that was stored to since the last time. */
+static void spatial_look(void)
+{
+    stores = 0;
+    for (struct stream *stream = streams; stream < streams + STREAMS; stream++)
+        if (stream->site)
+            spatial_end(stream);
+}
+
+static void spatial_block(const struct lwp_trace_block *block, const ULong *addresses)
 {
     const struct lwp_exact_thread *thread = lwp_thread_now;
     for (uint32_t i = 0; i < block->count; i++) {
@@ -122,37 +136,94 @@ void lwp_spatial_block(const struct lwp_trace_block *block, const ULong *address
         stores++;
     }
     if (stores >= STORES)
-        lwp_spatial_look();
+        spatial_look();
 }
 
-void lwp_spatial_look(void)
-{
-    stores = 0;
-    for (struct stream *stream = streams; stream < streams + STREAMS; stream++)
-        if (stream->site)
-            spatial_end(stream);
-}
-
-void lwp_spatial_gone(Addr start, SizeT size)
+static void spatial_freeing(Addr start, SizeT size)
 {
     for (struct stream *stream = streams; stores && stream < streams + STREAMS; stream++)
         if (stream->site && stream->low - start < size)
             spatial_end(stream);
 }
 
-void lwp_spatial_forget(Addr start, SizeT size)
+/* It is something else by now, which may not even be there to be read (a file's mapping behind the file's end). */
+static void spatial_forget(Addr start, SizeT size)
 {
     for (struct stream *stream = streams; stores && stream < streams + STREAMS; stream++)
         if (stream->site && stream->low < start + size && stream->high + stream->site->bytes > start)
             stream->site = NULL;
 }
 
-void lwp_spatial_array(Addr ip, Addr pointer, SizeT count, SizeT size, bool is_float)
+static void spatial_words(ULong *begin, ULong *end)
 {
+    for (const ULong *at = begin; lwp_trace_open && at < end;) {
+        const struct lwp_trace_block *block = (const void *)*at++;
+        spatial_block(block, at);
+        at += lwp_trace_length(block);
+    }
+}
+
+static void spatial_describe(const struct lwp_translation *now, const struct lwp_ir_access *access, struct lwp_trace_access *site)
+{
+    if (!(access->flags & LWPS_ACCESS_STORE))
+        return;
+    site->element = (uint8_t)lwp_store_element(now->in, access);
+    if (site->element)
+        site->flags |= LWPS_ACCESS_FLOAT;
+    else
+        site->element = (uint8_t)lwp_store_lane(now->in, access);
+}
+
+/* Registers are looked at where the window ends by itself. */
+static void spatial_window(bool opens)
+{
+    if (opens)
+        return;
+    if (lwp_trace_inside)
+        lwp_spatial_registers_look();
+    spatial_look();
+}
+
+/* What is found is placed by the running thread's stack. */
+static void spatial_thread_ends(struct lwp_exact_thread *thread)
+{
+    if (thread == lwp_thread_now)
+        spatial_look();
+}
+
+static void spatial_finish(void)
+{
+    spatial_look();
+    lwp_spatial_registers_finish();
+}
+
+static void spatial_array(ThreadId thread, const UWord *arguments)
+{
+    Addr pointer = arguments[1];
+    SizeT count = arguments[2], size = arguments[3];
     lwp_calls_know();
-    const struct lwp_spatial_elements elements = {.low = pointer, .count = count, .step = size, .size = size, .ip = ip,
-                                                  .node = lwp_context_now, .is_float = is_float && (size == 4 || size == 8)};
+    const struct lwp_spatial_elements elements = {.low = pointer, .count = count, .step = size, .size = size, .ip = VG_(get_IP)(thread),
+                                                  .node = lwp_context_now, .is_float = arguments[4] && (size == 4 || size == 8)};
     if (count && size && size < 1 << 16 && count < ((SizeT)1 << 40) / size &&
         VG_(am_is_valid_for_client)(pointer, count * size, VKI_PROT_READ))
         lwp_spatial_count(&elements);
 }
+
+const struct lwp_detector lwp_spatial_detector = {
+    .option = "spatial",
+    .needs = LWP_NEEDS_ADDRESSES | LWP_NEEDS_PATHS,
+    .finish = spatial_finish,
+    .reset = lwp_spatial_registers_reset,
+    .describe = spatial_describe,
+    .words = spatial_words,
+    .window = spatial_window,
+    .forget = spatial_forget,
+    .freeing = spatial_freeing,
+    .thread_ends = spatial_thread_ends,
+};
+
+const struct lwp_detector lwp_arrays_detector = {
+    .write = lwp_spatial_write,
+    .reset = lwp_spatial_reset,
+    .array = spatial_array,
+};

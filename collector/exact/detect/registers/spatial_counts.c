@@ -80,7 +80,7 @@ static void spatial_put(const struct sum *sum)
         lwps_put_pair(&file, &record);
 }
 
-void lwp_spatial_keep(void)
+void lwp_spatial_write(void)
 {
     if (!sum_count || !lwp_exact_process_rewrite(&file, "t0.3"))
         return;
@@ -91,7 +91,7 @@ void lwp_spatial_keep(void)
     lwp_context_map_clear(&contexts);
 }
 
-void lwp_spatial_anew(void)
+void lwp_spatial_reset(void)
 {
     sum_count = 0;
     VG_(memset)(sums, 0, sizeof sums);

@@ -19,8 +19,8 @@ struct lwp_spatial_elements {
 /* They can all be read. */
 void lwp_spatial_count(const struct lwp_spatial_elements *elements);
 /* Writes all counts so far in place of what was there. */
-void lwp_spatial_keep(void);
+void lwp_spatial_write(void);
 /* Begins anew. */
-void lwp_spatial_anew(void);
+void lwp_spatial_reset(void);
 
 #endif

@@ -52,7 +52,7 @@ void lwp_spatial_registers_finish(void)
     lwp_exact_process_note(note);
 }
 
-void lwp_spatial_registers_anew(void)
+void lwp_spatial_registers_reset(void)
 {
     looks = 0;
     VG_(memset)(equal, 0, sizeof equal);

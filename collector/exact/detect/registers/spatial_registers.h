@@ -8,6 +8,6 @@ void lwp_spatial_registers_look(void);
 /* Says it in a note. */
 void lwp_spatial_registers_finish(void);
 /* Begins anew. */
-void lwp_spatial_registers_anew(void);
+void lwp_spatial_registers_reset(void);
 
 #endif

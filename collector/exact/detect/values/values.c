@@ -1,12 +1,14 @@
-#include "collector/exact/detect/values/values.h"
-
-#include "collector/exact/detect/redundancy/redundancy.h"
+/* Redundant computations by runtime value numbering (value_number.h), fed by the trace: which superblocks ran, with which
+ * addresses, until which exit. Numbers need no values, so that nothing else is added to the program. */
 #include "collector/exact/detect/values/value_block.h"
 #include "collector/exact/detect/values/value_code.h"
 #include "collector/exact/program/contexts.h"
+#include "collector/exact/program/detector.h"
 #include "collector/exact/program/process.h"
+#include "collector/exact/program/thread.h"
 #include "collector/exact/program/trace_words.h"
 #include "collector/exact/trace/access_numbers.h"
+#include "collector/exact/trace/translation.h"
 #include "collector/exact/valgrind/pages.h"
 #include "format/record.h"
 
@@ -35,8 +37,7 @@ struct lwp_values_thread {
 
 static uint64_t values_signals; /* after each, what any thread's registers hold is not known */
 
-bool lwp_values_runs;
-static struct lwp_values *values; /* NULL: they are not asked for */
+static struct lwp_values *values;
 static struct lwp_value_codes codes;
 
 /* Instructions by their addresses. */
@@ -96,10 +97,8 @@ static void *values_copy(const void *from, SizeT bytes)
     return VG_(memcpy)(VG_(malloc)("lwp.values", bytes ? bytes : 1), from, bytes);
 }
 
-struct lwp_values_site *lwp_values_site(const IRSB *in, const Short *access, UInt count, UInt words, Addr start)
+static struct lwp_values_site *values_site(const IRSB *in, const Short *access, UInt count, UInt words, Addr start)
 {
-    if (!values)
-        return NULL;
     const struct lwp_value_block *block = lwp_value_block_of(in, access, places_number);
     struct lwp_values_site *site = VG_(calloc)("lwp.values", 1, sizeof *site);
     site->runner.code = codes.leave;
@@ -118,6 +117,12 @@ struct lwp_values_site *lwp_values_site(const IRSB *in, const Short *access, UIn
                                                                                 block->computations[i].flags};
     return site;
 }
+
+static void values_survey(struct lwp_translation *now)
+{
+    struct lwp_trace_block *block = now->block;
+    block->values = values_site(now->in, now->accesses, block->count, block->count + 1 + block->swaps + block->moves, now->start);
+}
 _Static_assert(offsetof(struct lwp_numbered_group, base) == offsetof(struct lwp_numbered_group, node) + sizeof(uint32_t),
                "what code takes from there");
 
@@ -131,8 +136,10 @@ static void site_run(struct lwp_values_site *site, const ULong *words)
         site->runner.code = code;
 }
 
-void lwp_values_ran(const ULong *begin, ULong *end)
+static void values_words(ULong *begin, ULong *end)
 {
+    if (!lwp_trace_open)
+        return;
     static struct lwp_trace_block stop;
     static struct lwp_values_site stops;
     stops.runner.code = codes.leave;
@@ -156,16 +163,16 @@ void lwp_values_ran(const ULong *begin, ULong *end)
 
 /* ---- what else happens to registers and memory ---- */
 
-void lwp_values_window(void)
+static void values_window(bool opens)
 {
-    if (values)
+    if (opens)
         lwp_values_begin(values);
 }
 
-void lwp_values_switch(struct lwp_values_thread **from, struct lwp_values_thread *const *to)
+static void values_thread_runs(ThreadId id, struct lwp_exact_thread *before, struct lwp_exact_thread *now)
 {
-    if (!values)
-        return;
+    struct lwp_values_thread **from = before ? &before->values : NULL, *const *to = &now->values;
+    (void)id;
     if (from && !*from)
         *from = VG_(malloc)("lwp.values", sizeof **from);
     if (from) {
@@ -182,15 +189,15 @@ void lwp_values_switch(struct lwp_values_thread **from, struct lwp_values_thread
     }
 }
 
-void lwp_values_thread_free(struct lwp_values_thread *thread)
+static void values_thread_ends(struct lwp_exact_thread *thread)
 {
-    VG_(free)(thread);
+    VG_(free)(thread->values);
 }
 
 /* Out of windows nothing needs to be: all numbers are of a window that has ended. */
-void lwp_values_forget(Addr address, SizeT bytes)
+static void values_forget(Addr address, SizeT bytes)
 {
-    if (!values || !bytes || !lwp_trace_open)
+    if (!bytes || !lwp_trace_open)
         return;
     lwp_trace_drain();
     lwp_value_forget(&values->memory, address, bytes);
@@ -212,16 +219,16 @@ static void values_signal_done(ThreadId thread, Int signal)
 static void values_heap_grew(Addr address, SizeT bytes, ThreadId thread)
 {
     (void)thread;
-    lwp_values_forget(address, bytes);
+    values_forget(address, bytes);
 }
 
 static void values_moved(Addr from, Addr to, SizeT bytes)
 {
     (void)from;
-    lwp_values_forget(to, bytes);
+    values_forget(to, bytes);
 }
 
-bool lwp_values_start(uint32_t last)
+static bool values_start(unsigned last)
 {
     struct lwp_values *made = VG_(calloc)("lwp.values", 1, sizeof *made);
     if (!lwp_values_init(made, &values_port, last, SPLIT_WORDS, PAIR_BITS) ||
@@ -230,7 +237,6 @@ bool lwp_values_start(uint32_t last)
         return false;
     }
     values = made;
-    lwp_values_runs = true;
     VG_(clo_vex_control).iropt_unroll_thresh = 0; /* or computations of one round of a loop serve the next, too */
     VG_(track_new_mem_brk)(values_heap_grew);
     VG_(track_copy_mem_remap)(values_moved);
@@ -257,9 +263,9 @@ static void counts_pair(const struct lwp_shadow_pair *pair)
     lwps_put_pair(&counts.file, &record);
 }
 
-void lwp_values_keep(void)
+static void values_write(void)
 {
-    if (!values || !lwp_exact_process_rewrite(&counts.file, "t0.1"))
+    if (!lwp_exact_process_rewrite(&counts.file, "t0.1"))
         return;
     counts.of_pairs = 0;
     for (size_t i = 0; i < (size_t)1 << values->pairs.bits; i++)
@@ -274,11 +280,26 @@ void lwp_values_keep(void)
     counts.said = counts.said || values->memory.unseen || values->table.full;
 }
 
-void lwp_values_anew(void)
+static void values_reset(void)
 {
-    if (!values)
-        return;
     lwp_shadow_pairs_clear(&values->pairs);
     values->computed = values->redundant = 0;
     counts.said = false;
 }
+
+const struct lwp_detector lwp_values_detector = {
+    .option = "values",
+    .most = 1 << 16, /* numbers kept of each instruction */
+    .needs = LWP_NEEDS_ADDRESSES | LWP_NEEDS_PATHS,
+    .failed = "Redundant computations were not counted: there is not enough memory.",
+    .start = values_start,
+    .write = values_write,
+    .reset = values_reset,
+    .survey = values_survey,
+    .words = values_words,
+    .window = values_window,
+    .forget = values_forget,
+    .kernel_wrote = values_forget,
+    .thread_runs = values_thread_runs,
+    .thread_ends = values_thread_ends,
+};

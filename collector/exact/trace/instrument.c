@@ -1,32 +1,22 @@
 /* Goes once through a superblock, copies it, and adds:
  *  - at its start: at the entry of an allocator's function the hook of heap.c; then the countdown of instructions, and
  *    the superblock's words of the trace (trace.h), as the hook hands on those that are not written yet;
- *  - before each access: its address into the trace; and what it does to shadow memory (redundancy.h);
- *  - at each write to a register: whether it changes anything, or the value, to be looked at later (registers.c), if asked
- *    for;
+ *  - before each access: its address into the trace;
+ *  - before and after each statement: what detectors do about it (detector.h);
  *  - at its end, if it calls, returns or sets the stack pointer anew: the shadow call stack (calls.h).
  * Where only windows count a plain translation for outside of them has the countdown, heap and call stack alone (duplication.h).
  * Direct calls are not followed into (guest_chase off), so that every call and every entry is an end and a start. */
-#include "collector/exact/instrument.h"
+#include "collector/exact/trace/instrument.h"
 
-#include "collector/exact/detect/communication/communication.h"
-#include "collector/exact/detect/redundancy/redundancy.h"
-#include "collector/exact/detect/redundancy/redundancy_words.h"
-#include "collector/exact/detect/registers/registers.h"
-#include "collector/exact/detect/registers/spatial.h"
-#include "collector/exact/detect/values/values.h"
 #include "collector/exact/program/calls.h"
 #include "collector/exact/program/heap.h"
-#include "collector/exact/program/region.h"
-#include "collector/exact/program/stack_moves.h"
 #include "collector/exact/trace/accesses.h"
-#include "collector/exact/trace/filter.h"
+#include "collector/exact/trace/region.h"
 #include "collector/exact/trace/sampling.h"
-#include "collector/exact/trace/store_element.h"
 #include "collector/exact/trace/trace.h"
+#include "collector/exact/trace/translation.h"
 #include "collector/exact/valgrind/dead_puts.h"
 #include "collector/exact/valgrind/duplication.h"
-#include "collector/exact/valgrind/emit.h"
 #include "format/record.h"
 
 #include "libvex_guest_amd64.h"
@@ -34,30 +24,13 @@
 
 #define REGISTER(name) ((Int)offsetof(VexGuestAMD64State, guest_##name))
 
-/* A superblock on its way from `in` to `out`. */
-struct translation {
-    IRSB *in, *out;
-    Int first;              /* index of the first IMark */
-    Addr named;             /* as Valgrind knows it, where it replaces other code, too */
-    Addr start, next_ip;    /* of the first instruction; behind the last one */
-    UInt instructions;
-    struct lwp_trace_block *block;
-    UInt traced;            /* accesses passed so far */
-    const Short *accesses;  /* of each statement: which of them it does, -1: none */
-    struct lwp_left_words left; /* its words of the trace's buffer */
-    UInt exits;             /* passed so far */
-    struct lwp_filter filter;
-    struct lwp_redundancy_block redundancy;
-    struct lwp_registers_block registers;
-    struct lwp_stack_moves moves;
-};
-
 /* A store to where the same instruction has loaded from, and not yet stored, is the second half of one access. */
 static Int translation_loaded(const struct lwp_trace_block *block, IRExpr *const *addresses, UInt count,
                               const struct lwp_ir_access *store)
 {
     for (UInt i = count; i-- && block->access[i].ip == store->ip;)
-        if (!store->guard && !(block->access[i].flags & LWPS_ACCESS_STORE) && block->access[i].bytes == store->bytes && eqIRAtom(addresses[i], store->address))
+        if (!store->guard && !(block->access[i].flags & LWPS_ACCESS_STORE) && block->access[i].bytes == store->bytes &&
+            eqIRAtom(addresses[i], store->address))
             return (Int)i;
     return -1;
 }
@@ -75,21 +48,8 @@ static Short *translation_accesses(Int statements)
     return accesses;
 }
 
-static struct lwp_trace_access translation_site(const IRSB *in, const struct lwp_ir_access *access, UInt instructions)
-{
-    struct lwp_trace_access site = {access->ip, access->bytes, access->flags, (uint8_t)(instructions - 1), 0, 0, 0};
-    if (!lwp_spatial_runs || !(access->flags & LWPS_ACCESS_STORE))
-        return site;
-    site.element = (uint8_t)lwp_store_element(in, access);
-    if (site.element)
-        site.flags |= LWPS_ACCESS_FLOAT;
-    else
-        site.element = (uint8_t)lwp_store_lane(in, access);
-    return site;
-}
-
 /* Its instructions. */
-static void translation_extent(struct translation *now)
+static void translation_extent(struct lwp_translation *now)
 {
     now->start = (Addr)now->in->stmts[now->first]->Ist.IMark.addr;
     for (Int i = now->first; i < now->in->stmts_used; i++) {
@@ -102,11 +62,10 @@ static void translation_extent(struct translation *now)
 }
 
 /* Describes the superblock for the trace, which has to be known before its first instruction is emitted. */
-static void translation_survey(struct translation *now)
+static void translation_survey(struct lwp_translation *now)
 {
-    static struct lwp_trace_block unread;
     if (!lwp_trace_accesses) {
-        now->block = lwp_registers_run ? lwp_trace_block_new(now->start, 0) : &unread;
+        now->block = lwp_trace_block_new(now->start, 0);
         return;
     }
     enum { MOST = LWP_TRACE_ACCESSES };
@@ -143,21 +102,19 @@ static void translation_survey(struct translation *now)
             addresses[count] = access.address;
             accesses[i] = (Short)count;
             struct lwp_trace_access *site = &now->block->access[count++];
-            *site = translation_site(in, &access, instructions);
+            *site = (struct lwp_trace_access){access.ip, access.bytes, access.flags, (uint8_t)(instructions - 1), 0, 0, 0};
+            LWP_DETECTORS(describe, now, &access, site);
             now->block->lines += lwp_sampling_lines_most(site->bytes);
             if (statement->tag == Ist_CAS) /* without a load before: one that may fail */
                 site->swap = ++now->block->swaps;
         }
     }
     now->block->count = count;
-    now->block->moves = (uint16_t)lwp_redundancy_left_moves(in);
-    now->block->values = lwp_values_site(in, accesses, count, count + 1 + now->block->swaps + now->block->moves, now->start);
-    if (lwp_communication_runs)
-        lwp_communication_block(now->block);
+    LWP_DETECTORS(survey, now);
 }
 
 /* Count down; take room in the trace. */
-static void translation_begin(struct translation *now)
+static void translation_begin(struct lwp_translation *now)
 {
     IRSB *out = now->out;
     if (lwp_trace_filters) {
@@ -172,21 +129,22 @@ static void translation_begin(struct translation *now)
         EMIT_CALL(out, emit_binary(out, Iop_CmpLT64S, left, emit_word(0)), 1, lwp_trace_tick,
                   mkIRExprVec_1(emit_pointer(now->block)));
     }
-    UInt used = 1 + lwp_trace_length(now->block), moves = now->block->moves;
-    now->left = (struct lwp_left_words){out, emit_load(out, &lwp_trace_state.at), used, moves, used - moves};
+    now->words = emit_load(out, &lwp_trace_state.at);
+    now->words_used = 1 + lwp_trace_length(now->block);
+    now->stack_words = now->words_used - now->block->moves;
     if (!lwp_trace_all)
         return;
-    addStmtToIRSB(out, IRStmt_Store(Iend_LE, now->left.begin, emit_pointer(now->block)));
-    emit_store(out, &lwp_trace_state.at, emit_binary(out, Iop_Add64, now->left.begin, emit_word(used * sizeof(ULong))));
+    addStmtToIRSB(out, IRStmt_Store(Iend_LE, now->words, emit_pointer(now->block)));
+    emit_store(out, &lwp_trace_state.at, emit_binary(out, Iop_Add64, now->words, emit_word(now->words_used * sizeof(ULong))));
 }
 
-static void translation_region(struct translation *now)
+static void translation_region(struct lwp_translation *now)
 {
     if (lwp_region_is(now->start))
         EMIT_CALL(now->out, NULL, 1, lwp_region_entered, mkIRExprVec_1(emit_register(now->out, REGISTER(RSP))));
 }
 
-static void translation_heap(struct translation *now)
+static void translation_heap(struct lwp_translation *now)
 {
     enum lwp_heap_function function = lwp_heap_function(now->start);
     if (function == LWP_HEAP_NONE)
@@ -198,7 +156,7 @@ static void translation_heap(struct translation *now)
 }
 
 /* The accesses come in the order of the survey; one that is not the next there was merged or left out. */
-static void translation_access(struct translation *now, const struct lwp_ir_access *access, Int which)
+static void translation_access(struct lwp_translation *now, const struct lwp_ir_access *access, Int which)
 {
     if (which != (Int)now->traced)
         return;
@@ -209,34 +167,34 @@ static void translation_access(struct translation *now, const struct lwp_ir_acce
     if (lwp_trace_filters)
         lwp_filter_access(&now->filter, now->traced++, address);
     else
-        lwp_left_store(&now->left, 1 + now->traced++, address);
+        lwp_words_store(now, 1 + now->traced++, address);
 }
 
-/* Tells the trace what came of the compare-and-swap, whose address was the last one. */
-static void translation_swapped(struct translation *now, const IRCAS *cas, Addr ip)
+/* Whether the compare-and-swap stored, whose address was the last one. */
+static void translation_swapped(struct lwp_translation *now, const IRCAS *cas, Addr ip)
 {
     const struct lwp_trace_access *site = now->traced ? &now->block->access[now->traced - 1] : NULL;
     if (!site || !site->swap || site->ip != ip || lwp_trace_filters)
         return;
     IRExpr *stored = emit_value(now->out, IRExpr_Unop(Iop_1Uto64, lwp_ir_swapped(now->out, cas)));
-    lwp_left_store(&now->left, 1 + lwp_trace_swap(now->block, site->swap), stored);
+    lwp_words_store(now, 1 + lwp_trace_swap(now->block, site->swap), stored);
 }
 
 /* It was not taken. */
-static void translation_exit(struct translation *now)
+static void translation_exit(struct lwp_translation *now)
 {
     if (now->block->values)
-        lwp_left_store(&now->left, 1 + now->block->count, emit_word(++now->exits));
+        lwp_words_store(now, 1 + now->block->count, emit_word(++now->exits));
 }
 
 /* The superblock is left, if `guard`, NULL: anyway. */
-static void translation_moved(struct translation *now, IRExpr *guard)
+static void translation_moved(struct lwp_translation *now, IRExpr *guard)
 {
     if (now->moves.to)
         EMIT_CALL(now->out, guard, 2, lwp_calls_moved, mkIRExprVec_2(now->moves.from, now->moves.to));
 }
 
-static void translation_end(struct translation *now)
+static void translation_end(struct lwp_translation *now)
 {
     IRSB *out = now->out;
     if (lwp_trace_filters)
@@ -260,20 +218,20 @@ static void translation_end(struct translation *now)
 
 /* ---- two translations of a superblock (duplication.h) ---- */
 
-static void translation_leave(struct translation *now, IRExpr *guard)
+static void translation_leave(struct lwp_translation *now, IRExpr *guard)
 {
     addStmtToIRSB(now->out, IRStmt_Exit(guard, lwp_duplication_leave, IRConst_U64(now->named), now->out->offsIP));
 }
 
 /* Instructions left behind it, of those until lwp_trace_tick: an I32. */
-static IRExpr *translation_left(struct translation *now, const void *at)
+static IRExpr *translation_left(struct lwp_translation *now, const void *at)
 {
     IRExpr *left = emit_value(now->out, IRExpr_Load(Iend_LE, Ity_I32, emit_pointer(at)));
     return emit_binary(now->out, Iop_Sub32, left, IRExpr_Const(IRConst_U32(now->instructions)));
 }
 
 /* In the full translation: nothing is due. What begins the region is always full. */
-static void translation_full(struct translation *now)
+static void translation_full(struct lwp_translation *now)
 {
     if (lwp_duplication_now != LWP_DUPLICATION_FULL || lwp_region_is(now->start))
         return;
@@ -281,7 +239,7 @@ static void translation_full(struct translation *now)
     translation_leave(now, emit_binary(now->out, Iop_CmpLE32S, IRExpr_Const(IRConst_U32(0)), left));
 }
 
-static IRSB *translation_plain(struct translation *now)
+static IRSB *translation_plain(struct lwp_translation *now)
 {
     const UInt *left_at = (const UInt *)&lwp_trace_state.left + 1; /* the higher half; the lower one is 0 */
     IRSB *out = now->out;
@@ -307,62 +265,61 @@ static IRSB *translation_plain(struct translation *now)
     return out;
 }
 
+static void translation_statement(struct lwp_translation *now, Int index, Addr ip)
+{
+    IRStmt *statement = now->in->stmts[index];
+    struct lwp_ir_access found, *access = lwp_ir_access_of(now->in->tyenv, statement, ip, &found) ? &found : NULL;
+    Int which = access && now->accesses ? now->accesses[index] : -1;
+    LWP_DETECTORS(before, now, statement, access, (UInt)(1 + which));
+    if (access)
+        translation_access(now, access, which);
+    lwp_stack_moves_before(&now->moves, now->out, statement);
+    if (statement->tag == Ist_Exit && lwp_trace_filters)
+        lwp_filter_exit(&now->filter, now->traced);
+    if (statement->tag == Ist_Exit)
+        translation_moved(now, statement->Ist.Exit.guard);
+    addStmtToIRSB(now->out, statement);
+    if (statement->tag == Ist_CAS)
+        translation_swapped(now, statement->Ist.CAS.details, ip);
+    if (access)
+        LWP_DETECTORS(after, now, statement, access);
+    if (statement->tag == Ist_Exit)
+        translation_exit(now);
+}
+
+static IRSB *translation_traced(struct lwp_translation *now)
+{
+    const IRSB *in = now->in;
+    Addr ip = now->start;
+    translation_survey(now);
+    addStmtToIRSB(now->out, in->stmts[now->first]);
+    translation_full(now);
+    translation_region(now);
+    translation_heap(now);
+    translation_begin(now);
+    LWP_DETECTORS(enter, now);
+    for (Int i = now->first + 1; i < in->stmts_used; i++) {
+        if (in->stmts[i]->tag == Ist_IMark)
+            ip = (Addr)in->stmts[i]->Ist.IMark.addr + in->stmts[i]->Ist.IMark.delta;
+        translation_statement(now, i, ip);
+    }
+    LWP_DETECTORS(end, now);
+    translation_end(now);
+    if (VG_(clo_vex_control).iropt_register_updates_default == VexRegUpdAllregsAtEachInsn)
+        lwp_dead_puts_remove(now->out, now->words);
+    return now->out;
+}
+
 IRSB *lwp_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout, const VexGuestExtents *extents,
                      const VexArchInfo *host, IRType guest_word, IRType host_word)
 {
     (void)layout, (void)extents, (void)host, (void)guest_word, (void)host_word;
-    struct translation now = {.in = in, .out = deepCopyIRSBExceptStmts(in), .named = closure->nraddr};
-    Addr ip = 0;
+    struct lwp_translation now = {.in = in, .out = deepCopyIRSBExceptStmts(in), .named = closure->nraddr};
     while (now.first < in->stmts_used && in->stmts[now.first]->tag != Ist_IMark)
         addStmtToIRSB(now.out, in->stmts[now.first++]);
     if (now.first == in->stmts_used)
         return in;
-    now.left.out = now.out;
     translation_extent(&now);
     lwp_stack_moves_enter(&now.moves, in);
-    if (lwp_duplication_now == LWP_DUPLICATION_PLAIN)
-        return translation_plain(&now);
-    translation_survey(&now);
-    for (Int i = now.first; i < in->stmts_used; i++) {
-        IRStmt *statement = in->stmts[i];
-        struct lwp_ir_access access;
-        bool accesses = lwp_ir_access_of(in->tyenv, statement, ip, &access);
-        if (statement->tag == Ist_IMark)
-            ip = (Addr)statement->Ist.IMark.addr + statement->Ist.IMark.delta;
-        if (accesses) {
-            Int which = now.accesses ? now.accesses[i] : -1;
-            lwp_redundancy_before(&now.redundancy, &access, (UInt)(1 + which));
-            translation_access(&now, &access, which);
-        } else {
-            lwp_redundancy_other(&now.redundancy, statement);
-        }
-        lwp_registers_before(&now.registers, statement);
-        lwp_stack_moves_before(&now.moves, now.out, statement);
-        if (statement->tag == Ist_Exit && lwp_trace_filters)
-            lwp_filter_exit(&now.filter, now.traced);
-        if (statement->tag == Ist_Exit)
-            translation_moved(&now, statement->Ist.Exit.guard);
-        addStmtToIRSB(now.out, statement);
-        if (statement->tag == Ist_CAS)
-            translation_swapped(&now, statement->Ist.CAS.details, ip);
-        if (accesses)
-            lwp_redundancy_after(&now.redundancy, statement, &access);
-        if (statement->tag == Ist_Exit)
-            translation_exit(&now);
-        if (i == now.first) {
-            translation_full(&now);
-            translation_region(&now);
-            translation_heap(&now);
-            translation_begin(&now);
-            lwp_redundancy_enter(&now.redundancy, &now.left, in, now.start);
-            lwp_registers_enter(&now.registers, &now.left, in, now.start);
-            now.block->registers = now.registers.later;
-            now.block->redundancy = now.redundancy.later;
-        }
-    }
-    lwp_registers_end(&now.registers);
-    translation_end(&now);
-    if (lwp_registers_run)
-        lwp_dead_puts_remove(now.out, now.left.begin);
-    return now.out;
+    return lwp_duplication_now == LWP_DUPLICATION_PLAIN ? translation_plain(&now) : translation_traced(&now);
 }

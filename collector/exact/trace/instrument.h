@@ -1,6 +1,6 @@
 /* What is added to the program's code. */
-#ifndef LWP_COLLECTOR_EXACT_INSTRUMENT_H
-#define LWP_COLLECTOR_EXACT_INSTRUMENT_H
+#ifndef LWP_COLLECTOR_EXACT_TRACE_INSTRUMENT_H
+#define LWP_COLLECTOR_EXACT_TRACE_INSTRUMENT_H
 
 #include "collector/exact/valgrind/tool.h"
 

@@ -1,8 +1,7 @@
-#include "collector/exact/program/region.h"
+#include "collector/exact/trace/region.h"
 
-#include "collector/exact/detect/redundancy/redundancy.h"
-#include "collector/exact/detect/registers/register_counts.h"
 #include "collector/exact/program/calls.h"
+#include "collector/exact/program/detector.h"
 #include "collector/exact/program/process.h"
 #include "collector/exact/program/thread.h"
 #include "collector/exact/trace/trace.h"
@@ -19,8 +18,7 @@ static void region_update(void)
         return;
     region_met |= inside;
     lwp_trace_region(inside);
-    lwp_redundancy_region();
-    lwp_register_counts_part();
+    LWP_DETECTORS(region);
 }
 
 void lwp_region_start(const char *region)

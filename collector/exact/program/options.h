@@ -1,6 +1,6 @@
 /* What `lwp collect -e exact` was asked for, as the tool's command line brings it. */
-#ifndef LWP_COLLECTOR_EXACT_VALGRIND_OPTIONS_H
-#define LWP_COLLECTOR_EXACT_VALGRIND_OPTIONS_H
+#ifndef LWP_COLLECTOR_EXACT_PROGRAM_OPTIONS_H
+#define LWP_COLLECTOR_EXACT_PROGRAM_OPTIONS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -11,8 +11,7 @@ struct lwp_exact_options {
     bool follow;             /* children of fork are recorded, too */
     uint64_t window_on, window_off; /* instructions traced, and not traced after; off 0: all are traced */
     bool window_grows;              /* window_off is the first gap; they grow as Fibonacci's numbers do */
-    unsigned communication; /* followed for the whole run, in granules of so many bytes; 0: it is not */
-    bool sample;             /* accesses are weighted and sampled */
+    bool windows;            /* detectors that could follow the whole run count in windows only */
     const char *caches;      /* base/cache.h: geometry as text */
 };
 

@@ -1,8 +1,8 @@
 /* Which part of the run is recorded: all of it; or while a function is on the running thread's stack; or what the
  * program marks with LWP_BEGIN() and LWP_END() (collector/lwp.h), in all threads. Outside of it nothing is traced and
  * nothing counted, but what is in memory stays known. */
-#ifndef LWP_COLLECTOR_EXACT_PROGRAM_REGION_H
-#define LWP_COLLECTOR_EXACT_PROGRAM_REGION_H
+#ifndef LWP_COLLECTOR_EXACT_TRACE_REGION_H
+#define LWP_COLLECTOR_EXACT_TRACE_REGION_H
 
 #include "collector/exact/valgrind/tool.h"
 
