@@ -11,8 +11,7 @@
 #include "collector/exact/program/options.h"
 #include "collector/exact/program/pools.h"
 #include "collector/exact/program/process.h"
-#include "collector/exact/program/threads.h"
-#include "collector/exact/trace/instrument.h"
+#include "collector/exact/program/thread.h"
 #include "collector/exact/trace/region.h"
 #include "collector/exact/trace/sampling.h"
 #include "collector/exact/trace/trace.h"
@@ -87,8 +86,8 @@ static void main_again(void)
 {
     if (!lwp_exact_process_start())
         return;
-    lwp_modules_again();
-    lwp_blocks_again();
+    lwp_modules_write_all();
+    lwp_blocks_write_all();
 }
 
 /* What the parent has traced so far is the parent's. */

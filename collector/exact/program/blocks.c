@@ -105,7 +105,7 @@ void lwp_blocks_unmap(Addr start, SizeT size)
         lwp_block_remove(block->start, NULL);
 }
 
-void lwp_blocks_again(void)
+void lwp_blocks_write_all(void)
 {
     struct lwp_block *block;
     lwp_pools_forget();

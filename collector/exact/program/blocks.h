@@ -27,7 +27,7 @@ bool lwp_block_remove(Addr start, struct lwp_block *was);
 const struct lwp_block *lwp_block_at(Addr address);
 /* Mappings that touch [start, start + size) are no more. */
 void lwp_blocks_unmap(Addr start, SizeT size);
-/* In a child of fork: all live blocks are told to its new files. */
-void lwp_blocks_again(void);
+/* In a child of fork: all live blocks go into its new files. */
+void lwp_blocks_write_all(void);
 
 #endif

@@ -133,7 +133,7 @@ static void heap_made(const struct lwp_heap_call *call, ULong result)
         block = result ? 0 : *(const Addr *)call->pointer;
     if (kind == LWPS_BLOCK_MMAP && block > (Addr)-4096)
         block = 0;
-    if (block && heap_is_blank(call->function)) /* what its last owner and the allocator left there is nothing to the new one */
+    if (block && heap_is_blank(call->function)) /* its new owner does not read what was left there */
         LWP_DETECTORS(allocated, block, call->size);
     if (block && call->had)
         heap_resized(&call->old, block, call->size);

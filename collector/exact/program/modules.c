@@ -141,7 +141,7 @@ void lwp_modules_start(void)
     VG_(track_die_mem_munmap)(modules_unmapped);
 }
 
-void lwp_modules_again(void)
+void lwp_modules_write_all(void)
 {
     modules_look();
     for (uint32_t i = 0; i < modules_count; i++)

@@ -1,5 +1,3 @@
-#include "collector/exact/program/threads.h"
-
 #include "collector/exact/program/calls.h"
 #include "collector/exact/program/detector.h"
 #include "collector/exact/program/process.h"

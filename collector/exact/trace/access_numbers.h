@@ -46,7 +46,7 @@ IRExpr *lwp_numbers_base(IRSB *out, const struct lwp_numbered_group *group);
 /* Sets `node` and `base` to those of the running thread. */
 void lwp_numbers_enter(struct lwp_numbered_group *group);
 
-/* The access, and the node of the call tree it was on; NULL: none, or one that is not told apart any more. */
+/* The access, and the node of the call tree it was on; NULL: none, or beyond what is distinguished. */
 const struct lwp_numbered_access *lwp_numbers_access(uint32_t number, uint32_t *node);
 
 /* The same as one end of a pair's record; returns its call path's id in the file, 0: unknown. */

@@ -6,8 +6,6 @@
  *  - at its end, if it calls, returns or sets the stack pointer anew: the shadow call stack (calls.h).
  * Where only windows count a plain translation for outside of them has the countdown, heap and call stack alone (duplication.h).
  * Direct calls are not followed into (guest_chase off), so that every call and every entry is an end and a start. */
-#include "collector/exact/trace/instrument.h"
-
 #include "collector/exact/program/calls.h"
 #include "collector/exact/program/heap.h"
 #include "collector/exact/trace/accesses.h"
@@ -35,19 +33,6 @@ static Int translation_loaded(const struct lwp_trace_block *block, IRExpr *const
     return -1;
 }
 
-/* Room for as many. */
-static Short *translation_accesses(Int statements)
-{
-    static Short *accesses;
-    static Int room;
-    if (room < statements) {
-        room = 2 * statements;
-        VG_(free)(accesses);
-        accesses = VG_(malloc)("lwp.accesses", (SizeT)room * sizeof *accesses);
-    }
-    return accesses;
-}
-
 /* Its instructions. */
 static void translation_extent(struct lwp_translation *now)
 {
@@ -73,15 +58,16 @@ static void translation_survey(struct lwp_translation *now)
     const IRSB *in = now->in;
     Addr ip = 0;
     UInt instructions = 0, all = 0, count = 0;
-    Short *accesses = translation_accesses(in->stmts_used);
-    now->accesses = accesses;
+    static Short *accesses;
+    static Int room;
+    now->accesses = accesses = tool_room(accesses, &room, in->stmts_used, sizeof *accesses);
     for (Int i = now->first; i < in->stmts_used; i++) {
         struct lwp_ir_access access;
         all += lwp_ir_access_of(in->tyenv, in->stmts[i], ip, &access);
     }
-    UInt most = all < MOST ? all : MOST, room = now->instructions * LWP_TRACE_PER_INSTRUCTION;
-    if (lwp_trace_all && most > room)
-        most = room;
+    UInt most = all < MOST ? all : MOST, fair = now->instructions * LWP_TRACE_PER_INSTRUCTION;
+    if (lwp_trace_all && most > fair)
+        most = fair;
     now->block = lwp_trace_block_new(now->start, most);
     now->block->instructions = now->instructions;
     for (Int i = 0; i < in->stmts_used; i++) {

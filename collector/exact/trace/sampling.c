@@ -76,7 +76,7 @@ void lwp_sampling_flush(void)
     lwp_exact_process.samples_with_address += sample.access_count > 0;
 }
 
-void lwp_sampling_place(struct lwps_access *access)
+void lwp_sampling_attribute(struct lwps_access *access)
 {
     const struct lwp_exact_thread *thread = lwp_thread_now;
     const struct lwp_block *block = lwp_block_at(access->address);
@@ -86,7 +86,7 @@ void lwp_sampling_place(struct lwps_access *access)
         access->home_base = block->start;
     } else if (access->address >= thread->stack_low && access->address < thread->stack_high) {
         access->home = LWPS_HOME_STACK;
-        access->home_base = lwp_calls_owner(access->address, access->ip, &access->home_id);
+        access->home_base = lwp_calls_frame_of(access->address, access->ip, &access->home_id);
         if (!access->home_base)
             access->home_base = access->address;
     }
@@ -98,7 +98,7 @@ static void sampling_add(const struct lwp_trace_access *site, uint64_t address, 
     *access = (struct lwps_access){.ip = site->ip, .address = address, .bytes = site->bytes, .level = level,
                                    .flags = (uint8_t)(site->flags | flags | LWPS_ACCESS_KNOWN),
                                    .source = LWPS_SOURCE_TRACE};
-    lwp_sampling_place(access);
+    lwp_sampling_attribute(access);
 }
 
 /* So many half cycles more; true: a sample is due, and has been begun with their weight. */

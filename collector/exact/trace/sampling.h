@@ -31,7 +31,7 @@ static inline uint64_t lwp_sampling_halves(const struct lwp_trace_block *block, 
 
 /* Whose memory an access of the running thread is, as far as only the tool knows: its home, where that is a stack's with
  * a node of the call tree in place of a context. */
-void lwp_sampling_place(struct lwps_access *access);
+void lwp_sampling_attribute(struct lwps_access *access);
 /* The sample under way is written as it is, where what comes next does not follow it. */
 void lwp_sampling_flush(void);
 

@@ -20,6 +20,10 @@ void lwp_trace_start(unsigned needs);
 /* What runs from now on is recorded, or not (region.h); windows and gaps are counted inside only. */
 void lwp_trace_region(bool inside);
 
+/* What Valgrind calls to have code added to the program's (instrument.c). */
+IRSB *lwp_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout, const VexGuestExtents *extents,
+                     const VexArchInfo *host, IRType guest_word, IRType host_word);
+
 /* Called from translated code when `left` is below 0, before the superblock takes its words. */
 VG_REGPARM(1) void lwp_trace_tick(struct lwp_trace_block *block);
 

@@ -169,7 +169,7 @@ static struct lwps_trace_place trace_file_place(struct traced_home *home, uint64
         return place;
     }
     place.home = LWPS_HOME_STACK;
-    place.home_base = lwp_calls_owner(address, ip, &node);
+    place.home_base = lwp_calls_frame_of(address, ip, &node);
     place.home_id = lwp_context_in_file(&file.contexts, &file.writer, node);
     if (!place.home_base)
         place.home_base = address;

@@ -34,7 +34,7 @@ struct instruction {
     struct instruction *next; /* as VG_(HT) has it */
     Addr ip;
     uint64_t time; /* of the first time */
-    struct lwp_comm_pieces pieces;
+    struct lwp_comm_fragments fragments;
 };
 
 /* A thread. */
@@ -83,7 +83,7 @@ static uint64_t mix(uint64_t a, uint64_t b)
     return hash ^ hash >> 31;
 }
 
-/* Functions are told apart by name: those of several files that have one are one. */
+/* Functions are distinguished by name: those of several files that share one count as one. */
 static uint64_t scope_of(Addr ip)
 {
     const HChar *name;
@@ -157,8 +157,8 @@ static void site_count(struct lwp_communication_site *site, const struct lwp_com
     struct lwp_comm_count *count = &counts.list[site->count];
     uint64_t times = (uint64_t)1 << shadow.thinned;
     *(event->again ? &count->again : &count->first) += times;
-    if (!event->again && !shadow.thinned && piece_bytes == LWP_COMM_PIECE) /* lines left out would cut pieces */
-        lwp_comm_pieces_read(&site->instruction->pieces, address, site->bytes);
+    if (!event->again && !shadow.thinned && piece_bytes == LWP_COMM_PIECE) /* lines left out would cut fragments */
+        lwp_comm_fragments_read(&site->instruction->fragments, address, site->bytes);
     uint32_t before;
     int64_t distance = site->trace ? lwp_comm_trace_read(&distances, site->trace, address >> shadow.granule_bits, site->number, &before)
                                    : LWP_COMM_UNFOLLOWED;
@@ -336,16 +336,16 @@ static void write_counts(void)
     }
 }
 
-static void write_pieces(void)
+static void write_fragments(void)
 {
     const struct instruction *one;
     VG_(HT_ResetIter)(instructions);
     while ((one = VG_(HT_Next)(instructions))) {
-        const struct lwp_comm_pieces *pieces = &one->pieces;
-        if (pieces->count)
-            lwps_put_flow_pieces(&file, &(struct lwps_flow_pieces){.time = one->time, .ip = one->ip, .count = pieces->count,
-                                                                   .lines = pieces->lines, .bytes = pieces->bytes,
-                                                                   .even = (uint64_t)pieces->votes, .step = pieces->step});
+        const struct lwp_comm_fragments *fragments = &one->fragments;
+        if (fragments->count)
+            lwps_put_flow_pieces(&file, &(struct lwps_flow_pieces){.time = one->time, .ip = one->ip, .count = fragments->count,
+                                                                   .lines = fragments->lines, .bytes = fragments->bytes,
+                                                                   .even = (uint64_t)fragments->votes, .step = fragments->step});
     }
 }
 
@@ -372,7 +372,7 @@ static void communication_write(void)
                                                .accesses = accesses});
     write_parties();
     write_counts();
-    write_pieces();
+    write_fragments();
     write_distances();
     lwp_exact_process_rewritten(&file, "t0.4");
 }
@@ -390,7 +390,7 @@ static void communication_reset(void)
     struct instruction *one;
     VG_(HT_ResetIter)(instructions);
     while ((one = VG_(HT_Next)(instructions)))
-        one->pieces = (struct lwp_comm_pieces){0};
+        one->fragments = (struct lwp_comm_fragments){0};
     accesses = 0;
 }
 

@@ -8,7 +8,6 @@
 #include "collector/exact/program/options.h"
 #include "collector/exact/program/process.h"
 #include "collector/exact/trace/access_numbers.h"
-#include "collector/exact/trace/store_element.h"
 #include "collector/exact/trace/translation.h"
 #include "format/record.h"
 
@@ -132,11 +131,6 @@ static VG_REGPARM(1) void redundancy_dead(Addr address, ULong bytes)
 }
 
 /* ---- what translated code is given ---- */
-
-static IRExpr *emit_unary(IRSB *out, IROp operation, IRExpr *value)
-{
-    return emit_value(out, IRExpr_Unop(operation, value));
-}
 
 static struct lwp_redundancy_block block; /* the one that is translated */
 

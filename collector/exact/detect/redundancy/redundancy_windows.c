@@ -5,7 +5,6 @@
 #include "collector/exact/detect/redundancy/redundancy_counts.h"
 #include "collector/exact/detect/redundancy/shadow_fast.h"
 #include "collector/exact/program/contexts.h"
-#include "collector/exact/trace/store_element.h"
 
 #include "libvex_guest_amd64.h"
 #include <stddef.h>

@@ -12,8 +12,7 @@
 #include "collector/exact/program/options.h"
 #include "collector/exact/program/trace_words.h"
 #include "collector/exact/trace/access_numbers.h"
-#include "collector/exact/trace/float_class.h"
-#include "collector/exact/trace/store_element.h"
+#include "collector/exact/trace/accesses.h"
 #include "collector/exact/trace/translation.h"
 #include "format/record.h"
 
@@ -121,11 +120,7 @@ static Int made_room;
 
 static void made_note(const IRSB *in)
 {
-    if (made_room < in->tyenv->types_used) {
-        made_room = 2 * in->tyenv->types_used;
-        VG_(free)(made);
-        made = VG_(malloc)("lwp.made", (SizeT)made_room * sizeof *made);
-    }
+    made = tool_room(made, &made_room, in->tyenv->types_used, sizeof *made);
     VG_(memset)(made, 0, (SizeT)in->tyenv->types_used * sizeof *made);
     for (Int i = 0; i < in->stmts_used; i++)
         if (in->stmts[i]->tag == Ist_WrTmp)
@@ -192,11 +187,6 @@ static void emit_put(IRSB *out, Int offset, IRExpr *value)
 static IRExpr *emit_get(IRSB *out, Int offset, IRType type)
 {
     return emit_value(out, IRExpr_Get(offset, type));
-}
-
-static IRExpr *emit_unary(IRSB *out, IROp operation, IRExpr *value)
-{
-    return emit_value(out, IRExpr_Unop(operation, value));
 }
 
 /* Who wrote the 4 bytes there. */
