@@ -232,8 +232,7 @@ static IRExpr *emit_equal(IRSB *out, IRType type, IRExpr *a, IRExpr *b)
 
 /* One floating point number of 4 or 8 bytes, as an I64 before and after. It is only called for where the bits are so near
  * that the numbers may be: within as many steps as --approx is at most (value.c). */
-static void emit_number(UInt index, UInt element, IRExpr *writer, IRExpr *before,
-                        IRExpr *after)
+static void emit_number(UInt index, UInt element, IRExpr *writer, IRExpr *before, IRExpr *after)
 {
     IRSB *out = block.out;
     ULong far = lwp_register_far(element);
