@@ -4,11 +4,13 @@ set -u
 fail() { echo "FAILED: $*"; exit 1; }
 [ -x "$BUILD/exact/lwp-amd64-linux" ] || { echo "no exact engine"; exit 77; }
 mkdir "$TMP/build" && cd "$TMP/build" || exit 1
-cp -a "$SRC" "$TMP/source" && cp -a "$BUILD/Makefile" "$BUILD/config.h" "$BUILD/obj" "$BUILD/lwp" "$BUILD/liblwp-light.so" "$BUILD/exact" . || exit 1
+cp -a "$SRC" "$TMP/source" || exit 1
+for part in Makefile config.h obj lwp liblwp-light.so exact; do cp -a "$BUILD/$part" . || exit 1; done
 rm -rf obj/unit
-awk '/^```c$/ { inside = 1; next } /^```$/ { inside = 0 } inside' "$SRC/docs/HOWTO-detector.md" > ../source/collector/exact/detect/redundancy/zeros.c
-sed -i -e 's/^extern const struct lwp_detector /&lwp_zeros_detector, /' -e 's/^static const struct lwp_detector \*const table\[\] = {/&\&lwp_zeros_detector,/' \
-    ../source/collector/exact/detectors.c
+exact=$TMP/source/collector/exact
+awk '/^```c$/ { inside = 1; next } /^```$/ { inside = 0 } inside' "$SRC/docs/HOWTO-detector.md" > "$exact/detect/redundancy/zeros.c"
+sed -i -e 's/^extern const struct lwp_detector /&lwp_zeros_detector, /' \
+    -e 's/^static const struct lwp_detector \*const table\[\] = {/&\&lwp_zeros_detector,/' "$exact/detectors.c"
 make srcdir="$TMP/source" CFLAGS='-O2 -Werror' exact/lwp-amd64-linux > log 2>&1 || { tail -n 30 log; fail "make"; }
 
 cat > app.c <<'X'
