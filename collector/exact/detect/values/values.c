@@ -2,7 +2,6 @@
 
 #include "collector/exact/detect/redundancy/redundancy.h"
 #include "collector/exact/detect/values/value_block.h"
-#include "collector/exact/detect/values/value_code.h"
 #include "collector/exact/program/contexts.h"
 #include "collector/exact/program/process.h"
 #include "collector/exact/program/trace_words.h"
@@ -10,22 +9,19 @@
 #include "collector/exact/valgrind/pages.h"
 #include "format/record.h"
 
-#include <stddef.h>
 
 enum {
     PAIR_BITS = 19,       /* 36 MiB */
     SPLIT_WORDS = 1 << 20, /* 32 MiB */
     PLACES_FIRST = 1 << 12,
-    RUNS = 200, /* of a superblock, before its steps are made machine code... */
-    CODES = 32 << 20, /* ...of which there are so many bytes at most */
+    AHEAD = 32, /* prefetch distance, in words of the trace */
 };
 
 struct lwp_values_site {
-    struct lwp_value_runner runner;     /* code of the steps, if they ran often */
     struct lwp_value_steps steps;
-    struct lwp_value_words words;
-    UInt runs;                          /* until there is code */
     struct lwp_numbered_group *numbers; /* NULL: it computes nothing */
+    uint32_t first;                     /* its first computation in the group */
+    uint32_t words, exits;              /* words in the trace behind the first; the one that counts the exits passed */
 };
 
 struct lwp_values_thread {
@@ -37,15 +33,12 @@ static uint64_t values_signals; /* after each, what any thread's registers hold 
 
 bool lwp_values_runs;
 static struct lwp_values *values; /* NULL: they are not asked for */
-static struct lwp_value_codes codes;
 
 /* Instructions by their addresses. */
 static struct {
     Addr *ips; /* hash table; 0: free */
     uint32_t *numbers, count, room;
 } places;
-
-_Static_assert((int)LWP_VALUE_AHEAD == (int)LWP_TRACE_AHEAD, "words that may be looked at");
 
 static const struct lwp_shadow_port values_port = {.map = lwp_pages_map, .unmap = lwp_pages_unmap, .large = lwp_pages_large};
 
@@ -102,8 +95,8 @@ struct lwp_values_site *lwp_values_site(const IRSB *in, const Short *access, UIn
         return NULL;
     const struct lwp_value_block *block = lwp_value_block_of(in, access, places_number);
     struct lwp_values_site *site = VG_(calloc)("lwp.values", 1, sizeof *site);
-    site->runner.code = codes.leave;
-    site->words = (struct lwp_value_words){.count = words, .passed = count};
+    site->words = words;
+    site->exits = count;
     site->steps = block->steps;
     site->steps.step = values_copy(block->steps.step, block->steps.count * sizeof *block->steps.step);
     site->steps.ends = values_copy(block->steps.ends, (block->steps.exits + 1) * sizeof *block->steps.ends);
@@ -111,47 +104,30 @@ struct lwp_values_site *lwp_values_site(const IRSB *in, const Short *access, UIn
         return site;
     const struct lwp_numbered_block numbers = lwp_numbers_block(start, block->computation_count);
     site->numbers = numbers.group;
-    site->words.path = &numbers.group->node;
-    site->words.first = numbers.first;
+    site->first = numbers.first;
     for (UInt i = 0; i < block->computation_count && i < LWP_NUMBERED_MOST; i++)
         numbers.group->access[numbers.first + i] = (struct lwp_numbered_access){block->computations[i].ip, block->computations[i].bytes,
                                                                                 block->computations[i].flags};
     return site;
 }
-_Static_assert(offsetof(struct lwp_numbered_group, base) == offsetof(struct lwp_numbered_group, node) + sizeof(uint32_t),
-               "what code takes from there");
 
-/* Step by step. */
-static void site_run(struct lwp_values_site *site, const ULong *words)
+void lwp_values_ran(const ULong *begin, const ULong *end)
 {
-    lwp_values_run(values, &site->steps, (const uint64_t *)words, (uint32_t)words[site->words.passed],
-                   site->numbers ? site->numbers->base + site->words.first : 0);
-    const void *code = ++site->runs == RUNS ? lwp_value_code(&codes, &site->steps, &site->words) : NULL;
-    if (code)
-        site->runner.code = code;
-}
-
-void lwp_values_ran(const ULong *begin, ULong *end)
-{
-    static struct lwp_trace_block stop;
-    static struct lwp_values_site stops;
-    stops.runner.code = codes.leave;
-    stop.values = &stops;
-    *end = (ULong)&stop;
-    values->path = lwp_context_now;
-    for (const ULong *at = begin;;) {
-        at = (const ULong *)lwp_value_code_run(values, &codes, (const uint64_t *)at);
-        if (at == end)
-            break;
-        struct lwp_values_site *site = ((const struct lwp_trace_block *)*at)->values;
-        if (site->numbers && site->numbers->node != lwp_context_now)
-            lwp_numbers_enter(site->numbers);
-        if (site->runner.code != codes.leave)
-            continue;
-        site_run(site, at + 1);
-        at += 1 + site->words.count;
+    for (const ULong *at = begin; at < end;) {
+        const struct lwp_values_site *site = ((const struct lwp_trace_block *)*at++)->values;
+        uint32_t context = 0;
+        if (site->numbers) {
+            if (site->numbers->node != lwp_context_now)
+                lwp_numbers_enter(site->numbers);
+            context = site->numbers->base + site->first;
+        }
+        /* Without this the interpreter mostly waits for the shadow of random accesses. Words that are no addresses do no harm. */
+        const ULong *ahead = at + AHEAD, *until = ahead + site->words + 1;
+        for (until = until < end ? until : end; ahead < until; ahead++)
+            lwp_value_prefetch(&values->memory, *ahead);
+        lwp_values_run(values, &site->steps, (const uint64_t *)at, (uint32_t)at[site->exits], context);
+        at += site->words;
     }
-    *end = 0;
 }
 
 /* ---- what else happens to registers and memory ---- */
@@ -224,8 +200,7 @@ static void values_moved(Addr from, Addr to, SizeT bytes)
 bool lwp_values_start(uint32_t last)
 {
     struct lwp_values *made = VG_(calloc)("lwp.values", 1, sizeof *made);
-    if (!lwp_values_init(made, &values_port, last, SPLIT_WORDS, PAIR_BITS) ||
-        !lwp_value_codes_init(&codes, &values_port, CODES, offsetof(struct lwp_trace_block, values))) {
+    if (!lwp_values_init(made, &values_port, last, SPLIT_WORDS, PAIR_BITS)) {
         VG_(free)(made);
         return false;
     }

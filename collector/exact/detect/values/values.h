@@ -20,8 +20,8 @@ bool lwp_values_start(uint32_t last);
 struct lwp_values_site;
 struct lwp_values_site *lwp_values_site(const IRSB *in, const Short *access, UInt count, UInt words, Addr start);
 
-/* The running thread has run what the trace has words of; there is room for one more at the end. */
-void lwp_values_ran(const ULong *begin, ULong *end);
+/* The running thread has run what the trace has words of. */
+void lwp_values_ran(const ULong *begin, const ULong *end);
 
 /* A window begins. */
 void lwp_values_window(void);
