@@ -33,7 +33,7 @@ static struct lwp_exact_thread *threads_of(ThreadId id)
 static void threads_make(ThreadId parent, ThreadId child)
 {
     (void)parent;
-    lwp_turns_made(child);
+    lwp_schedule_created(child);
     lwp_communication_thread_made(threads_of(child));
 }
 
@@ -72,7 +72,7 @@ static void thread_close(struct lwp_exact_thread *thread)
 static void threads_exit(ThreadId id)
 {
     struct lwp_exact_thread *thread = threads_of(id);
-    lwp_turns_ends(id);
+    lwp_schedule_ends(id);
     if (thread == &threads_other)
         return;
     if (thread == lwp_thread_now) {

@@ -63,7 +63,8 @@ static inline __attribute__((always_inline)) void lwp_value_prefetch(const struc
 {
     const uint64_t mask = ((uint64_t)1 << LWP_VALUE_LEAF_BITS) - 1;
     address &= ((uint64_t)1 << LWP_VALUE_ADDRESS_BITS) - 1;
-    __builtin_prefetch((const char *)memory->leaves[address >> LWP_VALUE_LEAF_BITS] + (address & mask) / LWP_VALUE_PIECE * sizeof(uint64_t));
+    const char *leaf = (const char *)memory->leaves[address >> LWP_VALUE_LEAF_BITS];
+    __builtin_prefetch(leaf + (address & mask) / LWP_VALUE_PIECE * sizeof(uint64_t));
 }
 
 /* The number of a byte of a word that is tracked byte by byte; NULL: it is not. */
