@@ -17,7 +17,7 @@ extern SysRes VG_(do_syscall)(UWord number, UWord, UWord, UWord, UWord, UWord, U
 enum {
     THREADS_MAX = 8192,
     FUTEX_WAIT_PRIVATE = 128, FUTEX_WAKE_PRIVATE = 129,
-    LOOKS_AT_ONCE = 64,            /* how often a thread is looked at before there is a rest */
+    LOOKS_AT_ONCE = 64,            /* how often a thread is looked at before the elector sleeps */
     REST_LEAST_NS = 20000, REST_MOST_NS = 1000000,
     PATIENCE_NS = 200000000,       /* for a system call that neither sleeps nor ends */
     PATIENCE_STARTS_NS = 2000000000, /* for a thread's first step */
@@ -30,17 +30,17 @@ static struct scheduled_thread {
     Int lwpid;      /* 0: it has not run yet */
     UInt call;      /* the system call that it is in, if THREAD_BLOCKS */
     enum thread_state state;
-    bool given_up;  /* it took too long: not waited for until it comes */
+    bool given_up;  /* it took too long: not waited for until it asks for the lock */
     Int go;         /* enum go; a futex */
 } threads[THREADS_MAX];
 
-static ThreadId schedule_last;      /* the last that was made */
-static ThreadId schedule_owner;     /* who runs; 0: nobody */
-static ThreadId schedule_before;    /* who ran last */
-static ThreadId schedule_elector;   /* who is to say who runs; 0: nobody */
-static UInt schedule_came;          /* how often anybody came to wait */
-static bool schedule_woke;          /* sleepers in futexes may have been woken since it was last said who runs */
-static Int schedule_guard;          /* of all of these: a spin lock, held for a few instructions */
+static ThreadId schedule_last;    /* the highest thread number so far */
+static ThreadId schedule_owner;   /* the thread that runs; 0: none */
+static ThreadId schedule_before;  /* the thread that ran last */
+static ThreadId schedule_elector; /* the thread that chooses the next one; 0: none */
+static UInt schedule_came;        /* how often a thread began to wait for the lock */
+static bool schedule_woke;        /* since the last choice, threads that sleep in futexes may have been woken */
+static Int schedule_guard;        /* protects all of these: a spin lock, held for a few instructions */
 
 static void guard_take(void)
 {
@@ -67,11 +67,11 @@ static enum go thread_wait(struct scheduled_thread *thread)
     return go;
 }
 
-/* ---- what the others do ---- */
+/* ---- the state of other threads ---- */
 
 struct thread_look {
-    HChar state; /* the kernel's letter for what it does; 0: it is gone */
-    ULong ticks; /* of a processor that it has had */
+    HChar state; /* as in /proc/PID/stat; 0: it has ended */
+    ULong ticks; /* CPU time */
 };
 
 static struct thread_look thread_look(Int lwpid)
@@ -98,7 +98,7 @@ static struct thread_look thread_look(Int lwpid)
     return look;
 }
 
-/* It does not come for the lock unless another wakes it. */
+/* It will not ask for the lock unless another thread wakes it. */
 static bool thread_settled(struct scheduled_thread *thread)
 {
     HChar state = thread->lwpid ? thread_look(thread->lwpid).state : 'R';
@@ -111,7 +111,7 @@ static bool thread_settled(struct scheduled_thread *thread)
     return state != 'R' && state != 'D';
 }
 
-/* One that is on its way; 0: none. Who ran last comes first, as it may still wake others. */
+/* A thread that has not settled; 0: none. The one that ran last comes first, as it may still wake others. */
 static ThreadId schedule_unsettled(void)
 {
     for (ThreadId i = 0; i <= schedule_last; i++) {
@@ -133,7 +133,7 @@ static void schedule_rest(ULong *rest)
     *rest = 2 * *rest < REST_MOST_NS ? 2 * *rest : REST_MOST_NS;
 }
 
-/* It has used its patience: the time since `ticks`; or, where it waits for a processor that others have, what it had of one. */
+/* It was given enough time; if it is runnable, but other programs take the processors, its CPU time since `ticks` counts. */
 static bool thread_is_late(const struct scheduled_thread *thread, ULong ticks)
 {
     enum { NS_PER_TICK = 10000000 };
@@ -141,7 +141,7 @@ static bool thread_is_late(const struct scheduled_thread *thread, ULong ticks)
     return look.state != 'R' || (look.ticks - ticks) * NS_PER_TICK >= PATIENCE_NS;
 }
 
-/* Returns when every thread waits or sleeps. */
+/* Returns when every thread waits for the lock or sleeps. */
 static void schedule_settle(void)
 {
     ULong rest = REST_LEAST_NS, rested = 0, ticks = 0;
@@ -199,7 +199,7 @@ static void schedule_elect(ThreadId me)
         thread_wake(&threads[next], GO_RUN);
 }
 
-/* Of the caller. Only the first thread is not told of before it runs. */
+/* The calling thread. Only the first one was not announced by lwp_schedule_created(). */
 static ThreadId schedule_self(void)
 {
     Int lwpid = VG_(gettid)();
@@ -281,7 +281,7 @@ void __wrap_vgModuleLocal_release_sched_lock(struct sched_lock *lock)
         thread_wake(&threads[elector], GO_ELECT);
 }
 
-/* A thread's first words: which of those that were made it is. */
+/* A new thread takes the lock for the first time: here its number is known. */
 void __wrap_vgPlain_acquire_BigLock(ThreadId thread, const HChar *who)
 {
     if (thread < THREADS_MAX)
@@ -303,7 +303,7 @@ void lwp_schedule_ends(ThreadId thread)
     schedule_woke = true;
 }
 
-/* One of several threads will go on at a time that the clock or another process chooses. */
+/* One of several threads will go on at a time that depends on the clock or on another process. */
 static bool call_ends_from_outside(UInt number, const UWord *arguments)
 {
     enum { FUTEX_OPERATION = 127, FUTEX_WAIT = 0, FUTEX_WAIT_BITSET = 9 };

@@ -1,6 +1,5 @@
 #include "collector/exact/detect/values/values.h"
 
-#include "collector/exact/detect/redundancy/redundancy.h"
 #include "collector/exact/detect/values/value_block.h"
 #include "collector/exact/program/contexts.h"
 #include "collector/exact/program/process.h"
@@ -29,12 +28,12 @@ struct lwp_values_thread {
     uint64_t epoch, signals;
 };
 
-static uint64_t values_signals; /* after each, what any thread's registers hold is not known */
+static uint64_t values_signals; /* after each, the registers of all threads are unknown */
 
 bool lwp_values_runs;
 static struct lwp_values *values; /* NULL: they are not asked for */
 
-/* Instructions by their addresses. */
+/* Numbers of instructions by address, for values->places. */
 static struct {
     Addr *ips; /* hash table; 0: free */
     uint32_t *numbers, count, room;
@@ -163,7 +162,7 @@ void lwp_values_thread_free(struct lwp_values_thread *thread)
     VG_(free)(thread);
 }
 
-/* Out of windows nothing needs to be: all numbers are of a window that has ended. */
+/* Outside of windows there is nothing to forget: all numbers are of a window that has ended. */
 void lwp_values_forget(Addr address, SizeT bytes)
 {
     if (!values || !bytes || !lwp_trace_open)
@@ -219,8 +218,8 @@ bool lwp_values_start(uint32_t last)
 static struct {
     struct lwps_writer file;
     struct lwp_context_map contexts;
-    uint64_t of_pairs; /* computations that pairs tell of */
-    bool said;         /* that some were not counted */
+    uint64_t of_pairs; /* redundant computations in pairs */
+    bool noted;        /* that some were not counted */
 } counts;
 
 static void counts_pair(const struct lwp_shadow_pair *pair)
@@ -244,9 +243,9 @@ void lwp_values_keep(void)
                                                     .use = values->computed - counts.of_pairs});
     lwp_exact_process_rewritten(&counts.file, "t0.1");
     lwp_context_map_clear(&counts.contexts);
-    if ((values->memory.unseen || values->table.full) && !counts.said)
+    if ((values->memory.unseen || values->table.full) && !counts.noted)
         lwp_exact_process_note("Some redundant computations were not counted: there was not enough memory to follow all values.");
-    counts.said = counts.said || values->memory.unseen || values->table.full;
+    counts.noted = counts.noted || values->memory.unseen || values->table.full;
 }
 
 void lwp_values_anew(void)
@@ -255,5 +254,5 @@ void lwp_values_anew(void)
         return;
     lwp_shadow_pairs_clear(&values->pairs);
     values->computed = values->redundant = 0;
-    counts.said = false;
+    counts.noted = false;
 }
