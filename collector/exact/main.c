@@ -111,8 +111,13 @@ static void main_in_child(ThreadId id)
  * fails for want of the file is known before. */
 static void main_before_call(ThreadId id, UInt number, UWord *arguments, UInt count)
 {
+    static bool order_noted;
     (void)id, (void)count;
-    lwp_turns_call(number, arguments);
+    if (lwp_schedule_call(number, arguments) && !order_noted) {
+        order_noted = true;
+        lwp_exact_process_note("Threads waited for a time, or for other processes: in another run their turns may come otherwise, "
+                               "and shares differ a little.");
+    }
     lwp_checkpoint_before_call(number);
     if (!lwp_exec_is(number) || !lwp_exec_may_succeed(number, arguments))
         return;
@@ -199,7 +204,7 @@ static void main_start(void)
     lwp_exact_process_start();
     lwp_detectors_start();
     lwp_region_start(option_region);
-    lwp_last_words(main_close);
+    lwp_out_of_memory_start(main_close);
     VG_(track_post_mem_write)(main_kernel_wrote);
     VG_(atfork)(main_before_fork, NULL, main_in_child);
 }

@@ -47,7 +47,7 @@ struct lwp_detector {
     void (*end)(struct lwp_translation *);     /* before the last jump */
 
     /* ---- what ran ---- */
-    void (*words)(ULong *begin, ULong *end);   /* the running thread's words of the trace (trace.h); one more is free */
+    void (*words)(ULong *begin, ULong *end);   /* the running thread's words of the trace (trace.h) */
     void (*window)(bool opens);                /* a window of the region is entered, or was left */
     void (*region)(void);                      /* the region was entered or left (region.h) */
     void (*flush)(void);                       /* what follows is of another thread, or of other blocks or modules */

@@ -5,6 +5,7 @@
 #include "collector/exact/program/process.h"
 #include "collector/exact/program/trace_words.h"
 #include "collector/exact/valgrind/tool.h"
+#include "collector/record/build_id.h"
 
 #include <elf.h>
 #include <fcntl.h>
@@ -20,24 +21,12 @@ struct exact_module {
 static struct exact_module modules[MODULES_MAX];
 static uint32_t modules_count;
 
-/* The GNU build id of a PT_NOTE segment. */
 static void module_build_id(struct lwps_module *record, int fd, const Elf64_Phdr *header)
 {
-    uint8_t notes[NOTE_MAX];
+    uint8_t notes[NOTE_MAX] __attribute__((aligned(4)));
     ssize_t size = pread(fd, notes, header->p_filesz < sizeof notes ? header->p_filesz : sizeof notes, (off_t)header->p_offset);
-    for (ssize_t at = 0; at + (ssize_t)sizeof(Elf64_Nhdr) <= size;) {
-        const Elf64_Nhdr *note = (const void *)(notes + at);
-        ssize_t name = at + (ssize_t)sizeof *note, data = name + (ssize_t)((note->n_namesz + 3) & ~3u);
-        if (data + (ssize_t)note->n_descsz > size)
-            return;
-        if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 && VG_(memcmp)(notes + name, "GNU", 4) == 0 &&
-            note->n_descsz <= sizeof record->build_id) {
-            VG_(memcpy)(record->build_id, notes + data, note->n_descsz);
-            record->build_id_bytes = (uint8_t)note->n_descsz;
-            return;
-        }
-        at = data + (ssize_t)((note->n_descsz + 3) & ~3u);
-    }
+    if (size > 0)
+        lwp_build_id_find(record, notes, (size_t)size);
 }
 
 /* Bounds, bias and build id from the file itself: Valgrind knows the sections only. */

@@ -29,7 +29,7 @@ static struct lwp_exact_thread *threads_of(ThreadId id)
 static void threads_make(ThreadId parent, ThreadId child)
 {
     (void)parent;
-    lwp_turns_made(child);
+    lwp_schedule_created(child);
     LWP_DETECTORS(thread_made, threads_of(child));
 }
 
@@ -67,7 +67,7 @@ static void thread_close(struct lwp_exact_thread *thread)
 static void threads_exit(ThreadId id)
 {
     struct lwp_exact_thread *thread = threads_of(id);
-    lwp_turns_ends(id);
+    lwp_schedule_ends(id);
     if (thread == &threads_other)
         return;
     if (thread == lwp_thread_now)

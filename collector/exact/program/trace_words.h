@@ -82,8 +82,7 @@ struct lwp_trace_block *lwp_trace_block_new(Addr ip, UInt accesses);
 
 enum {
     LWP_TRACE_QUANTUM = 2048, /* instructions between ticks when all is traced */
-    LWP_TRACE_AHEAD = 32, /* words behind the last, which may be looked at, but are none */
-    LWP_TRACE_WORDS = (LWP_TRACE_QUANTUM + 2 * LWP_TRACE_INSTRUCTIONS) * (LWP_TRACE_PER_INSTRUCTION + 2) + LWP_TRACE_AHEAD,
+    LWP_TRACE_WORDS = (LWP_TRACE_QUANTUM + 2 * LWP_TRACE_INSTRUCTIONS) * (LWP_TRACE_PER_INSTRUCTION + 2),
 };
 extern ULong lwp_trace_words[LWP_TRACE_WORDS];
 extern bool lwp_trace_pending; /* with windows: the buffer's first superblock is to be handed on */

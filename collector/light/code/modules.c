@@ -12,6 +12,7 @@
 #include "collector/light/own/real_calls.h"
 #include "collector/light/own/thread.h"
 #include "collector/light/own/watched_memory.h"
+#include "collector/record/build_id.h"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -34,26 +35,6 @@ static uint32_t modules_count;
 
 static int (*real_iterate)(int (*)(struct dl_phdr_info *, size_t, void *), void *);
 
-static void module_build_id(struct lwps_module *record, const ElfW(Phdr) * headers, unsigned count, uint64_t bias)
-{
-    for (unsigned i = 0; i < count; i++) {
-        if (headers[i].p_type != PT_NOTE)
-            continue;
-        const char *at = (const char *)(headers[i].p_vaddr + bias), *end = at + headers[i].p_memsz;
-        while (at + sizeof(ElfW(Nhdr)) <= end) {
-            const ElfW(Nhdr) *note = (const void *)at;
-            const char *name = at + sizeof *note, *data = name + ((note->n_namesz + 3) & ~3u);
-            if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 && memcmp(name, "GNU", 4) == 0 &&
-                note->n_descsz <= sizeof record->build_id) {
-                memcpy(record->build_id, data, note->n_descsz);
-                record->build_id_bytes = (uint8_t)note->n_descsz;
-                return;
-            }
-            at = data + ((note->n_descsz + 3) & ~3u);
-        }
-    }
-}
-
 /* With the process lock held. */
 static void module_write(const struct loaded_module *module, uint32_t id)
 {
@@ -66,7 +47,9 @@ static void module_write(const struct loaded_module *module, uint32_t id)
     }
     struct lwps_module record = {.id = id, .time = lwp_clock(CLOCK_MONOTONIC), .start = module->start,
                                  .end = module->end, .bias = module->bias, .path = name};
-    module_build_id(&record, module->headers, module->header_count, module->bias);
+    for (unsigned i = 0; i < module->header_count && !record.build_id_bytes; i++)
+        if (module->headers[i].p_type == PT_NOTE)
+            lwp_build_id_find(&record, (const void *)(module->headers[i].p_vaddr + module->bias), module->headers[i].p_memsz);
     lwps_put_module(&lwp_process.file, &record);
 }
 
