@@ -2,7 +2,7 @@
  * result that has none runs beside, so that the readers of other results do not wait for it. */
 #include "web/entry.h"
 
-#include "base/utf8.h"
+#include "base/text.h"
 #include "web/live.h"
 #include "web/page.h"
 #include "web/preparing.h"

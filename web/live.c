@@ -3,7 +3,7 @@
 
 #include "base/busy.h"
 #include "base/json_file.h"
-#include "base/utf8.h"
+#include "base/text.h"
 #include "config.h"
 #include "web/result.h"
 

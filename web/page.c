@@ -8,8 +8,7 @@
  * make text nodes of it. */
 #include "web/page.h"
 
-#include "base/markup.h"
-#include "base/utf8.h"
+#include "base/text.h"
 #include "config.h"
 #include "web/sha256.h"
 #include "web/trim.h"

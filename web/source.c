@@ -9,7 +9,7 @@
 
 #include "base/arena.h"
 #include "base/path.h"
-#include "base/utf8.h"
+#include "base/text.h"
 
 #include <fcntl.h>
 #include <limits.h>

@@ -3,7 +3,7 @@
  * (exact/environment.c). */
 #include "collector/launch/exact.h"
 
-#include "base/beside.h"
+#include "base/path.h"
 #include "collector/launch/exact_messages.h"
 #include "collector/launch/preload.h"
 
@@ -35,7 +35,7 @@ static bool exact_whole(const char *folder)
 char *lwp_exact_find(struct lwp_error *err)
 {
     struct lwp_error why = {0};
-    char *tool = lwp_beside_find(tool_path, X_OK, &why);
+    char *tool = lwp_path_installed(tool_path, X_OK, &why);
     if (tool) {
         *strrchr(tool, '/') = '\0';
         if (exact_whole(tool))

@@ -1,6 +1,6 @@
 #include "collector/launch/preload.h"
 
-#include "base/beside.h"
+#include "base/path.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@ static const char preload_variable[] = "LD_PRELOAD=";
 
 char *lwp_preload_find(struct lwp_error *err)
 {
-    return lwp_beside_find(preload_name, R_OK, err);
+    return lwp_path_installed(preload_name, R_OK, err);
 }
 
 static bool preload_splits(const char *path)

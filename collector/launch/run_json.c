@@ -2,7 +2,7 @@
  * Command lines and paths are bytes; where they are not UTF-8 the JSON has U+FFFD and is lossy there. */
 #include "collector/launch/run_json.h"
 
-#include "base/utf8.h"
+#include "base/text.h"
 #include "config.h"
 
 #include <errno.h>

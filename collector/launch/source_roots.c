@@ -4,7 +4,6 @@
 #include "collector/launch/source_roots.h"
 
 #include "base/path.h"
-#include "base/work_tree.h"
 
 #include <elfutils/libdw.h>
 #include <dwarf.h>
@@ -37,7 +36,7 @@ static void roots_add(json_t *roots, const char *folder, bool told_by_program)
     size_t i;
     const json_t *root;
     snprintf(tree, sizeof tree, "%s", folder);
-    if (lwp_work_tree(tree) && !roots_is_too_wide(tree, told_by_program))
+    if (lwp_path_work_tree(tree) && !roots_is_too_wide(tree, told_by_program))
         folder = tree;
     if (roots_is_too_wide(folder, told_by_program) || json_array_size(roots) >= ROOTS_MOST)
         return;
