@@ -43,34 +43,31 @@ static char *collect_default_dir(const char *app, const char *job)
     return dir;
 }
 
-static char **collect_environment(const struct lwp_options *options, const struct lwp_engine *engine, const char *library,
+static char **collect_environment(const struct lwp_settings *settings, const struct lwp_engine *engine, const char *library,
                                   const char *dir)
 {
-    enum { SETTINGS = 10 };
-    const char *const names[SETTINGS] = {LWP_ENV_DIR,         LWP_ENV_MAX_OVERHEAD, LWP_ENV_FREQUENCY,
-                                         LWP_ENV_FOLLOW_FORK, LWP_ENV_DELAY,        LWP_ENV_DURATION,
-                                         LWP_ENV_HEAP_THRESHOLD, LWP_ENV_DETECT,       LWP_ENV_PMU,
-                                         LWP_ENV_PERIOD};
-    const char *frequency = lwp_options_text(options, "frequency"), *period = lwp_options_text(options, "period");
-    const char *const values[SETTINGS] = {dir,
-                                          lwp_options_text(options, "max-overhead"),
-                                          frequency ? frequency : "0",
-                                          lwp_options_flag(options, "no-follow-fork") ? "0" : "1",
-                                          lwp_options_text(options, "delay"),
-                                          lwp_options_text(options, "duration"),
-                                          lwp_options_text(options, "heap-threshold"),
-                                          lwp_options_text(options, "detect"),
-                                          engine->pmu,
-                                          period ? period : "0"};
-    char *settings[SETTINGS] = {NULL}, **environment = NULL;
+    const struct {
+        const char *name;
+        double value;
+    } numbers[] = {{LWP_ENV_MAX_OVERHEAD, settings->max_overhead},
+                   {LWP_ENV_FREQUENCY, settings->frequency},
+                   {LWP_ENV_PERIOD, settings->period},
+                   {LWP_ENV_FOLLOW_FORK, settings->follow},
+                   {LWP_ENV_DELAY, settings->delay},
+                   {LWP_ENV_DURATION, settings->duration},
+                   {LWP_ENV_HEAP_THRESHOLD, (double)settings->heap_threshold},
+                   {LWP_ENV_DETECT, settings->detect}};
+    enum { NUMBERS = sizeof numbers / sizeof *numbers };
+    char *variables[NUMBERS + 3] = {NULL}, **environment = NULL;
     size_t used = 0;
-    for (size_t i = 0; i < SETTINGS; i++)
-        if (values[i] && asprintf(&settings[used++], "%s=%s", names[i], values[i]) < 0)
-            goto out;
-    environment = lwp_preload_environment(environ, library, settings);
-out:
+    bool there = asprintf(&variables[used++], "%s=%s", LWP_ENV_DIR, dir) >= 0 &&
+                 asprintf(&variables[used++], "%s=%s", LWP_ENV_PMU, engine->pmu) >= 0;
+    for (size_t i = 0; there && i < NUMBERS; i++)
+        there = asprintf(&variables[used++], "%s=%.15g", numbers[i].name, numbers[i].value) >= 0;
+    if (there)
+        environment = lwp_preload_environment(environ, library, variables);
     for (size_t i = 0; i < used; i++)
-        free(settings[i]);
+        free(variables[i]);
     return environment;
 }
 
@@ -82,40 +79,22 @@ struct collect_place {
     const struct lwp_rank *rank; /* NULL: alone */
 };
 
-/* Granules that communication is followed by under the exact engine, in bytes; 0: it is not asked for by name. */
-static unsigned collect_communication(const struct lwp_options *options)
-{
-    const char *granularity = lwp_options_text(options, "granularity");
-    if (!lwp_options_given(options, "detect") || !strstr(lwp_options_text(options, "detect"), "communication"))
-        return 0;
-    return strcmp(granularity, "byte") == 0 ? 1 : strcmp(granularity, "line") == 0 ? 64 : 4;
-}
-
-/* Whether something is counted in the whole run, without samples. */
-static bool collect_counts_all(const struct lwp_options *options)
-{
-    const char *detect = lwp_options_text(options, "detect"), *window = lwp_options_text(options, "window");
-    return collect_communication(options) || (strstr(detect, "values") && window && strcmp(window, "all") == 0);
-}
-
-static void collect_say(const struct lwp_options *options, const struct collect_place *place,
-                        const struct lwp_ended *ended, const struct lwp_result *result)
+static void collect_say(const struct lwp_settings *settings, const struct collect_place *place, const struct lwp_ended *ended,
+                        const struct lwp_result *result)
 {
     lwp_closing_say(&(struct lwp_closing){.dir = place->shown,
                                           .ended = ended,
-                                          .timed = lwp_options_number(options, "duration") > 0 ||
-                                                   lwp_options_number(options, "delay") > 0,
-                                          .quiet = lwp_options_flag(options, "quiet"),
-                                          .analyze = !lwp_options_flag(options, "no-analyze"),
-                                          .simulated = strcmp(lwp_options_text(options, "engine"), "exact") == 0,
-                                          .counted = strcmp(lwp_options_text(options, "engine"), "exact") == 0 &&
-                                                     collect_counts_all(options),
+                                          .timed = settings->duration > 0 || settings->delay > 0,
+                                          .quiet = lwp_options_flag(settings->options, "quiet"),
+                                          .analyze = !lwp_options_flag(settings->options, "no-analyze"),
+                                          .simulated = settings->exact,
+                                          .counted = settings->counts_all,
                                           .counts = !place->rank},
                     result);
 }
 
 /* A rank has ended: its part joins the others'. Rank 0 waits for them and speaks for all. */
-static void collect_close_rank(const struct lwp_options *options, const struct collect_place *place,
+static void collect_close_rank(const struct lwp_settings *settings, const struct collect_place *place,
                                struct lwp_run *run, const struct lwp_ended *ended, struct lwp_result *result)
 {
     enum { WAIT_S = 10 };
@@ -145,42 +124,15 @@ static void collect_close_rank(const struct lwp_options *options, const struct c
     if (left)
         lwp_log(LWP_LOG_NOTE, "%u of %u ranks have not ended; for all of them, run 'lwp analyze %s' later", left,
                 rank->size, place->shown);
-    collect_say(options, place, ended, result);
-}
-
-/* How the program is started under the exact engine: what to execute, with which arguments. */
-static int collect_under_exact(const struct lwp_options *options, const char *dir, const struct lwp_machine *machine,
-                               const char *folder, char **command, struct lwp_launch *launch, struct lwp_error *err)
-{
-    const char *threshold = lwp_options_text(options, "heap-threshold"), *detect = lwp_options_text(options, "detect");
-    struct lwp_exact exact = {.dir = dir,
-                              .heap_threshold = threshold ? strtoull(threshold, NULL, 10) : 65536,
-                              .follow = !lwp_options_flag(options, "no-follow-fork"),
-                              .redundancy = strstr(detect, "redundancy") != NULL,
-                              .values = strstr(detect, "values") ? (unsigned)lwp_options_number(options, "value-history") : 0,
-                              .communication = collect_communication(options),
-                              .registers = strstr(detect, "registers") != NULL,
-                              .spatial = strstr(detect, "spatial") != NULL,
-                              .trace = strstr(detect, "locality") != NULL,
-                              .region = lwp_options_text(options, "region"),
-                              .machine = machine};
-    if (lwp_exact_window(lwp_options_text(options, "window"), &exact, err) ||
-        lwp_exact_approx(lwp_options_text(options, "approx"), &exact.approx, err))
-        return err->status;
-    exact.sample = strstr(detect, "layout") || !collect_counts_all(options);
-    char **under = lwp_exact_command(&exact, folder, command, err);
-    launch->argv = under;
-    launch->path = under ? under[0] : NULL;
-    launch->by_shell = false;
-    launch->environment = lwp_exact_environment(environ, folder, command[0]);
-    return under ? LWP_OK : err->status;
+    collect_say(settings, place, ended, result);
 }
 
 /* Runs the program into the directory that was made for it. `helper`: the preload library, or the exact engine's folder. */
-static int collect_into(const struct lwp_options *options, const struct collect_place *place,
+static int collect_into(const struct lwp_settings *settings, const struct collect_place *place,
                         const struct lwp_target *target, const struct lwp_engine *engine, const char *helper, char **command,
                         struct lwp_error *err)
 {
+    const struct lwp_options *options = settings->options;
     char cwd[PATH_MAX], host[256] = "";
     int exit_status = EXIT_LWP;
     struct lwp_run run = {.command = command,
@@ -203,10 +155,14 @@ static int collect_into(const struct lwp_options *options, const struct collect_
     if (lwp_options_text(options, "machine") && lwp_machine_file(&run.machine, lwp_options_text(options, "machine"), err))
         goto out;
     clock_gettime(CLOCK_REALTIME, &run.started);
-    if (!engine->exact)
-        launch.environment = collect_environment(options, engine, helper, place->absolute);
-    else if (collect_under_exact(options, place->absolute, &run.machine, helper, command, &launch, err))
-        goto out;
+    if (engine->exact) {
+        char **under = lwp_exact_command(settings, &run.machine, place->absolute, helper, command, err);
+        if (!under)
+            goto out;
+        launch = (struct lwp_launch){.argv = under, .path = under[0], .environment = lwp_exact_environment(environ, helper, command[0])};
+    } else {
+        launch.environment = collect_environment(settings, engine, helper, place->absolute);
+    }
     if (!launch.environment || !run.options) {
         lwp_error_set(err, LWP_ERR_MEMORY, "out of memory");
         goto out;
@@ -254,9 +210,9 @@ static int collect_into(const struct lwp_options *options, const struct collect_
     lwp_result_finish(place->own, &result);
     lwp_log_progress(NULL);
     if (place->rank)
-        collect_close_rank(options, place, &run, &ended, &result);
+        collect_close_rank(settings, place, &run, &ended, &result);
     else
-        collect_say(options, place, &ended, &result);
+        collect_say(settings, place, &ended, &result);
     if (busy >= 0)
         close(busy);
     busy = -1;
@@ -271,13 +227,14 @@ out:
     json_decref(run.source_roots);
     lwp_preload_environment_free((char **)launch.environment);
     if (engine->exact)
-        lwp_exact_free((char **)launch.argv);
+        lwp_preload_environment_free((char **)launch.argv);
     return exit_status;
 }
 
 static int collect_run(int argc, char **argv, const struct lwp_command *self)
 {
     struct lwp_options options;
+    struct lwp_settings settings;
     struct lwp_error err = {0};
     struct lwp_target target = {0};
     struct lwp_rank rank;
@@ -293,9 +250,8 @@ static int collect_run(int argc, char **argv, const struct lwp_command *self)
         lwp_error_set(&err, LWP_ERR_USAGE, "collect: no program to run; for example: lwp collect ./app args");
         goto out;
     }
-    if (lwp_collect_options_check(&options, &err) ||
-        lwp_engine_choose(lwp_options_text(&options, "engine"), lwp_options_text(&options, "event"),
-                          lwp_options_text(&options, "period") != NULL, &engine, &err))
+    if (lwp_settings_read(&settings, &options, &err) ||
+        lwp_engine_choose(lwp_options_text(&options, "engine"), lwp_options_text(&options, "event"), settings.period > 0, &engine, &err))
         goto out;
     if (lwp_target_find(&target, *command, engine.exact, &err)) {
         exit_status = target.exit_status;
@@ -324,7 +280,7 @@ static int collect_run(int argc, char **argv, const struct lwp_command *self)
         lwp_error_errno(&err, "cannot find %s", place.own);
         goto out;
     }
-    exit_status = collect_into(&options, &place, &target, &engine, exact ? exact : usable, command, &err);
+    exit_status = collect_into(&settings, &place, &target, &engine, exact ? exact : usable, command, &err);
     if (err.text[0]) {
         lwp_result_discard(place.own);
         if (ranked)

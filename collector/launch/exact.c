@@ -15,8 +15,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { WINDOW_ON = 20000, WINDOW_OFF = 2000000, TRACE_ON = 8000000, TRACE_OFF = 72000000, OPTIONS_MAX = 40 };
-
 static const char tool_name[] = "lwp-amd64-linux", tool_path[] = "exact/lwp-amd64-linux";
 
 /* Of the files beside the tool some are links to where Valgrind's package was when lwp was built. */
@@ -51,51 +49,6 @@ char *lwp_exact_find(struct lwp_error *err)
     return NULL;
 }
 
-static const char *window_number(const char *text, uint64_t *value)
-{
-    char *end;
-    double number = strtod(text, &end), scale = *end == 'k' ? 1e3 : *end == 'M' ? 1e6 : *end == 'G' ? 1e9 : 1;
-    if (end == text || *text == '-' || !(number * scale >= 1) || number * scale > 1e12)
-        return NULL;
-    *value = (uint64_t)(number * scale);
-    return end + (scale > 1);
-}
-
-int lwp_exact_window(const char *text, struct lwp_exact *exact, struct lwp_error *err)
-{
-    exact->on = exact->trace ? TRACE_ON : WINDOW_ON;
-    exact->off = exact->trace ? TRACE_OFF : WINDOW_OFF;
-    exact->windows = text && strcmp(text, "all") != 0;
-    if (!text)
-        return LWP_OK;
-    if (strcmp(text, "all") == 0) {
-        exact->off = 0;
-        return LWP_OK;
-    }
-    const char *rest = window_number(text, &exact->on);
-    if (rest && strcmp(rest, ":fibonacci") == 0) {
-        exact->off = exact->on;
-        exact->grows = true;
-        return LWP_OK;
-    }
-    rest = rest && *rest == ':' ? window_number(rest + 1, &exact->off) : NULL;
-    if (rest && *rest == '\0')
-        return LWP_OK;
-    return lwp_error_set(err, LWP_ERR_USAGE, "collect: --window takes ON:OFF in instructions, for example 20k:2M, "
-                                             "20k:fibonacci, or all");
-}
-
-int lwp_exact_approx(const char *text, double *approx, struct lwp_error *err)
-{
-    char *end;
-    double percent = strcmp(text, "on") == 0 ? 1 : strcmp(text, "off") == 0 ? 0 : strtod(text, &end);
-    bool word = strcmp(text, "on") == 0 || strcmp(text, "off") == 0;
-    *approx = percent / 100;
-    if (word || (end > text && (*end == '\0' || strcmp(end, "%") == 0) && percent > 0 && percent < 50))
-        return LWP_OK;
-    return lwp_error_set(err, LWP_ERR_USAGE, "collect: --approx takes on (1 %%), off, or a number of percent below 50");
-}
-
 /* The data caches as the tool takes them: BYTES:WAYS:LINE,... */
 static int exact_caches(const struct lwp_machine *machine, char *text, size_t size, struct lwp_error *err)
 {
@@ -123,50 +76,46 @@ static unsigned long long exact_stack(void)
     return getrlimit(RLIMIT_STACK, &limit) ? 0 : limit.rlim_cur < most ? limit.rlim_cur : most;
 }
 
-char **lwp_exact_command(const struct lwp_exact *exact, const char *folder, char *const *command, struct lwp_error *err)
+char **lwp_exact_command(const struct lwp_settings *settings, const struct lwp_machine *machine, const char *dir, const char *folder,
+                         char *const *command, struct lwp_error *err)
 {
+    enum { OPTIONS_MAX = 40 };
+    static const char *const fixed[] = {
+        "-q", "--command-line-only=yes", "--tool=lwp", "--vgdb=no", "--fair-sched=yes", "--read-inline-info=no",
+        "--sigill-diagnostics=yes", "--run-libc-freeres=no", "--run-cxx-freeres=no"};
+    const struct {
+        const char *format;
+        unsigned long long value;
+    } numbers[] = {{"--lwp-detect=%llu", settings->detect},
+                   {"--lwp-heap-threshold=%llu", settings->heap_threshold},
+                   {"--lwp-on=%llu", settings->window_on},
+                   {"--lwp-off=%llu", settings->window_off},
+                   {"--lwp-communication=%llu", settings->granule_bytes},
+                   {"--lwp-values=%llu", settings->value_history},
+                   {"--lwp-follow=%llu", settings->follow},
+                   {"--lwp-grow=%llu", settings->window_grows},
+                   {"--lwp-windows=%llu", settings->windows},
+                   {"--main-stacksize=%llu", exact_stack()}};
     char caches[256];
     size_t arguments = 0, used = 0;
-    if (exact_caches(exact->machine, caches, sizeof caches, err))
+    if (exact_caches(machine, caches, sizeof caches, err))
         return NULL;
     while (command[arguments])
         arguments++;
     char **list = calloc(arguments + OPTIONS_MAX + 1, sizeof *list);
-    if (!list)
-        goto memory;
-    static const char *const fixed[] = {
-        "-q", "--command-line-only=yes", "--tool=lwp", "--vgdb=no", "--fair-sched=yes", "--read-inline-info=no",
-        "--sigill-diagnostics=yes", "--run-libc-freeres=no", "--run-cxx-freeres=no"};
-    if (asprintf(&list[used++], "%s/%s", folder, tool_name) < 0)
+    if (!list || asprintf(&list[used++], "%s/%s", folder, tool_name) < 0)
         goto memory;
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
         if (!(list[used++] = strdup(fixed[i])))
             goto memory;
-    const struct {
-        const char *format;
-        unsigned long long value;
-    } numbers[] = {{"--lwp-heap-threshold=%llu", exact->heap_threshold},
-                   {"--lwp-on=%llu", exact->on},
-                   {"--lwp-off=%llu", exact->off},
-                   {"--lwp-communication=%llu", exact->communication},
-                   {"--lwp-values=%llu", exact->values},
-                   {"--main-stacksize=%llu", exact_stack()}};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (asprintf(&list[used++], numbers[i].format, numbers[i].value) < 0)
             goto memory;
-    if (asprintf(&list[used++], "--lwp-dir=%s", exact->dir) < 0 || asprintf(&list[used++], "--lwp-caches=%s", caches) < 0 ||
-        asprintf(&list[used++], "--lwp-follow=%s", exact->follow ? "yes" : "no") < 0 ||
-        asprintf(&list[used++], "--lwp-grow=%s", exact->grows ? "yes" : "no") < 0 ||
-        asprintf(&list[used++], "--lwp-windows=%s", exact->windows ? "yes" : "no") < 0 ||
-        asprintf(&list[used++], "--lwp-close=%.6f", exact->approx) < 0 ||
-        (exact->region && asprintf(&list[used++], "--lwp-region=%s", exact->region) < 0) ||
-        asprintf(&list[used++], "--lwp-spatial=%s", exact->spatial ? "yes" : "no") < 0 ||
-        asprintf(&list[used++], "--lwp-trace=%s", exact->trace ? "yes" : "no") < 0 ||
-        asprintf(&list[used++], "--lwp-registers=%s", exact->registers ? "yes" : "no") < 0 ||
-        asprintf(&list[used++], "--lwp-redundancy=%s", exact->redundancy ? "yes" : "no") < 0 ||
-        asprintf(&list[used++], "--lwp-sample=%s", exact->sample ? "yes" : "no") < 0 ||
-        asprintf(&list[used++], "--trace-children=%s", exact->follow ? "yes" : "no") < 0 ||
-        asprintf(&list[used++], "--log-file=%s/%s%%p", exact->dir, LWP_EXACT_LOG) < 0 || !(list[used++] = strdup("--")))
+    if (asprintf(&list[used++], "--lwp-dir=%s", dir) < 0 || asprintf(&list[used++], "--lwp-caches=%s", caches) < 0 ||
+        asprintf(&list[used++], "--lwp-close=%.6f", settings->approx) < 0 ||
+        (settings->region && asprintf(&list[used++], "--lwp-region=%s", settings->region) < 0) ||
+        asprintf(&list[used++], "--trace-children=%s", settings->follow ? "yes" : "no") < 0 ||
+        asprintf(&list[used++], "--log-file=%s/%s%%p", dir, LWP_EXACT_LOG) < 0 || !(list[used++] = strdup("--")))
         goto memory;
     assert(used <= OPTIONS_MAX);
     for (size_t i = 0; i < arguments; i++)
@@ -175,7 +124,7 @@ char **lwp_exact_command(const struct lwp_exact *exact, const char *folder, char
     return list;
 memory:
     lwp_error_set(err, LWP_ERR_MEMORY, "out of memory");
-    lwp_exact_free(list);
+    lwp_preload_environment_free(list);
     return NULL;
 }
 
@@ -206,9 +155,4 @@ char **lwp_exact_environment(char *const *from, const char *folder, const char *
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
         free(settings[i]);
     return environment;
-}
-
-void lwp_exact_free(char **list)
-{
-    lwp_preload_environment_free(list);
 }
