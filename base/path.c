@@ -1,4 +1,4 @@
-#include "base/beside.h"
+#include "base/path.h"
 
 #include "config.h"
 
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool beside_folder(char folder[PATH_MAX], struct lwp_error *err)
+static bool path_of_lwp(char folder[PATH_MAX], struct lwp_error *err)
 {
     ssize_t length = readlink("/proc/self/exe", folder, PATH_MAX - 1);
     if (length <= 0) {
@@ -21,12 +21,12 @@ static bool beside_folder(char folder[PATH_MAX], struct lwp_error *err)
     return true;
 }
 
-char *lwp_beside_find(const char *name, int mode, struct lwp_error *err)
+char *lwp_path_installed(const char *name, int mode, struct lwp_error *err)
 {
     static const char *const places[] = {"", "/../lib/lwp", LWP_LIBDIR "/lwp"};
     enum { PLACES = sizeof places / sizeof *places };
     char folder[PATH_MAX];
-    if (!beside_folder(folder, err))
+    if (!path_of_lwp(folder, err))
         return NULL;
     for (int i = 0; i < PLACES; i++) {
         char *candidate;
@@ -42,4 +42,16 @@ char *lwp_beside_find(const char *name, int mode, struct lwp_error *err)
     lwp_error_set(err, LWP_ERR_MISSING, "%s is neither in %s nor in %s/../lib/lwp; run 'make', or install lwp again", name,
                   folder, folder);
     return NULL;
+}
+
+bool lwp_path_work_tree(char *folder)
+{
+    char git[PATH_MAX];
+    for (size_t length = strlen(folder); length > 1; length--)
+        if ((!folder[length] || folder[length] == '/') &&
+            snprintf(git, sizeof git, "%.*s/.git", (int)length, folder) < (int)sizeof git && access(git, F_OK) == 0) {
+            folder[length] = '\0';
+            return true;
+        }
+    return false;
 }
