@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -173,10 +174,11 @@ out:
 
 static int option_index(const struct lwp_options *options, const char *name)
 {
-    for (int i = 0; options->rows[i].name; i++)
+    for (int i = 0;; i++) {
+        assert(options->rows[i].name); /* asked for by a name that is not in the table */
         if (strcmp(options->rows[i].name, name) == 0)
             return i;
-    abort(); /* our own bug: a name not in the table */
+    }
 }
 
 const char *lwp_options_text(const struct lwp_options *options, const char *name)

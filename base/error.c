@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 int lwp_error_set(struct lwp_error *err, int status, const char *format, ...)
@@ -30,4 +31,10 @@ int lwp_error_errno(struct lwp_error *err, const char *format, ...)
         err->status = LWP_ERR_SYSTEM;
     }
     return LWP_ERR_SYSTEM;
+}
+
+_Noreturn void lwp_out_of_memory(void)
+{
+    fputs("lwp: out of memory; analyse fewer samples at once or on a larger machine\n", stderr);
+    exit(125);
 }

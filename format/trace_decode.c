@@ -1,5 +1,6 @@
 #include "format/trace_decode.h"
 
+#include "base/arena.h"
 #include "format/layout.h"
 #include "format/trace_bits.h"
 
@@ -48,9 +49,7 @@ static uint8_t trace_byte(struct trace_reader *from)
 
 struct lwps_trace_decoder *lwps_trace_decoder_new(void)
 {
-    struct lwps_trace_decoder *decoder = calloc(1, sizeof *decoder);
-    if (!decoder)
-        abort();
+    struct lwps_trace_decoder *decoder = lwp_allocated(calloc(1, sizeof *decoder));
     return decoder;
 }
 

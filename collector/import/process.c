@@ -46,9 +46,7 @@ static void import_keep_mapping(struct import_process *process, const struct imp
     LWP_GROW(&process->mappings, process->mapping_count, &process->mapping_room);
     struct import_mapping *kept = &process->mappings[process->mapping_count++];
     *kept = *mapping;
-    kept->path = strdup(mapping->path);
-    if (!kept->path)
-        abort();
+    kept->path = lwp_allocated(strdup(mapping->path));
 }
 
 static bool import_is_file(const char *path)
