@@ -1,6 +1,6 @@
 /* Records as bytes, encoded into a scratch buffer on the stack. */
 #include "format/layout.h"
-#include "format/writer_blocks.h"
+#include "format/writer.h"
 
 #include <errno.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 
 #include "base/arena.h"
 #include "format/layout.h"
-#include "format/trace_bits.h"
+#include "format/trace_code.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,6 @@
 
 #include "format/crc32c.h"
 #include "format/layout.h"
-#include "format/writer_blocks.h"
 
 #include <errno.h>
 #include <fcntl.h>

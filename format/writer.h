@@ -45,4 +45,10 @@ void lwps_writer_close(struct lwps_writer *writer);
 /* In the child of a fork: lets go of the parent's file without touching it. */
 void lwps_writer_abandon(struct lwps_writer *writer);
 
+/* Makes sure that the open block has room for a record of `room` bytes. False: there is none, the record is lost. */
+bool lwps_writer_ready(struct lwps_writer *writer, uint32_t room);
+
+/* Adds one encoded record to the open block. */
+void lwps_writer_append(struct lwps_writer *writer, const uint8_t *bytes, uint32_t size);
+
 #endif

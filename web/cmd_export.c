@@ -5,7 +5,6 @@
 #include "web/page.h"
 #include "web/result.h"
 #include "web/source.h"
-#include "web/source_roots.h"
 
 #include <errno.h>
 #include <fcntl.h>

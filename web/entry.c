@@ -7,7 +7,7 @@
 #include "web/page.h"
 #include "web/preparing.h"
 #include "web/result.h"
-#include "web/source_roots.h"
+#include "web/source.h"
 
 #include "config.h"
 

@@ -11,7 +11,6 @@
 #include "base/text.h"
 #include "config.h"
 #include "web/sha256.h"
-#include "web/trim.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

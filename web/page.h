@@ -41,4 +41,10 @@ int lwp_page_write_json(FILE *to, const json_t *value, struct lwp_error *err);
 /* Written into every page; tells an exported file of ours from someone else's. */
 #define LWP_PAGE_GENERATOR "<meta name=\"generator\" content=\"lwp "
 
+/* Takes the lightest items' details out of `analysis` until its JSON has at most `most` bytes, or nothing is left that
+ * may go: findings, what they speak of, and as long as there is room names and shares stay. Ids stay right; what lost its details says "left_out".
+ * Returns [{"what": objects|names|redundancies|locality|regions, "count", "share": none of them had more}], empty when all
+ * is there; NULL when memory is out. */
+json_t *lwp_trim(json_t *analysis, size_t most);
+
 #endif

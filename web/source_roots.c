@@ -2,7 +2,7 @@
  * back. So `lwp collect` notes the folders of the source in run.json, and they count only in a run.json that this user's lwp wrote
  * on this machine: it is this user's file, and was last changed when it says that it was written. No one can choose that time
  * (st_ctime): what was copied, downloaded or unpacked has another. */
-#include "web/source_roots.h"
+#include "web/source.h"
 
 #include "base/log.h"
 #include "web/result.h"

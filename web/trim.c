@@ -2,7 +2,7 @@
  * and rows of locality go altogether; regions keep their numbers but lose their matrices, the ratios of which the page
  * can work out itself. Lightest first, half of them in each round, until the rest fits. If so many objects are left that
  * their names alone are too much, the last that nothing speaks of go altogether. */
-#include "web/trim.h"
+#include "web/page.h"
 
 #include <stdbool.h>
 #include <stdint.h>

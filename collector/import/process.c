@@ -1,5 +1,4 @@
 /* Process images and what is mapped in them. */
-#include "collector/import/image.h"
 #include "collector/import/state.h"
 
 #include "base/arena.h"

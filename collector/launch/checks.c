@@ -3,7 +3,6 @@
 #include "collector/launch/engine.h"
 #include "collector/launch/exact.h"
 #include "collector/launch/preload.h"
-#include "collector/launch/probes.h"
 #include "collector/perf/probe.h"
 #include "config.h"
 

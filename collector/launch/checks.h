@@ -24,4 +24,13 @@ void lwp_checks_make(struct lwp_check *checks);
 /* The way to sample that lwp collect takes here; NULL: none, or something is missing that is needed. */
 const struct lwp_check *lwp_checks_chosen(const struct lwp_check *checks);
 
+int lwp_probe_sigtrap(const void *unused); /* the timer's flavours: perf's task-clock, synchronous */
+int lwp_probe_async(const void *unused);
+int lwp_probe_posix(const void *unused); /* thread CPU timers */
+int lwp_probe_breakpoint(const void *unused);
+int lwp_probe_kernel_breakpoint(const void *unused);
+int lwp_probe_pmu(const void *unused); /* counts cycles */
+int lwp_probe_unwind(const void *unused);
+int lwp_probe_zydis(const void *unused);
+
 #endif

@@ -9,15 +9,13 @@
 #include "collector/launch/collect_options.h"
 #include "collector/launch/engine.h"
 #include "collector/launch/exact.h"
-#include "collector/launch/exact_messages.h"
 #include "collector/launch/launch.h"
-#include "collector/launch/machine_file.h"
+#include "collector/launch/machine.h"
 #include "collector/launch/preload.h"
 #include "collector/launch/rank.h"
 #include "collector/launch/result.h"
 #include "collector/launch/run_json.h"
 #include "collector/launch/serving.h"
-#include "collector/launch/source_roots.h"
 #include "collector/launch/target.h"
 
 #include <errno.h>

@@ -4,7 +4,6 @@
 #include "collector/launch/exact.h"
 
 #include "base/path.h"
-#include "collector/launch/exact_messages.h"
 #include "collector/launch/preload.h"
 
 #include <assert.h>

@@ -6,6 +6,10 @@
 #include "collector/launch/collect_options.h"
 #include "collector/launch/machine.h"
 
+#include <jansson.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
 /* The folder of the tool: exact/ beside the lwp executable (a build folder) or in ../lib/lwp (installed). Owned. */
 char *lwp_exact_find(struct lwp_error *err);
 
@@ -15,5 +19,12 @@ char *lwp_exact_find(struct lwp_error *err);
 char **lwp_exact_command(const struct lwp_settings *settings, const struct lwp_machine *machine, const char *dir, const char *folder,
                          char *const *command, struct lwp_error *err);
 char **lwp_exact_environment(char *const *from, const char *folder, const char *program);
+
+/* Valgrind writes there: DIR/valgrind.<PID>. */
+#define LWP_EXACT_LOG "valgrind."
+
+/* Reads what Valgrind wrote in `dir`, takes it away, warns of what went wrong, and returns all of it as sentences for the
+ * report (an array, owned). `*failed`: Valgrind itself gave up in the process `program`, whose exit status is not its own. */
+json_t *lwp_exact_messages(const char *dir, pid_t program, bool *failed);
 
 #endif

@@ -1,5 +1,5 @@
 /* One log a process, mostly empty. Lines begin with "==PID== " or "--PID-- ", some with neither. */
-#include "collector/launch/exact_messages.h"
+#include "collector/launch/exact.h"
 
 #include "base/log.h"
 #include "collector/launch/run_json.h"

@@ -1,4 +1,4 @@
-#include "collector/launch/probes.h"
+#include "collector/launch/checks.h"
 
 #include "config.h"
 

@@ -2,7 +2,7 @@
  * DIR/run.<RANK>.json, DIR/r<RANK>/{run.json,p<PID>[.<n>]}: nothing else is ever taken for lwp's. */
 #include "collector/launch/result.h"
 
-#include "collector/launch/exact_messages.h"
+#include "collector/launch/exact.h"
 #include "format/reader.h"
 #include "format/seal.h"
 

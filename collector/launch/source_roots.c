@@ -1,12 +1,12 @@
 /* The work tree around, or else the folder itself: where the program was started, where its file is, and where the sources of its
  * debug information are, as far as they exist here. The debug information is a stranger's word: it names neither a home directory
  * nor what is above one, and is read by a process of its own. */
-#include "collector/launch/source_roots.h"
+#include "collector/launch/run_json.h"
 
 #include "base/path.h"
 
-#include <elfutils/libdw.h>
 #include <dwarf.h>
+#include <elfutils/libdw.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
