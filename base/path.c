@@ -55,3 +55,20 @@ bool lwp_path_work_tree(char *folder)
         }
     return false;
 }
+
+int lwp_path_replace(const char *path, const char *text, struct lwp_error *err)
+{
+    char aside[PATH_MAX];
+    if (snprintf(aside, sizeof aside, "%s.new", path) >= (int)sizeof aside)
+        return lwp_error_set(err, LWP_ERR_LIMIT, "%s: the path is too long", path);
+    FILE *file = fopen(aside, "we");
+    if (!file)
+        return lwp_error_errno(err, "cannot write %s", aside);
+    bool written = fputs(text, file) >= 0;
+    written = fclose(file) == 0 && written;
+    if (written && rename(aside, path) == 0)
+        return LWP_OK;
+    int status = lwp_error_errno(err, "cannot write %s", path);
+    unlink(aside);
+    return status;
+}

@@ -130,9 +130,7 @@ static void source_of_loops(const json_t *analysis, enum lwp_source_policy polic
     const json_t *loops = json_object_get(analysis, "loops");
     size_t total = json_array_size(loops), i;
     json_t *loop;
-    bool *wanted = calloc(total + 1, sizeof *wanted);
-    if (!wanted)
-        return;
+    bool *wanted = lwp_zeroed(total, sizeof *wanted);
     source_mark_advised(analysis, wanted, total);
     json_array_foreach(loops, i, loop)
     {

@@ -15,7 +15,7 @@ struct lwp_text {
     int holders;
 };
 
-/* Takes `body`, which malloc gave; held once. NULL without memory (or without `body`): then `body` is freed. */
+/* Takes `body`, which malloc gave; held once. */
 struct lwp_text *lwp_text_new(const char *type, char *body, size_t length);
 
 struct lwp_text *lwp_text_hold(struct lwp_text *text); /* returns it; NULL is fine */
@@ -24,7 +24,7 @@ void lwp_text_drop(struct lwp_text *text);             /* NULL is fine */
 /* What goes out for one request. */
 struct lwp_answer {
     unsigned status;       /* of HTTP */
-    struct lwp_text *text; /* the receiver's to drop; NULL: no memory */
+    struct lwp_text *text; /* the receiver's to drop */
 };
 
 /* One sentence, as plain text. */

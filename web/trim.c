@@ -4,6 +4,8 @@
  * their names alone are too much, the last that nothing speaks of go altogether. */
 #include "web/page.h"
 
+#include "base/arena.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -39,15 +41,13 @@ static struct trim_item *trim_rank(const json_t *items, const char *weight, size
 {
     size_t i;
     const json_t *item;
-    struct trim_item *ranks = calloc(json_array_size(items) + 1, sizeof *ranks);
-    *count = ranks ? json_array_size(items) : 0;
+    *count = json_array_size(items);
+    struct trim_item *ranks = lwp_zeroed(*count, sizeof *ranks);
     json_array_foreach(items, i, item)
     {
-        if (ranks)
-            ranks[i] = (struct trim_item){trim_number(item, weight), i};
+        ranks[i] = (struct trim_item){trim_number(item, weight), i};
     }
-    if (ranks)
-        qsort(ranks, *count, sizeof *ranks, trim_by_weight);
+    qsort(ranks, *count, sizeof *ranks, trim_by_weight);
     return ranks;
 }
 
@@ -97,10 +97,9 @@ static void trim_objects(json_t *analysis, size_t keep, json_t *told)
     json_t *objects = json_object_get(analysis, "objects");
     size_t count;
     struct trim_item *ranks = trim_rank(objects, "share", &count);
-    bool *advised = calloc(count + 1, sizeof *advised);
-    if (advised)
-        trim_mark_advised(analysis, advised, count);
-    for (size_t i = keep; advised && i < count; i++) {
+    bool *advised = lwp_zeroed(count, sizeof *advised);
+    trim_mark_advised(analysis, advised, count);
+    for (size_t i = keep; i < count; i++) {
         json_t *object = json_array_get(objects, ranks[i].index);
         if (advised[ranks[i].index] || json_object_get(object, "left_out"))
             continue;
@@ -139,10 +138,9 @@ static void trim_last_objects(json_t *analysis, size_t keep, json_t *told)
 {
     json_t *objects = json_object_get(analysis, "objects");
     size_t count = json_array_size(objects);
-    bool *spoken_of = calloc(count + 1, sizeof *spoken_of);
-    if (spoken_of)
-        trim_mark_spoken_of(analysis, spoken_of, count);
-    for (size_t i = count; spoken_of && i > 4 * keep && !spoken_of[i - 1] && json_object_get(json_array_get(objects, i - 1), "left_out"); i--) {
+    bool *spoken_of = lwp_zeroed(count, sizeof *spoken_of);
+    trim_mark_spoken_of(analysis, spoken_of, count);
+    for (size_t i = count; i > 4 * keep && !spoken_of[i - 1] && json_object_get(json_array_get(objects, i - 1), "left_out"); i--) {
         trim_tell(told, "names", trim_number(json_array_get(objects, i - 1), "share"));
         json_array_remove(objects, i - 1);
     }
@@ -171,9 +169,9 @@ static void trim_list(json_t *analysis, const char *list, const char *reference,
     json_t *items = json_object_get(analysis, list), *kept = json_array(), *finding;
     size_t count, i;
     struct trim_item *ranks = trim_rank(items, "share", &count);
-    bool *stays = calloc(count + 1, sizeof *stays);
-    json_int_t *number = calloc(count + 1, sizeof *number);
-    if (count > keep && stays && number) {
+    bool *stays = lwp_zeroed(count, sizeof *stays);
+    json_int_t *number = lwp_zeroed(count, sizeof *number);
+    if (count > keep) {
         json_array_foreach(json_object_get(analysis, "findings"), i, finding)
         {
             trim_mark(stays, count, json_object_get(json_object_get(finding, "refs"), reference));
@@ -235,9 +233,7 @@ static void trim_contexts(json_t *analysis)
 {
     json_t *contexts = json_object_get(analysis, "contexts"), *item, *other;
     size_t count = json_array_size(contexts), i, k;
-    bool *used = calloc(count + 1, sizeof *used);
-    if (!used)
-        return;
+    bool *used = lwp_zeroed(count, sizeof *used);
     json_array_foreach(json_object_get(analysis, "objects"), i, item)
     {
         trim_mark(used, count, json_object_get(item, "context"));

@@ -10,9 +10,7 @@
 #include <string.h>
 
 static const struct lwp_option dump_options[] = {
-    {.name = "progress",
-     .kind = LWP_OPT_TEXT,
-     .argument = "DIR",
+    {.name = "progress", .kind = LWP_OPT_TEXT, .argument = "DIR",
      .help = "what a result folder has so far, while it is written too, as JSON: processes, threads, samples, bytes"},
     {0},
 };

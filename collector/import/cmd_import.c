@@ -10,29 +10,13 @@
 #include <string.h>
 
 static const struct lwp_option import_options[] = {
-    {.name = "output",
-     .letter = 'o',
-     .kind = LWP_OPT_TEXT,
-     .argument = "DIR",
+    {.name = "output", .letter = 'o', .kind = LWP_OPT_TEXT, .argument = "DIR",
      .help = "result directory, lwp-<FILE> if not given; must not exist"},
     {.name = "force", .kind = LWP_OPT_FLAG, .help = "replace an older result in DIR"},
     {.name = "no-analyze", .kind = LWP_OPT_FLAG, .help = "leave the analysis to 'lwp analyze DIR'"},
     {.name = "quiet", .letter = 'q', .kind = LWP_OPT_FLAG, .help = "no closing lines"},
     {0},
 };
-
-/* lwp-<FILE> beside the caller, with nothing in it that would trouble a shell. */
-static char *import_default_dir(const char *path)
-{
-    const char *base = strrchr(path, '/');
-    char *dir;
-    if (asprintf(&dir, "lwp-%.100s", base ? base + 1 : path) < 0)
-        return NULL;
-    for (char *c = dir; *c; c++)
-        if (!strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._+-", *c))
-            *c = '_';
-    return dir;
-}
 
 static int import_into(const char *path, char *dir, const struct lwp_options *options, struct lwp_error *err)
 {
@@ -83,7 +67,7 @@ static int import_run(int argc, char **argv, const struct lwp_command *self)
         return 2;
     }
     const char *path = argv[options.operands], *wanted = lwp_options_text(&options, "output");
-    char *dir = wanted ? strdup(wanted) : import_default_dir(path);
+    char *dir = wanted ? strdup(wanted) : lwp_result_default(path, "");
     status = 0;
     if (!dir || lwp_result_create(dir, lwp_options_flag(&options, "force"), &err)) {
         status = 1;

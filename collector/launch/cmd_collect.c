@@ -3,7 +3,6 @@
 #include "base/busy.h"
 #include "base/command.h"
 #include "base/log.h"
-#include "base/path.h"
 #include "collector/env.h"
 #include "collector/launch/closing.h"
 #include "collector/launch/collect_options.h"
@@ -27,19 +26,6 @@
 #include <unistd.h>
 
 enum { EXIT_LWP = 125, EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 };
-
-/* lwp-<app>.<pid>, or of a parallel job lwp-<app>.<job>, with nothing in it that would trouble a shell or a terminal. */
-static char *collect_default_dir(const char *app, const char *job)
-{
-    char *dir, pid[16];
-    snprintf(pid, sizeof pid, "%d", (int)getpid());
-    if (asprintf(&dir, "lwp-%.100s.%.100s", lwp_path_last(app), job ? job : pid) < 0)
-        return NULL;
-    for (char *c = dir; *c; c++)
-        if (!strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._+-", *c))
-            *c = '_';
-    return dir;
-}
 
 static char **collect_environment(const struct lwp_settings *settings, const struct lwp_engine *engine, const char *library,
                                   const char *dir)
@@ -238,7 +224,7 @@ static int collect_run(int argc, char **argv, const struct lwp_command *self)
     struct lwp_rank rank;
     struct lwp_engine engine;
     struct collect_place place = {0};
-    char *library = NULL, *usable = NULL, *exact = NULL, *dir = NULL, *own = NULL;
+    char *library = NULL, *usable = NULL, *exact = NULL, *dir = NULL, *own = NULL, pid[16];
     int exit_status;
     if (!lwp_command_begin(&options, self, argc, argv, EXIT_LWP, &exit_status))
         return exit_status;
@@ -267,7 +253,8 @@ static int collect_run(int argc, char **argv, const struct lwp_command *self)
         lwp_error_set(&err, LWP_ERR_USAGE, "collect: --serve is for a program that runs alone; run 'lwp serve DIR' beside the ranks");
         goto out;
     }
-    dir = wanted ? strdup(wanted) : collect_default_dir(*command, ranked ? rank.job : NULL);
+    snprintf(pid, sizeof pid, "%d", (int)getpid());
+    dir = wanted ? strdup(wanted) : lwp_result_default(*command, ranked ? rank.job : pid);
     if (!dir || (ranked ? lwp_rank_join(&rank, dir, force, &own, &err) : lwp_result_create(dir, force, &err)))
         goto out;
     place.shown = dir;

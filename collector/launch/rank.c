@@ -1,10 +1,12 @@
 #include "collector/launch/rank.h"
 
+#include "base/path.h"
 #include "collector/launch/result.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,21 +84,10 @@ static enum rank_owner rank_owner(const char *dir, const struct lwp_rank *rank)
 
 static int rank_mark(const char *dir, const struct lwp_rank *rank, struct lwp_error *err)
 {
-    char *path = NULL, *aside = NULL;
-    FILE *file = NULL;
-    int status = LWP_OK;
-    if (asprintf(&path, "%s/job", dir) < 0 || asprintf(&aside, "%s/job.new", dir) < 0) {
-        status = lwp_error_set(err, LWP_ERR_MEMORY, "out of memory");
-    } else {
-        file = fopen(aside, "we");
-        bool written = file && fprintf(file, "%s\n", rank->job) > 0;
-        written = file && fclose(file) == 0 && written;
-        if (!written || rename(aside, path))
-            status = lwp_error_errno(err, "cannot write %s", path);
-    }
-    free(path);
-    free(aside);
-    return status;
+    char path[PATH_MAX], line[sizeof rank->job + 1];
+    snprintf(path, sizeof path, "%s/job", dir);
+    snprintf(line, sizeof line, "%s\n", rank->job);
+    return lwp_path_replace(path, line, err);
 }
 
 int lwp_rank_join(struct lwp_rank *rank, const char *dir, bool force, char **own, struct lwp_error *err)

@@ -2,6 +2,7 @@
  * DIR/run.<RANK>.json, DIR/r<RANK>/{run.json,p<PID>[.<n>]}: nothing else is ever taken for lwp's. */
 #include "collector/launch/result.h"
 
+#include "base/path.h"
 #include "collector/launch/exact.h"
 #include "format/reader.h"
 #include "format/seal.h"
@@ -110,6 +111,17 @@ static bool result_clear(int at, enum result_depth depth, bool take, char *forei
     }
     closedir(folder);
     return ours;
+}
+
+char *lwp_result_default(const char *app, const char *suffix)
+{
+    char *dir;
+    if (asprintf(&dir, "lwp-%.100s%s%.100s", lwp_path_last(app), *suffix ? "." : "", suffix) < 0)
+        return NULL;
+    for (char *c = dir; *c; c++)
+        if (!strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._+-", *c))
+            *c = '_';
+    return dir;
 }
 
 int lwp_result_create(const char *dir, bool force, struct lwp_error *err)

@@ -2,14 +2,13 @@
  * Command lines and paths are bytes; where they are not UTF-8 the JSON has U+FFFD and is lossy there. */
 #include "collector/launch/run_json.h"
 
+#include "base/path.h"
 #include "base/text.h"
 #include "config.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 json_t *lwp_run_json_text(const char *text)
 {
@@ -90,31 +89,14 @@ static json_t *run_json_build(const struct lwp_run *run)
 
 int lwp_run_json_write(const struct lwp_run *run, const char *dir, const char *name, struct lwp_error *err)
 {
-    int status = LWP_OK;
-    char *path = NULL, *aside = NULL, *text = NULL;
-    FILE *file = NULL;
     json_t *root = run_json_build(run);
-    if (root)
-        text = json_dumps(root, JSON_INDENT(2));
-    if (!text || asprintf(&path, "%s/%s", dir, name) < 0 || asprintf(&aside, "%s/%s.new", dir, name) < 0) {
-        status = lwp_error_set(err, LWP_ERR_MEMORY, "out of memory while writing %s", name);
-        goto out;
-    }
-    file = fopen(aside, "we");
-    if (!file) {
-        status = lwp_error_errno(err, "cannot write %s", aside);
-        goto out;
-    }
-    bool written = fputs(text, file) >= 0 && fputc('\n', file) != EOF;
-    written = fclose(file) == 0 && written;
-    if (!written || rename(aside, path)) {
-        status = lwp_error_errno(err, "cannot write %s", path);
-        unlink(aside);
-    }
-out:
+    char *text = root ? json_dumps(root, JSON_INDENT(2)) : NULL, *path = NULL, *lines = NULL;
+    int status = !text || asprintf(&path, "%s/%s", dir, name) < 0 || asprintf(&lines, "%s\n", text) < 0
+                     ? lwp_error_set(err, LWP_ERR_MEMORY, "out of memory while writing %s", name)
+                     : lwp_path_replace(path, lines, err);
     free(text);
+    free(lines);
     free(path);
-    free(aside);
     json_decref(root);
     return status;
 }
