@@ -49,8 +49,7 @@ static uint8_t trace_byte(struct trace_reader *from)
 
 struct lwps_trace_decoder *lwps_trace_decoder_new(void)
 {
-    struct lwps_trace_decoder *decoder = lwp_allocated(calloc(1, sizeof *decoder));
-    return decoder;
+    return lwp_allocated(calloc(1, sizeof(struct lwps_trace_decoder)));
 }
 
 static void trace_forget(struct lwps_trace_decoder *decoder)

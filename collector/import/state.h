@@ -48,7 +48,7 @@ struct import {
     size_t process_count, process_room;
     struct import_thread *threads;
     size_t thread_count, thread_room;
-    struct lwp_map *process_of, *thread_of; /* pid, (process, tid) -> index of the latest */
+    struct lwp_map process_of, thread_of; /* pid, (process, tid) -> index of the latest */
     unsigned open;
     uint64_t turn, first_time, throttled, stores_without_latency;
     struct lwp_error *err;
