@@ -11,7 +11,7 @@
 
 static const struct lwp_option dump_options[] = {
     {.name = "progress", .kind = LWP_OPT_TEXT, .argument = "DIR",
-     .help = "what a result folder has so far, while it is written too, as JSON: processes, threads, samples, bytes"},
+     .help = "print what a result directory has so far, while it is written too, as JSON: processes, threads, samples, bytes"},
     {0},
 };
 

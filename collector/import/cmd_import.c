@@ -11,10 +11,10 @@
 
 static const struct lwp_option import_options[] = {
     {.name = "output", .letter = 'o', .kind = LWP_OPT_TEXT, .argument = "DIR",
-     .help = "result directory, lwp-<FILE> if not given; must not exist"},
+     .help = "result directory; must not exist. Default: lwp-<FILE>"},
     {.name = "force", .kind = LWP_OPT_FLAG, .help = "replace an older result in DIR"},
-    {.name = "no-analyze", .kind = LWP_OPT_FLAG, .help = "leave the analysis to 'lwp analyze DIR'"},
-    {.name = "quiet", .letter = 'q', .kind = LWP_OPT_FLAG, .help = "no closing lines"},
+    {.name = "no-analyze", .kind = LWP_OPT_FLAG, .help = "skip the analysis; 'lwp analyze DIR' does it later"},
+    {.name = "quiet", .letter = 'q', .kind = LWP_OPT_FLAG, .help = "print no summary at the end"},
     {0},
 };
 
@@ -84,13 +84,13 @@ static int import_run(int argc, char **argv, const struct lwp_command *self)
 const struct lwp_command lwp_cmd_import = {
     .name = "import",
     .usage = "[options] PERF.DATA",
-    .summary = "turn what perf recorded into a result directory",
+    .summary = "convert a perf.data file into a result directory",
     .details =
-        "Reads a perf.data file, of this machine or another one, for example of a server with PEBS or IBS:\n\n"
+        "Reads a perf.data file from this machine or another one, for example from a server with PEBS or IBS:\n\n"
         "    perf mem record -o perf.data -- ./app args\n"
         "    lwp import perf.data\n\n"
-        "The programs and their debug information must be found here under the same paths for names; a file whose\n"
-        "build id differs is not used. perf knows no heap blocks: only static data and large mappings become objects.",
+        "For names, the programs and their debug information must exist here under the same paths; a file with a different\n"
+        "build id is not used. perf does not record heap blocks: only static data and large mappings become objects.",
     .options = import_options,
     .run = import_run,
 };

@@ -14,45 +14,49 @@ enum { WINDOW_ON = 20000, WINDOW_OFF = 2000000, TRACE_ON = 8000000, TRACE_OFF = 
 
 const struct lwp_option lwp_collect_options[] = {
     {.name = "output", .letter = 'o', .kind = LWP_OPT_TEXT, .argument = "DIR",
-     .help = "result directory, lwp-<app>.<pid> if not given; must not exist. Ranks of one job share it"},
+     .help = "result directory; must not exist. Default: lwp-<app>.<pid>. All ranks of a parallel job share one"},
     {.name = "force", .kind = LWP_OPT_FLAG, .help = "replace an older result in DIR"},
     {.name = "engine", .letter = 'e', .kind = LWP_OPT_TEXT, .argument = "ENGINE", .initial = "auto",
-     .help = "timer, pmu (PEBS, IBS), auto: pmu if it really samples here, else timer; or exact: traced under Valgrind, the same in every run"},
+     .help = "timer; pmu (PEBS, IBS); auto: pmu if it takes samples on this machine, else timer; exact: trace under Valgrind, "
+             "the same in every run"},
     {.name = "event", .kind = LWP_OPT_TEXT, .argument = "EVENT",
-     .help = "what the pmu engine samples: mem (loads and stores with their latency), which is what it does if not told, or page-faults, which every machine can"},
+     .help = "event that the pmu engine samples: mem (loads and stores with their latency, the default), or page-faults, "
+             "available on every machine"},
     {.name = "frequency", .letter = 'F', .kind = LWP_OPT_NUMBER, .argument = "HZ", .min = 1, .max = 20000,
-     .help = "samples for each second of a thread's CPU time; automatic if not given"},
+     .help = "samples per second of CPU time of each thread. Default: automatic"},
     {.name = "period", .letter = 'c', .kind = LWP_OPT_NUMBER, .argument = "PERIOD", .min = 1, .max = 1e12,
-     .help = "events between samples of the pmu engine, more when the overhead would be too high; -F if not given"},
+     .help = "events between samples of the pmu engine; raised where the overhead would be too high. Default: by frequency (-F)"},
     {.name = "max-overhead", .kind = LWP_OPT_NUMBER, .argument = "PCT", .min = 0.1, .max = 100, .initial = "3",
-     .help = "thin out samples to stay below this share of CPU time"},
+     .help = "lower the sampling rate to keep the overhead below this share of CPU time"},
     {.name = "heap-threshold", .kind = LWP_OPT_NUMBER, .argument = "BYTES", .min = 0, .max = 65536,
-     .help = "heap blocks below are told apart by call path and size only; 65536 if not given"},
+     .help = "distinguish heap blocks smaller than BYTES by calling context and size only. Default: 65536"},
     {.name = "detect", .kind = LWP_OPT_TEXT, .argument = "LIST", .initial = OF_ALL(","),
-     .help = "what to look for, separated by commas: " OF_ALL(", ") "; of the exact engine also " OF_EXACT(", ", ", ")},
+     .help = "detectors, separated by commas: " OF_ALL(", ") "; with the exact engine also " OF_EXACT(", ", ", ")},
     {.name = "value-history", .kind = LWP_OPT_NUMBER, .argument = "N", .min = 1, .max = 65536, .initial = "4",
-     .help = "computations of each instruction that --detect values compares later ones with"},
-    {.name = "follow-fork", .kind = LWP_OPT_FLAG, .help = "sample child processes too (this is the default)"},
-    {.name = "no-follow-fork", .kind = LWP_OPT_FLAG, .help = "sample the first process only"},
+     .help = "previous computations of each instruction that --detect values compares with"},
+    {.name = "follow-fork", .kind = LWP_OPT_FLAG, .help = "profile child processes too (the default)"},
+    {.name = "no-follow-fork", .kind = LWP_OPT_FLAG, .help = "profile the first process only"},
     {.name = "delay", .kind = LWP_OPT_NUMBER, .argument = "SECONDS", .min = 0, .max = 1e6, .initial = "0",
-     .help = "start sampling after so many seconds"},
+     .help = "start sampling after SECONDS"},
     {.name = "duration", .kind = LWP_OPT_NUMBER, .argument = "SECONDS", .min = 0, .max = 1e6, .initial = "0",
-     .help = "stop sampling after so many seconds, the program goes on; 0: to the end"},
+     .help = "stop sampling after SECONDS, while the program continues; 0: sample to the end"},
     {.name = "window", .kind = LWP_OPT_TEXT, .argument = "ON:OFF",
-     .help = "instructions that the exact engine traces and then leaves out, 20k:2M if not given; ON:fibonacci: gaps of ON, ON, 2, 3, 5... ON; all: it traces all. "
-             "Redundancies and registers cover the whole run unless this is given"},
+     .help = "trace ON instructions, then skip OFF, with the exact engine. Default: 20k:2M. ON:fibonacci: gaps of ON, ON, 2 ON, "
+             "3 ON, 5 ON...; all: trace everything. "
+             "Redundant accesses and register writes are counted over the whole run unless this is given"},
     {.name = "region", .kind = LWP_OPT_TEXT, .argument = "FUNC",
-     .help = "the exact engine records only while the function FUNC is running; LWP_BEGIN: only what lies between LWP_BEGIN() and LWP_END() of lwp.h"},
+     .help = "with the exact engine, record only while the function FUNC runs; LWP_BEGIN: only between LWP_BEGIN() and LWP_END() of lwp.h"},
     {.name = "machine", .kind = LWP_OPT_TEXT, .argument = "FILE",
-     .help = "JSON with the caches that the exact engine's model has instead of this machine's: another result's run.json, or {\"line_bytes\": 64, \"caches\": [{\"level\": 1, \"bytes\": 32768, \"ways\": 8}]}"},
+     .help = "JSON file with the caches that the exact engine models instead of this machine's: another result's run.json, or "
+             "{\"line_bytes\": 64, \"caches\": [{\"level\": 1, \"bytes\": 32768, \"ways\": 8}]}"},
     {.name = "granularity", .kind = LWP_OPT_TEXT, .argument = "WHAT", .initial = "word",
-     .help = "what the exact engine tells apart when it counts communication between threads: byte, word (4 bytes), or line (64)"},
+     .help = "granularity of communication between threads with the exact engine: byte, word (4 bytes) or line (64 bytes)"},
     {.name = "approx", .kind = LWP_OPT_TEXT, .argument = "PERCENT", .initial = "on",
-     .help = "floating point values that the exact engine takes for the same: within 1 % (on), only equal ones (off), or within PERCENT"},
-    {.name = "no-analyze", .kind = LWP_OPT_FLAG, .help = "leave the analysis to 'lwp analyze DIR'"},
+     .help = "floating-point values that the exact engine treats as equal: within 1 % (on), only identical ones (off), or within PERCENT"},
+    {.name = "no-analyze", .kind = LWP_OPT_FLAG, .help = "skip the analysis; 'lwp analyze DIR' does it later"},
     {.name = "serve", .kind = LWP_OPT_NUMBER, .argument = "PORT", .min = 0, .max = 65535, .alone = "0",
-     .help = "show the run in a browser while it goes on, then its report, at 127.0.0.1:PORT or a free port, until Ctrl-C"},
-    {.name = "quiet", .letter = 'q', .kind = LWP_OPT_FLAG, .help = "no closing lines, unless something went wrong"},
+     .help = "show progress, then the report, in a browser at 127.0.0.1:PORT or a free port, until Ctrl-C"},
+    {.name = "quiet", .letter = 'q', .kind = LWP_OPT_FLAG, .help = "print no summary at the end unless something went wrong"},
     {0},
 };
 
@@ -74,7 +78,8 @@ static int options_of_engine(const struct lwp_options *options, bool exact, stru
         if (lwp_options_text(options, *name))
             return lwp_error_set(err, LWP_ERR_USAGE, "collect: --%s is for engines that sample; the exact one takes --window", *name);
     if (exact && (lwp_options_number(options, "delay") > 0 || lwp_options_number(options, "duration") > 0))
-        return lwp_error_set(err, LWP_ERR_USAGE, "collect: --delay and --duration are for engines that sample; the exact one takes --window");
+        return lwp_error_set(err, LWP_ERR_USAGE,
+                             "collect: --delay and --duration are for engines that sample; the exact one takes --window");
     return LWP_OK;
 }
 
