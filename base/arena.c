@@ -89,6 +89,17 @@ void *lwp_allocated(void *memory)
     return memory;
 }
 
+char *lwp_format(const char *format, ...)
+{
+    va_list args;
+    char *text;
+    va_start(args, format);
+    if (vasprintf(&text, format, args) < 0)
+        lwp_out_of_memory();
+    va_end(args);
+    return text;
+}
+
 void *lwp_zeroed(size_t count, size_t size)
 {
     return lwp_allocated(calloc(count + 1, size));

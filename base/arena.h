@@ -21,6 +21,9 @@ char *lwp_arena_printf(struct lwp_arena *arena, const char *format, ...) __attri
 /* What malloc(), strdup() or the like returned. */
 void *lwp_allocated(void *memory) __attribute__((returns_nonnull));
 
+/* A formatted string on the heap, for free(). */
+char *lwp_format(const char *format, ...) __attribute__((returns_nonnull, format(printf, 1, 2)));
+
 /* Zeroed on the heap, for free(): `count` * `size` bytes, and room for one more. */
 void *lwp_zeroed(size_t count, size_t size) __attribute__((returns_nonnull));
 

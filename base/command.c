@@ -1,5 +1,6 @@
 #include "base/command.h"
 
+#include "base/arena.h"
 #include "base/log.h"
 
 #include <assert.h>
@@ -115,9 +116,7 @@ int lwp_options_parse(struct lwp_options *options, const struct lwp_command *com
     for (const struct lwp_option *row = command->options; row && row->name; row++)
         options->value[row - command->options] = row->initial;
 
-    char **rest = malloc(((size_t)argc + 1) * sizeof *rest);
-    if (!rest)
-        return lwp_error_set(err, LWP_ERR_MEMORY, "out of memory");
+    char **rest = lwp_zeroed((size_t)argc, sizeof *rest);
     int kept = 0, used = 0, i = 1, status = LWP_OK; /* argv[1..used] becomes the options, then the operands follow */
     while (i < argc) {
         const char *word = argv[i];

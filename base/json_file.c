@@ -12,9 +12,7 @@
 /* In bytes of memory: an empty object is a hash table, an empty array has room for eight. */
 enum { COST_OBJECT = 320, COST_ARRAY = 160, COST_VALUE = 64, COST_KEY = 112, COST_BYTE = 2 };
 
-static json_t *json_no(json_error_t *problem, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static json_t *json_no(json_error_t *problem, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static json_t *json_no(json_error_t *problem, const char *format, ...)
 {
     va_list arguments;
     if (!problem)

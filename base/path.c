@@ -1,5 +1,6 @@
 #include "base/path.h"
 
+#include "base/arena.h"
 #include "config.h"
 
 #include <limits.h>
@@ -29,11 +30,7 @@ char *lwp_path_installed(const char *name, int mode, struct lwp_error *err)
     if (!path_of_lwp(folder, err))
         return NULL;
     for (int i = 0; i < PLACES; i++) {
-        char *candidate;
-        if (asprintf(&candidate, "%s%s/%s", i < PLACES - 1 ? folder : "", places[i], name) < 0) {
-            lwp_error_set(err, LWP_ERR_MEMORY, "out of memory");
-            return NULL;
-        }
+        char *candidate = lwp_format("%s%s/%s", i < PLACES - 1 ? folder : "", places[i], name);
         char *found = access(candidate, mode) == 0 ? realpath(candidate, NULL) : NULL;
         free(candidate);
         if (found)

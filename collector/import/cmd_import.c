@@ -1,4 +1,5 @@
 /* lwp import: what perf recorded, on this machine or another, as a result of lwp. */
+#include "base/arena.h"
 #include "base/command.h"
 #include "base/log.h"
 #include "collector/import/import.h"
@@ -67,9 +68,9 @@ static int import_run(int argc, char **argv, const struct lwp_command *self)
         return 2;
     }
     const char *path = argv[options.operands], *wanted = lwp_options_text(&options, "output");
-    char *dir = wanted ? strdup(wanted) : lwp_result_default(path, "");
+    char *dir = wanted ? lwp_format("%s", wanted) : lwp_result_default(path, "");
     status = 0;
-    if (!dir || lwp_result_create(dir, lwp_options_flag(&options, "force"), &err)) {
+    if (lwp_result_create(dir, lwp_options_flag(&options, "force"), &err)) {
         status = 1;
     } else if (import_into(path, dir, &options, &err)) {
         lwp_result_discard(dir);

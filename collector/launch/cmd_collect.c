@@ -1,5 +1,6 @@
 /* lwp collect: runs a program with the light engine in it, or under the exact one, and leaves a result directory.
  * Exit status: the program's own, 128+n for a signal; lwp's failures are 125, 126 (cannot execute), 127 (not found). */
+#include "base/arena.h"
 #include "base/busy.h"
 #include "base/command.h"
 #include "base/log.h"
@@ -42,16 +43,13 @@ static char **collect_environment(const struct lwp_settings *settings, const str
                    {LWP_ENV_HEAP_THRESHOLD, (double)settings->heap_threshold},
                    {LWP_ENV_DETECT, settings->detect}};
     enum { NUMBERS = sizeof numbers / sizeof *numbers };
-    char *variables[NUMBERS + 3] = {NULL}, **environment = NULL;
-    size_t used = 0;
-    bool there = asprintf(&variables[used++], "%s=%s", LWP_ENV_DIR, dir) >= 0 &&
-                 asprintf(&variables[used++], "%s=%s", LWP_ENV_PMU, engine->pmu) >= 0;
-    for (size_t i = 0; there && i < NUMBERS; i++)
-        there = asprintf(&variables[used++], "%s=%.15g", numbers[i].name, numbers[i].value) >= 0;
-    if (there)
-        environment = lwp_preload_environment(environ, library, variables);
-    for (size_t i = 0; i < used; i++)
-        free(variables[i]);
+    char *variables[NUMBERS + 3] = {lwp_format("%s=%s", LWP_ENV_DIR, dir), lwp_format("%s=%s", LWP_ENV_PMU, engine->pmu)};
+    size_t used = 2;
+    for (size_t i = 0; i < NUMBERS; i++)
+        variables[used++] = lwp_format("%s=%.15g", numbers[i].name, numbers[i].value);
+    char **environment = lwp_preload_environment(environ, library, variables);
+    while (used)
+        free(variables[--used]);
     return environment;
 }
 
@@ -146,10 +144,6 @@ static int collect_into(const struct lwp_settings *settings, const struct collec
         launch = (struct lwp_launch){.argv = under, .path = under[0], .environment = lwp_exact_environment(environ, helper, command[0])};
     } else {
         launch.environment = collect_environment(settings, engine, helper, place->absolute);
-    }
-    if (!launch.environment || !run.options) {
-        lwp_error_set(err, LWP_ERR_MEMORY, "out of memory");
-        goto out;
     }
     if (lwp_run_json_write(&run, place->absolute, "run.json", err) ||
         (speaks && lwp_run_json_write(&run, place->shown, "run.json", err)))
@@ -254,8 +248,8 @@ static int collect_run(int argc, char **argv, const struct lwp_command *self)
         goto out;
     }
     snprintf(pid, sizeof pid, "%d", (int)getpid());
-    dir = wanted ? strdup(wanted) : lwp_result_default(*command, ranked ? rank.job : pid);
-    if (!dir || (ranked ? lwp_rank_join(&rank, dir, force, &own, &err) : lwp_result_create(dir, force, &err)))
+    dir = wanted ? lwp_format("%s", wanted) : lwp_result_default(*command, ranked ? rank.job : pid);
+    if (ranked ? lwp_rank_join(&rank, dir, force, &own, &err) : lwp_result_create(dir, force, &err))
         goto out;
     place.shown = dir;
     place.own = ranked ? own : dir;

@@ -3,6 +3,7 @@
  * (exact/environment.c). */
 #include "collector/launch/exact.h"
 
+#include "base/arena.h"
 #include "base/path.h"
 #include "collector/launch/preload.h"
 
@@ -83,48 +84,42 @@ char **lwp_exact_command(const struct lwp_settings *settings, const struct lwp_m
         "-q", "--command-line-only=yes", "--tool=lwp", "--vgdb=no", "--fair-sched=yes", "--read-inline-info=no",
         "--sigill-diagnostics=yes", "--run-libc-freeres=no", "--run-cxx-freeres=no"};
     const struct {
-        const char *format;
+        const char *name;
         unsigned long long value;
-    } numbers[] = {{"--lwp-detect=%llu", settings->detect},
-                   {"--lwp-heap-threshold=%llu", settings->heap_threshold},
-                   {"--lwp-on=%llu", settings->window_on},
-                   {"--lwp-off=%llu", settings->window_off},
-                   {"--lwp-communication=%llu", settings->granule_bytes},
-                   {"--lwp-values=%llu", settings->value_history},
-                   {"--lwp-follow=%llu", settings->follow},
-                   {"--lwp-grow=%llu", settings->window_grows},
-                   {"--lwp-windows=%llu", settings->windows},
-                   {"--main-stacksize=%llu", exact_stack()}};
+    } numbers[] = {{"--lwp-detect", settings->detect},
+                   {"--lwp-heap-threshold", settings->heap_threshold},
+                   {"--lwp-on", settings->window_on},
+                   {"--lwp-off", settings->window_off},
+                   {"--lwp-communication", settings->granule_bytes},
+                   {"--lwp-values", settings->value_history},
+                   {"--lwp-follow", settings->follow},
+                   {"--lwp-grow", settings->window_grows},
+                   {"--lwp-windows", settings->windows},
+                   {"--main-stacksize", exact_stack()}};
     char caches[256];
     size_t arguments = 0, used = 0;
     if (exact_caches(machine, caches, sizeof caches, err))
         return NULL;
     while (command[arguments])
         arguments++;
-    char **list = calloc(arguments + OPTIONS_MAX + 1, sizeof *list);
-    if (!list || asprintf(&list[used++], "%s/%s", folder, tool_name) < 0)
-        goto memory;
+    char **list = lwp_zeroed(arguments + OPTIONS_MAX, sizeof *list);
+    list[used++] = lwp_format("%s/%s", folder, tool_name);
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
-        if (!(list[used++] = strdup(fixed[i])))
-            goto memory;
+        list[used++] = lwp_format("%s", fixed[i]);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        if (asprintf(&list[used++], numbers[i].format, numbers[i].value) < 0)
-            goto memory;
-    if (asprintf(&list[used++], "--lwp-dir=%s", dir) < 0 || asprintf(&list[used++], "--lwp-caches=%s", caches) < 0 ||
-        asprintf(&list[used++], "--lwp-close=%.6f", settings->approx) < 0 ||
-        (settings->region && asprintf(&list[used++], "--lwp-region=%s", settings->region) < 0) ||
-        asprintf(&list[used++], "--trace-children=%s", settings->follow ? "yes" : "no") < 0 ||
-        asprintf(&list[used++], "--log-file=%s/%s%%p", dir, LWP_EXACT_LOG) < 0 || !(list[used++] = strdup("--")))
-        goto memory;
+        list[used++] = lwp_format("%s=%llu", numbers[i].name, numbers[i].value);
+    list[used++] = lwp_format("--lwp-dir=%s", dir);
+    list[used++] = lwp_format("--lwp-caches=%s", caches);
+    list[used++] = lwp_format("--lwp-close=%.6f", settings->approx);
+    if (settings->region)
+        list[used++] = lwp_format("--lwp-region=%s", settings->region);
+    list[used++] = lwp_format("--trace-children=%s", settings->follow ? "yes" : "no");
+    list[used++] = lwp_format("--log-file=%s/%s%%p", dir, LWP_EXACT_LOG);
+    list[used++] = lwp_format("--");
     assert(used <= OPTIONS_MAX);
     for (size_t i = 0; i < arguments; i++)
-        if (!(list[used++] = strdup(command[i])))
-            goto memory;
+        list[used++] = lwp_format("%s", command[i]);
     return list;
-memory:
-    lwp_error_set(err, LWP_ERR_MEMORY, "out of memory");
-    lwp_preload_environment_free(list);
-    return NULL;
 }
 
 /* The same folder by a name of a length that nearly all have: the program's stack begins above its environment, so that its
@@ -140,18 +135,17 @@ static void exact_even(const char *folder, char *even)
 /* OpenMP's threads would spin through each other's turns: only one runs at a time. Shells set _ to what they execute. */
 char **lwp_exact_environment(char *const *from, const char *folder, const char *program)
 {
-    char *settings[5] = {NULL}, **environment = NULL, even[2 * PATH_MAX];
+    char *settings[5] = {NULL}, even[2 * PATH_MAX];
     size_t count = 0;
     exact_even(folder, even);
-    bool there = asprintf(&settings[count++], "VALGRIND_LIB=%s", even) >= 0 &&
-                 asprintf(&settings[count++], "VALGRIND_LAUNCHER=%s/launcher", folder) >= 0;
-    if (there && !getenv("OMP_WAIT_POLICY"))
-        there = (settings[count++] = strdup("OMP_WAIT_POLICY=passive"));
-    if (there && getenv("_"))
-        there = asprintf(&settings[count++], "_=%s", program) >= 0;
-    if (there)
-        environment = lwp_preload_environment(from, NULL, settings);
-    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
-        free(settings[i]);
+    settings[count++] = lwp_format("VALGRIND_LIB=%s", even);
+    settings[count++] = lwp_format("VALGRIND_LAUNCHER=%s/launcher", folder);
+    if (!getenv("OMP_WAIT_POLICY"))
+        settings[count++] = lwp_format("OMP_WAIT_POLICY=passive");
+    if (getenv("_"))
+        settings[count++] = lwp_format("_=%s", program);
+    char **environment = lwp_preload_environment(from, NULL, settings);
+    while (count)
+        free(settings[--count]);
     return environment;
 }

@@ -30,9 +30,7 @@ struct message_log {
     char signal[32];  /* that ends the process; its first frame is yet to come */
 };
 
-static void message_put(struct messages *all, bool warn, const char *format, ...) __attribute__((format(printf, 3, 4)));
-
-static void message_put(struct messages *all, bool warn, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static void message_put(struct messages *all, bool warn, const char *format, ...)
 {
     char text[SENTENCE];
     va_list arguments;

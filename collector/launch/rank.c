@@ -1,5 +1,6 @@
 #include "collector/launch/rank.h"
 
+#include "base/arena.h"
 #include "base/path.h"
 #include "collector/launch/result.h"
 
@@ -68,9 +69,7 @@ enum rank_owner { RANK_NOBODY, RANK_OURS, RANK_OTHERS };
 /* Whose DIR is; nobody's while its maker has not marked it yet. */
 static enum rank_owner rank_owner(const char *dir, const struct lwp_rank *rank)
 {
-    char *path, text[sizeof rank->job + 1] = "";
-    if (asprintf(&path, "%s/job", dir) < 0)
-        return RANK_NOBODY;
+    char *path = lwp_format("%s/job", dir), text[sizeof rank->job + 1] = "";
     FILE *file = fopen(path, "re");
     free(path);
     if (!file)
@@ -115,8 +114,7 @@ int lwp_rank_join(struct lwp_rank *rank, const char *dir, bool force, char **own
         if (rank_mark(dir, rank, err))
             return err->status;
     }
-    if (asprintf(own, "%s/r%u", dir, rank->rank) < 0)
-        return lwp_error_set(err, LWP_ERR_MEMORY, "out of memory");
+    *own = lwp_format("%s/r%u", dir, rank->rank);
     if (mkdir(*own, 0777) == 0)
         return LWP_OK;
     int why = errno;
@@ -144,19 +142,14 @@ json_t *lwp_rank_move_up(const char *dir, const char *own)
         int pid = (int)strspn(name + 1, "0123456789") + 1;
         unsigned generation = name[pid] == '.' ? (unsigned)strtoul(name + pid + 1, NULL, 10) : 0;
         for (bool moved = false; !moved; generation++) {
-            char *from = NULL, *to = NULL, *number = NULL;
-            if (asprintf(&number, ".%u", generation) < 0 || asprintf(&from, "%s/%s", own, name) < 0 ||
-                asprintf(&to, "%s/%.*s%s", dir, pid, name, generation ? number : "") < 0)
-                moved = true;
-            else if (rename(from, to) == 0) {
+            char *from = lwp_format("%s/%s", own, name);
+            char *to = generation ? lwp_format("%s/%.*s.%u", dir, pid, name, generation) : lwp_format("%s/%.*s", dir, pid, name);
+            bool renamed = rename(from, to) == 0;
+            moved = renamed || (errno != EEXIST && errno != ENOTEMPTY);
+            if (renamed)
                 json_array_append_new(names, json_string(strrchr(to, '/') + 1));
-                moved = true;
-            } else {
-                moved = errno != EEXIST && errno != ENOTEMPTY;
-            }
             free(from);
             free(to);
-            free(number);
         }
         free(entries[i]);
     }

@@ -2,6 +2,7 @@
  * DIR/run.<RANK>.json, DIR/r<RANK>/{run.json,p<PID>[.<n>]}: nothing else is ever taken for lwp's. */
 #include "collector/launch/result.h"
 
+#include "base/arena.h"
 #include "base/path.h"
 #include "collector/launch/exact.h"
 #include "format/reader.h"
@@ -115,9 +116,7 @@ static bool result_clear(int at, enum result_depth depth, bool take, char *forei
 
 char *lwp_result_default(const char *app, const char *suffix)
 {
-    char *dir;
-    if (asprintf(&dir, "lwp-%.100s%s%.100s", lwp_path_last(app), *suffix ? "." : "", suffix) < 0)
-        return NULL;
+    char *dir = lwp_format("lwp-%.100s%s%.100s", lwp_path_last(app), *suffix ? "." : "", suffix);
     for (char *c = dir; *c; c++)
         if (!strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._+-", *c))
             *c = '_';
@@ -253,9 +252,9 @@ static void result_process(struct lwp_result *result, const char *dir, int at, c
         result->running_pid = (uint32_t)strtoul(name + 1, NULL, 10);
     }
     for (struct dirent *entry; (entry = readdir(folder));) {
-        char *path;
-        if (!result_is_samples(entry->d_name, false) || asprintf(&path, "%s/%s/%s", dir, name, entry->d_name) < 0)
+        if (!result_is_samples(entry->d_name, false))
             continue;
+        char *path = lwp_format("%s/%s/%s", dir, name, entry->d_name);
         result->threads += entry->d_name[0] == 't' && strncmp(entry->d_name, "t0.", 3) != 0; /* of no thread */
         result_file(result, &process, path, runs);
         free(path);

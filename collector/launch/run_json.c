@@ -2,6 +2,7 @@
  * Command lines and paths are bytes; where they are not UTF-8 the JSON has U+FFFD and is lossy there. */
 #include "collector/launch/run_json.h"
 
+#include "base/arena.h"
 #include "base/path.h"
 #include "base/text.h"
 #include "config.h"
@@ -90,12 +91,11 @@ static json_t *run_json_build(const struct lwp_run *run)
 int lwp_run_json_write(const struct lwp_run *run, const char *dir, const char *name, struct lwp_error *err)
 {
     json_t *root = run_json_build(run);
-    char *text = root ? json_dumps(root, JSON_INDENT(2)) : NULL, *path = NULL, *lines = NULL;
-    int status = !text || asprintf(&path, "%s/%s", dir, name) < 0 || asprintf(&lines, "%s\n", text) < 0
-                     ? lwp_error_set(err, LWP_ERR_MEMORY, "out of memory while writing %s", name)
-                     : lwp_path_replace(path, lines, err);
+    char *text = root ? json_dumps(root, JSON_INDENT(2)) : NULL, *line = lwp_format("%s\n", text ? text : "");
+    char *path = lwp_format("%s/%s", dir, name);
+    int status = text ? lwp_path_replace(path, line, err) : lwp_error_set(err, LWP_ERR_MEMORY, "out of memory while writing %s", name);
     free(text);
-    free(lines);
+    free(line);
     free(path);
     json_decref(root);
     return status;

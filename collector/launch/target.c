@@ -5,6 +5,7 @@
  * Programs started by the target are not checked here; the ones that cannot be entered are simply missing. */
 #include "collector/launch/target.h"
 
+#include "base/arena.h"
 #include "base/path.h"
 #include "collector/sanitized.h"
 
@@ -56,9 +57,7 @@ static int target_lookup(struct lwp_target *target, const char *name, struct lwp
         const char *path = getenv("PATH");
         for (path = path ? path : "/bin:/usr/bin";;) {
             size_t length = strcspn(path, ":");
-            char *candidate;
-            if (asprintf(&candidate, "%.*s%s%s", (int)length, path, length ? "/" : "./", name) < 0)
-                return lwp_error_set(err, LWP_ERR_MEMORY, "out of memory");
+            char *candidate = lwp_format("%.*s%s%s", (int)length, path, length ? "/" : "./", name);
             int now = target_executable(candidate);
             if (now == 0) {
                 target->path = candidate;
