@@ -24,13 +24,13 @@ enum lwp_detect {
     ROW(SPATIAL, "spatial") last ROW(LOCALITY, "locality")
 #define LWP_DETECT_NAME(bit, name) name
 
-struct lwp_detector {
+struct lwp_detect_name {
     const char *name; /* NULL ends the table */
     enum lwp_detect bit;
     bool exact_only;
 };
 
-extern const struct lwp_detector lwp_detectors[];
+extern const struct lwp_detect_name lwp_detect_names[];
 
 /* The mask of a list separated by commas (NULL: none). Names from a newer lwp are skipped. */
 unsigned lwp_detect_parse(const char *list);

@@ -68,7 +68,7 @@ static int options_of_engine(const struct lwp_options *options, bool exact, stru
     for (const char *const *name = traced_only; !exact && *name; name++)
         if (lwp_options_given(options, *name))
             return lwp_error_set(err, LWP_ERR_USAGE, "collect: --%s belongs to the exact engine; add -e exact, or leave it out", *name);
-    for (const struct lwp_detector *row = lwp_detectors; !exact && row->name; row++)
+    for (const struct lwp_detect_name *row = lwp_detect_names; !exact && row->name; row++)
         if (row->exact_only && lwp_detect_parse(lwp_options_text(options, "detect")) & row->bit)
             return lwp_error_set(err, LWP_ERR_USAGE, "collect: --detect %s belongs to the exact engine; add -e exact, or leave it out",
                                  row->name);
@@ -103,8 +103,8 @@ static int options_check(const struct lwp_options *options, struct lwp_error *er
 static int settings_detect(struct lwp_settings *settings, const char *list, struct lwp_error *err)
 {
     const char *names[sizeof(settings->detect) * CHAR_BIT] = {NULL};
-    for (const struct lwp_detector *row = lwp_detectors; row->name; row++)
-        names[row - lwp_detectors] = row->name;
+    for (const struct lwp_detect_name *row = lwp_detect_names; row->name; row++)
+        names[row - lwp_detect_names] = row->name;
     settings->detect = lwp_detect_parse(list);
     for (const char *at = list, *end;; at = end + 1) {
         end = strchrnul(at, ',');

@@ -14,7 +14,7 @@ extern const struct lwp_option lwp_collect_options[];
 struct lwp_settings {
     const struct lwp_options *options; /* as given, for what lwp collect itself does */
     bool exact;              /* the exact engine was asked for */
-    unsigned detect;         /* enum lwp_detect, as the engine takes it */
+    unsigned detect;         /* enum lwp_detect; of the exact engine what it counts and, for LWP_DETECT_LAYOUT, whether it samples */
     bool follow;             /* child processes, too */
     uint64_t heap_threshold; /* bytes: smaller blocks are pooled by calling context and size */
 

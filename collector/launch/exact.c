@@ -76,6 +76,16 @@ static unsigned long long exact_stack(void)
     return getrlimit(RLIMIT_STACK, &limit) ? 0 : limit.rlim_cur < most ? limit.rlim_cur : most;
 }
 
+/* The tool's option for a detector: yes or no, or how much is asked for. */
+static char *exact_detector(const struct lwp_settings *settings, const struct lwp_detect_name *row)
+{
+    bool on = settings->detect & row->bit;
+    const char *name = row->bit == LWP_DETECT_LAYOUT ? "sample" : row->bit == LWP_DETECT_LOCALITY ? "trace" : row->name;
+    if (row->bit == LWP_DETECT_COMMUNICATION || row->bit == LWP_DETECT_VALUES)
+        return lwp_format("--lwp-%s=%u", name, !on ? 0 : row->bit == LWP_DETECT_VALUES ? settings->value_history : settings->granule_bytes);
+    return lwp_format("--lwp-%s=%s", name, on ? "yes" : "no");
+}
+
 char **lwp_exact_command(const struct lwp_settings *settings, const struct lwp_machine *machine, const char *dir, const char *folder,
                          char *const *command, struct lwp_error *err)
 {
@@ -86,16 +96,17 @@ char **lwp_exact_command(const struct lwp_settings *settings, const struct lwp_m
     const struct {
         const char *name;
         unsigned long long value;
-    } numbers[] = {{"--lwp-detect", settings->detect},
-                   {"--lwp-heap-threshold", settings->heap_threshold},
+    } numbers[] = {{"--lwp-heap-threshold", settings->heap_threshold},
                    {"--lwp-on", settings->window_on},
                    {"--lwp-off", settings->window_off},
-                   {"--lwp-communication", settings->granule_bytes},
-                   {"--lwp-values", settings->value_history},
-                   {"--lwp-follow", settings->follow},
-                   {"--lwp-grow", settings->window_grows},
-                   {"--lwp-windows", settings->windows},
                    {"--main-stacksize", exact_stack()}};
+    const struct {
+        const char *name;
+        bool yes;
+    } flags[] = {{"--lwp-follow", settings->follow},
+                 {"--lwp-grow", settings->window_grows},
+                 {"--lwp-windows", settings->windows},
+                 {"--trace-children", settings->follow}};
     char caches[256];
     size_t arguments = 0, used = 0;
     if (exact_caches(machine, caches, sizeof caches, err))
@@ -108,12 +119,16 @@ char **lwp_exact_command(const struct lwp_settings *settings, const struct lwp_m
         list[used++] = lwp_format("%s", fixed[i]);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         list[used++] = lwp_format("%s=%llu", numbers[i].name, numbers[i].value);
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+        list[used++] = lwp_format("%s=%s", flags[i].name, flags[i].yes ? "yes" : "no");
+    for (const struct lwp_detect_name *row = lwp_detect_names; row->name; row++)
+        if (row->bit != LWP_DETECT_SHARING) /* of the timer engine only */
+            list[used++] = exact_detector(settings, row);
     list[used++] = lwp_format("--lwp-dir=%s", dir);
     list[used++] = lwp_format("--lwp-caches=%s", caches);
     list[used++] = lwp_format("--lwp-close=%.6f", settings->approx);
     if (settings->region)
         list[used++] = lwp_format("--lwp-region=%s", settings->region);
-    list[used++] = lwp_format("--trace-children=%s", settings->follow ? "yes" : "no");
     list[used++] = lwp_format("--log-file=%s/%s%%p", dir, LWP_EXACT_LOG);
     list[used++] = lwp_format("--");
     assert(used <= OPTIONS_MAX);

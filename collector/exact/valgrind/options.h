@@ -7,16 +7,12 @@
 
 struct lwp_exact_options {
     const char *folder;      /* the result directory, absolute */
-    unsigned detect;         /* enum lwp_detect */
     uint64_t heap_threshold; /* bytes: smaller blocks are pooled by call path and size */
     bool follow;             /* children of fork are recorded, too */
     uint64_t window_on, window_off; /* instructions traced, and not traced after; off 0: all are traced */
-    bool windows;            /* they were asked for: redundancies and registers are counted in them only, too */
-    bool window_grows;       /* window_off is the first gap; they grow as Fibonacci's numbers do */
-    bool sample;             /* layout is detected: accesses are weighted and sampled */
-    unsigned communication;  /* followed for the whole run, in granules of so many bytes; 0: it is not */
-    unsigned value_history;  /* computations kept of each instruction */
-    const char *region;      /* function, or LWP_BEGIN; NULL: all */
+    bool window_grows;              /* window_off is the first gap; they grow as Fibonacci's numbers do */
+    unsigned communication; /* followed for the whole run, in granules of so many bytes; 0: it is not */
+    bool sample;             /* accesses are weighted and sampled */
     const char *caches;      /* base/cache.h: geometry as text */
 };
 
