@@ -1,5 +1,5 @@
-/* Man pages (mdoc) and what completion/ asks for, written from the same rows as --help. What --help has no room for, such as examples, follows from
- * man/<command>.mdoc when make puts a page together. */
+/* Man pages (mdoc) and the rows for completion/, printed from the same rows as --help. make appends man/<command>.mdoc, which
+ * has what --help has no room for, such as examples. */
 #include "base/command.h"
 #include "config.h"
 

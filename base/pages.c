@@ -28,7 +28,7 @@ void *lwp_pages_alloc(size_t bytes)
             lwp_out_of_memory();
         return memset(memory, 0, rounded);
     }
-    /* One unit more, so that an aligned part is in it; the rest is given back. */
+    /* One unit more, to align it; the rest is unmapped. */
     char *memory = mmap(NULL, rounded + PAGES_LARGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED)
         lwp_out_of_memory();
@@ -61,8 +61,8 @@ void *lwp_pages_grow(void *items, size_t count, size_t *capacity, size_t size)
     void *grown = lwp_pages_alloc(bytes);
     size_t before = pages_round(*capacity * size);
     if (items && before >= PAGES_LARGE) {
-        /* The pages themselves move: nothing is copied or cleared. Not by mremap(): an MPI's UCX stands in its place (1.13),
-         * forgets where they were to go, and says that all is well. */
+        /* Moves the pages instead of copying them. By system call: UCX 1.13, of an MPI, interposes mremap(), drops the new
+         * address, and reports success. */
         if (syscall(SYS_mremap, items, before, before, MREMAP_MAYMOVE | MREMAP_FIXED, grown) != (long)grown)
             lwp_out_of_memory();
     } else if (items) {

@@ -1,5 +1,4 @@
-/* Records out of bytes. Nothing is allocated, every length is checked against what is left, and each step consumes at
- * least a byte. */
+/* Decodes records. Nothing is allocated, every length is checked against the rest, and each step consumes at least a byte. */
 #include "format/decode.h"
 
 #include "base/error.h"
@@ -9,8 +8,8 @@
 
 /* ---- fields ---- */
 
-/* Numbers are taken without asking whether there are any left: none of the records' parts but strings reaches further
- * than SLACK bytes from its start, so many can be read behind its end, and then it shows that it went beyond. */
+/* Numbers are read without bounds checks: no part of a record but strings is longer than SLACK bytes, so many are readable
+ * behind its end, and a record that went beyond is detected afterwards. */
 enum { SLACK = 512 };
 _Static_assert(SLACK >= 1 + 4 * 10 + LWPS_ACCESSES_MAX * (5 * 10 + 3), "the longest sample");
 
@@ -39,7 +38,7 @@ __attribute__((noinline)) static uint64_t get_varint_longest(struct input *from)
     return 0;
 }
 
-/* Up to eight bytes at once: seven bits of each, moved together pair by pair. */
+/* Up to eight bytes at once: packs seven bits of each, pair by pair. */
 static inline uint64_t get_varint_long(struct input *from)
 {
     uint64_t word, ends;
@@ -211,7 +210,7 @@ static int read_sample(struct lwps_decoder *decoder, struct input *from, uint8_t
     VISIT(sample, &record)
 }
 
-/* A record that ends before its last fields is an older writer's: they are read as zeroes. */
+/* A record without its last fields is from an older writer: they are read as zeroes. */
 static int read_shorter(struct lwps_decoder *decoder, uint8_t tag, const uint8_t *bytes, uint64_t length)
 {
     uint8_t filled[LWPS_RECORD_MAX + SLACK];

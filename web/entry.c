@@ -1,5 +1,5 @@
-/* A page is made when it is first asked for and kept: what a request costs then is one look at the files. The analysis of a
- * result that has none runs beside, so that the readers of other results do not wait for it. */
+/* A page is built on the first request and cached: later requests cost a stat(). A result without an analysis is analyzed in
+ * the background, so that readers of other results do not wait for it. */
 #include "web/entry.h"
 
 #include "base/arena.h"

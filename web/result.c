@@ -1,4 +1,4 @@
-/* The web knows analysis.json, never a sample: what makes analysis.json runs as another process. */
+/* web/ reads analysis.json and never sample files: lwp analyze runs as another process. */
 #include "web/result.h"
 
 #include "base/json_file.h"
@@ -20,8 +20,8 @@
 
 enum { RESULT_BYTES_MAX = 256 << 20 };
 
-/* Opens what is below `dir`: no link on the way may lead out of it, whoever made the result. Kernels before 5.6 cannot tell
- * where one leads; there the last part must be none. */
+/* Opens a file below `dir`; no symbolic link may lead out of it, as results are untrusted. Kernels before 5.6 cannot check
+ * that; there the last part must not be a link. */
 static int result_open_below(const char *dir, const char *name, int flags)
 {
     struct open_how how = {.flags = (unsigned)(flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS};

@@ -1,6 +1,5 @@
-/* Who may ask, and in what form an answer goes out; what there is to see is the site's matter. Only GET and HEAD are
- * answered. A page of another site cannot read what is served: its requests carry its own name as Host (after a DNS trick)
- * or as Origin, and both are refused.
+/* Access checks and the transport of answers; site.c makes their content. Only GET and HEAD are answered. Requests by pages of
+ * other sites are refused: they carry a foreign name as Host (DNS rebinding) or as Origin.
  *
  * Sockets never block. A connection that says nothing is closed after a while; there may be thousands of them before a
  * new one has to wait. Text that is sent is shared by all who receive it: slow readers cost a connection, not a copy. */

@@ -1,10 +1,6 @@
-/* Analysis in, lines of source out: those of the loops, those on the call paths of redundant pairs and of shared cache
- * lines, and a few around them.
- *
- * The paths come from the debug info of a program that may be hostile, and the page may be shared: only plain files
- * that are called like source files are read, and only below the folders that source_roots.c lets, nothing else of them than
- * those lines, and all of it is bounded.
- */
+/* Collects the source lines that an analysis names: of loops, of the calling contexts of redundant pairs and of shared cache
+ * lines, and a few around them. The paths come from untrusted debug information, and the page may be shared: only regular
+ * files named like source files are read, only below the folders of source_roots.c, only those lines, and all is bounded. */
 #include "web/source.h"
 
 #include "base/arena.h"
@@ -89,7 +85,7 @@ static void source_mark_loops(const json_t *items, bool *wanted, size_t loops)
     }
 }
 
-/* The loops of all objects that some split speaks of, and those that communication and locality are told of. */
+/* The loops of all objects that some split is about, and those of communication and locality. */
 static void source_mark_advised(const json_t *analysis, bool *wanted, size_t loops)
 {
     const json_t *objects = json_object_get(analysis, "objects");

@@ -1,4 +1,4 @@
-/* What a perf.data file tells of the recording: its events and their names, the host, the command, build ids. */
+/* The description of the recording in a perf.data file: events and their names, host, command, build ids. */
 #include "collector/import/perf_reading.h"
 
 #include "base/arena.h"

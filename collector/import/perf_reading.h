@@ -46,7 +46,7 @@ static inline struct lwp_perf_bytes lwp_perf_part(struct lwp_perf_bytes of, uint
     return (struct lwp_perf_bytes){of.at + offset, (size_t)size};
 }
 
-/* perf_features.c: what is told of the recording; adds to the file. */
+/* perf_features.c: the description of the recording; adds to the file. */
 
 /* Text that need not end within its bytes. */
 void lwp_perf_text(char *to, size_t room, const uint8_t *from, size_t size);

@@ -232,7 +232,7 @@ size_t lwp_perf_records(struct lwp_perf_file *file, struct lwp_perf_bytes from, 
     while (from.size >= LWP_PERF_RECORD_HEAD) {
         uint32_t type = lwp_u32_at(from.at);
         uint16_t misc = lwp_u16_at(from.at + 4), size = lwp_u16_at(from.at + 6);
-        if (size < LWP_PERF_RECORD_HEAD) { /* from here on nothing can be told */
+        if (size < LWP_PERF_RECORD_HEAD) { /* where the next record begins is not known */
             file->about->bad_records++;
             return packed ? all.size : all.size - from.size;
         }

@@ -52,7 +52,7 @@ static const char remedy_perfmon[] = "docker run --cap-add PERFMON, or sudo sysc
 static const char remedy_hypervisor[] =
     "run on bare metal, or give the virtual machine a PMU (qemu -cpu host,pmu=on); lwp works without";
 
-/* Why perf_event_open was refused, and what mends that; `otherwise` for what is not about permission. */
+/* The remedy for a refused perf_event_open; `otherwise` for errors that are not about permission. */
 static const char *permission_remedy(const struct permission *permission, int why, const char *otherwise)
 {
     if (why != EACCES && why != EPERM)
@@ -62,7 +62,7 @@ static const char *permission_remedy(const struct permission *permission, int wh
     return permission->seccomp ? remedy_seccomp : remedy_perfmon;
 }
 
-/* `remedy`: what would make it good; NULL: it is. */
+/* `remedy`: NULL: the check is good. */
 __attribute__((format(printf, 4, 5))) static void check_put(struct lwp_check *check, const char *name, const char *remedy,
                                                             const char *format, ...)
 {

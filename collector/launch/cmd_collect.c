@@ -75,7 +75,7 @@ static void collect_say(const struct lwp_settings *settings, const struct collec
                     result);
 }
 
-/* A rank has ended: its part joins the others'. Rank 0 waits for them and speaks for all. */
+/* A rank has ended: moves its part into the common result. Rank 0 waits for the others and prints the summary. */
 static void collect_close_rank(const struct lwp_settings *settings, const struct collect_place *place,
                                struct lwp_run *run, const struct lwp_ended *ended, struct lwp_result *result)
 {
@@ -129,8 +129,8 @@ static int collect_into(const struct lwp_settings *settings, const struct collec
         run.rank = place->rank->rank;
     }
     struct lwp_serving serving = {0};
-    int busy = lwp_busy_begin(place->shown); /* whoever shows the result knows that there is more to come */
-    bool speaks = place->rank && (place->rank->rank == 0 || place->rank->first); /* for the whole job */
+    int busy = lwp_busy_begin(place->shown); /* lwp serve shows that the run goes on */
+    bool speaks = place->rank && (place->rank->rank == 0 || place->rank->first); /* writes the job's run.json, too */
     struct lwp_launch launch = {.path = target->path, .by_shell = target->by_shell, .argv = engine->exact ? NULL : command};
     gethostname(host, sizeof host - 1);
     lwp_machine_read(&run.machine, "");
@@ -194,7 +194,7 @@ static int collect_into(const struct lwp_settings *settings, const struct collec
     if (busy >= 0)
         close(busy);
     busy = -1;
-    if (serving.pid && !ended.told)
+    if (serving.pid && !ended.ended_by)
         lwp_serving_wait(&serving);
 out:
     lwp_serving_end(&serving);

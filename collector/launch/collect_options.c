@@ -214,7 +214,7 @@ json_t *lwp_collect_options_json(const struct lwp_options *options)
         const char *value = lwp_options_text(options, row->name);
         if (strcmp(row->name, "follow-fork") == 0 || strcmp(row->name, "output") == 0 ||
             strcmp(row->name, "serve") == 0)
-            continue; /* told by no-follow-fork; by where the file is; nothing that was measured depends on it */
+            continue; /* said by no-follow-fork; by the place of the file; does not change what is measured */
         json_t *item = json_null();
         if (row->kind == LWP_OPT_FLAG)
             item = json_boolean(value != NULL);

@@ -17,7 +17,7 @@
 
 static const char tool_name[] = "lwp-amd64-linux", tool_path[] = "exact/lwp-amd64-linux";
 
-/* Of the files beside the tool some are links to where Valgrind's package was when lwp was built. */
+/* Some files beside the tool are links into Valgrind's package, which may have been removed since lwp was built. */
 static bool exact_whole(const char *folder)
 {
     static const char *const needed[] = {"launcher", "vgpreload_core-amd64-linux.so", "default.supp"};
@@ -68,7 +68,7 @@ static int exact_caches(const struct lwp_machine *machine, char *text, size_t si
                          "collect: the exact engine needs the sizes of the caches, which /sys/devices/system/cpu does not tell here");
 }
 
-/* Bytes of the program's stack: Valgrind gives 8 MiB at most unless told. */
+/* Bytes of the program's stack: Valgrind's default is at most 8 MiB. */
 static unsigned long long exact_stack(void)
 {
     static const rlim_t most = (rlim_t)1 << 30;
@@ -137,8 +137,8 @@ char **lwp_exact_command(const struct lwp_settings *settings, const struct lwp_m
     return list;
 }
 
-/* The same folder by a name of a length that nearly all have: the program's stack begins above its environment, so that its
- * addresses would depend on where lwp is installed. */
+/* The folder's name padded with slashes to a common length: the addresses of the program's stack depend on the size of its
+ * environment, and should not depend on where lwp is installed. */
 static void exact_even(const char *folder, char *even)
 {
     enum { EVEN = 256 };
@@ -147,7 +147,7 @@ static void exact_even(const char *folder, char *even)
     memcpy(even + more, folder, length + 1);
 }
 
-/* OpenMP's threads would spin through each other's turns: only one runs at a time. Shells set _ to what they execute. */
+/* Only one thread runs at a time under Valgrind: OpenMP's threads must not spin. Shells set _ to what they execute. */
 char **lwp_exact_environment(char *const *from, const char *folder, const char *program)
 {
     char *settings[5] = {NULL}, even[2 * PATH_MAX];

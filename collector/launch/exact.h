@@ -13,9 +13,8 @@
 /* The folder of the tool: exact/ beside the lwp executable (a build folder) or in ../lib/lwp (installed). Owned. */
 char *lwp_exact_find(struct lwp_error *err);
 
-/* The tool's command line for `command` (NULL-ended, borrowed), and the environment for it: lists of `free`d strings, as
- * lwp_preload_environment_free does. `dir`: the result directory, absolute. NULL: out of memory, or the machine's caches are
- * unknown (which the error says). */
+/* The tool's command line for `command` (NULL-ended, borrowed), and the environment for it: lists to be freed with
+ * lwp_preload_environment_free. `dir`: the result directory, absolute. NULL: the machine's caches are unknown. */
 char **lwp_exact_command(const struct lwp_settings *settings, const struct lwp_machine *machine, const char *dir, const char *folder,
                          char *const *command, struct lwp_error *err);
 char **lwp_exact_environment(char *const *from, const char *folder, const char *program);
@@ -23,8 +22,8 @@ char **lwp_exact_environment(char *const *from, const char *folder, const char *
 /* Valgrind writes there: DIR/valgrind.<PID>. */
 #define LWP_EXACT_LOG "valgrind."
 
-/* Reads what Valgrind wrote in `dir`, takes it away, warns of what went wrong, and returns all of it as sentences for the
- * report (an array, owned). `*failed`: Valgrind itself gave up in the process `program`, whose exit status is not its own. */
+/* Reads and removes Valgrind's messages in `dir`, prints warnings, and returns all as sentences for the report (an array,
+ * owned). `*failed`: Valgrind itself gave up in the process `program`, whose exit status is not its own. */
 json_t *lwp_exact_messages(const char *dir, pid_t program, bool *failed);
 
 #endif

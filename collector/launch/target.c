@@ -1,8 +1,7 @@
-/* Which file a command name means, and whether lwp reaches it. LD_PRELOAD does not reach into static programs, into those
- * that gain rights (setuid, setgid, file capabilities), into other machines' or other C libraries' programs, and breaks some
- * sanitizers; Valgrind takes
- * neither other machines' nor any that is marked to gain rights.
- * Programs started by the target are not checked here; the ones that cannot be entered are simply missing. */
+/* Finds the file of a command and checks that lwp can profile it. LD_PRELOAD has no effect on static programs, on programs
+ * that gain privileges (setuid, setgid, file capabilities) and on those for other processors or C libraries, and breaks some
+ * sanitizers; Valgrind runs no program for another processor or marked to gain privileges. Child processes are not
+ * checked: those that cannot be profiled are missing in the result. */
 #include "collector/launch/target.h"
 
 #include "base/arena.h"
