@@ -87,12 +87,8 @@ static int export_save(const char *path, const char *html, size_t length, bool f
     fd = open(aside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd < 0)
         return lwp_error_errno(err, "cannot write %s", path);
-    int status = 0;
-    if (export_write(fd, html, length))
-        status = lwp_error_errno(err, "cannot write %s", path);
-    if (close(fd) && !status)
-        status = lwp_error_errno(err, "cannot write %s", path);
-    if (!status && rename(aside, path))
+    int status = export_write(fd, html, length) ? lwp_error_errno(err, "cannot write %s", path) : 0;
+    if ((close(fd) || (!status && rename(aside, path))) && !status)
         status = lwp_error_errno(err, "cannot write %s", path);
     if (status)
         unlink(aside);
