@@ -70,17 +70,15 @@ static int source_compare(const void *a, const void *b)
     return by_path ? by_path : (x->first > y->first) - (x->first < y->first);
 }
 
-/* The loops that the first and largest of `items` name. */
-static void source_mark_loops(const json_t *items, bool *wanted, size_t loops)
+/* The loops of the first `most` of `items`. */
+static void source_mark_loops(const json_t *items, size_t most, bool *wanted, size_t loops)
 {
     size_t i;
     const json_t *item;
     json_array_foreach(items, i, item)
     {
         const json_t *loop = json_object_get(item, "loop");
-        if (i == SOURCE_ITEMS_MAX)
-            break;
-        if (json_is_integer(loop) && json_integer_value(loop) >= 0 && (size_t)json_integer_value(loop) < loops)
+        if (i < most && json_is_integer(loop) && json_integer_value(loop) >= 0 && (size_t)json_integer_value(loop) < loops)
             wanted[json_integer_value(loop)] = true;
     }
 }
@@ -88,23 +86,16 @@ static void source_mark_loops(const json_t *items, bool *wanted, size_t loops)
 /* The loops of all objects that some split is about, and those of communication and locality. */
 static void source_mark_advised(const json_t *analysis, bool *wanted, size_t loops)
 {
-    const json_t *objects = json_object_get(analysis, "objects");
-    size_t i, j;
-    json_t *split, *use;
+    const json_t *objects = json_object_get(analysis, "objects"), *split;
+    size_t i;
     json_array_foreach(json_object_get(analysis, "splits"), i, split)
     {
         json_int_t object = json_integer_value(json_object_get(split, "object"));
-        if (object < 0)
-            continue;
-        json_array_foreach(json_object_get(json_array_get(objects, (size_t)object), "loops"), j, use)
-        {
-            json_int_t loop = json_integer_value(json_object_get(use, "loop"));
-            if (loop >= 0 && (size_t)loop < loops)
-                wanted[loop] = true;
-        }
+        if (object >= 0)
+            source_mark_loops(json_object_get(json_array_get(objects, (size_t)object), "loops"), SIZE_MAX, wanted, loops);
     }
-    source_mark_loops(json_object_get(json_object_get(analysis, "communication"), "regions"), wanted, loops);
-    source_mark_loops(json_object_get(analysis, "locality"), wanted, loops);
+    source_mark_loops(json_object_get(json_object_get(analysis, "communication"), "regions"), SOURCE_ITEMS_MAX, wanted, loops);
+    source_mark_loops(json_object_get(analysis, "locality"), SOURCE_ITEMS_MAX, wanted, loops);
 }
 
 static void source_add(struct source_spans *spans, const json_t *file, json_int_t first, json_int_t last)
