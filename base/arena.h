@@ -1,6 +1,5 @@
 /* A bump allocator: everything of one analysis lives in one arena and is freed at once.
- * Allocation never returns NULL: running out of memory ends the command with a sentence
- * (ordinary tool code only; the preload library and the readers' bounds do not rely on it). */
+ * Nothing here returns NULL: without memory the command ends (lwp_out_of_memory). */
 #ifndef LWP_BASE_ARENA_H
 #define LWP_BASE_ARENA_H
 
@@ -18,6 +17,12 @@ void *lwp_arena_alloc(struct lwp_arena *arena, size_t count, size_t size) __attr
 char *lwp_arena_strdup(struct lwp_arena *arena, const char *text);
 char *lwp_arena_strndup(struct lwp_arena *arena, const char *text, size_t length);
 char *lwp_arena_printf(struct lwp_arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* What malloc(), strdup() or the like returned. */
+void *lwp_allocated(void *memory) __attribute__((returns_nonnull));
+
+/* A formatted string on the heap, for free(). */
+char *lwp_format(const char *format, ...) __attribute__((returns_nonnull, format(printf, 1, 2)));
 
 /* Zeroed on the heap, for free(): `count` * `size` bytes, and room for one more. */
 void *lwp_zeroed(size_t count, size_t size) __attribute__((returns_nonnull));

@@ -31,7 +31,7 @@ void lwp_address_map_free(struct lwp_address_map *map)
     free(map->events);
     lwp_pages_free(map->starts, map->start_room * sizeof *map->starts);
     lwp_range_index_free(&map->index);
-    lwp_table_free(&map->block_index);
+    lwp_map_fini(&map->block_index);
     free(map);
 }
 
@@ -128,7 +128,7 @@ void lwp_address_map_block(struct lwp_address_map *map, const struct lwps_block 
         return;
     }
     uint32_t index = (uint32_t)map->block_count;
-    *lwp_table_at(&map->block_index, record->id) = index;
+    *lwp_map_at(&map->block_index, record->id) = index;
     LWP_PUSH(map->block, (struct map_block){.address = record->address, .size = record->size, .time = record->time,
                                             .end_time = UINT64_MAX, .id = record->id, .of = record->context,
                                             .mapped = record->kind == LWPS_BLOCK_MMAP});
@@ -137,8 +137,8 @@ void lwp_address_map_block(struct lwp_address_map *map, const struct lwps_block 
 
 void lwp_address_map_block_end(struct lwp_address_map *map, const struct lwps_block_end *record)
 {
-    uint32_t at = lwp_table_get(&map->block_index, record->id);
-    if (at == LWP_TABLE_NONE || map->blocks[at].end_time != UINT64_MAX)
+    uint32_t at = lwp_map_get(&map->block_index, record->id);
+    if (at == LWP_MAP_NONE || map->blocks[at].end_time != UINT64_MAX)
         return;
     map->blocks[at].end_time = record->time;
     LWP_PUSH(map->event, at * 2 + 1);

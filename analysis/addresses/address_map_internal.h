@@ -4,7 +4,7 @@
 
 #include "analysis/addresses/address_map.h"
 #include "analysis/addresses/range_index.h"
-#include "base/table.h"
+#include "base/hash.h"
 
 struct map_module {
     uint32_t id, module;
@@ -55,7 +55,7 @@ struct lwp_address_map {
     struct map_pool *pools; /* by id */
     size_t pool_count, pool_room;
     uint32_t *pool_objects;       /* of pools[], close together, once ready */
-    struct lwp_table block_index; /* id -> blocks[], until ready */
+    struct lwp_map block_index; /* id -> blocks[], until ready */
     struct map_block *blocks;
     size_t block_count, block_room;
     uint32_t *events; /* in order: twice the index of the block, plus one at its end */

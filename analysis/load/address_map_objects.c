@@ -23,14 +23,14 @@ static uint32_t objects_of_context(struct lwp_address_map *map, struct lwp_resol
 }
 
 struct objects_lives {
-    struct lwp_table index; /* object -> items[] */
+    struct lwp_map index; /* object -> items[] */
     struct live_object *items;
     size_t count, room;
 };
 
 static struct live_object *objects_live(struct objects_lives *lives, uint32_t object)
 {
-    uint32_t *at = lwp_table_at(&lives->index, object);
+    uint32_t *at = lwp_map_at(&lives->index, object);
     if (lwp_number_new(at, lives->count))
         LWP_APPEND(&lives->items, &lives->count, &lives->room, (struct live_object){.object = object, .life.allocated_ns = UINT64_MAX});
     return &lives->items[*at];
@@ -74,7 +74,7 @@ static void objects_find(struct lwp_address_map *map, struct lwp_resolver *resol
     struct objects_lives lives = {0};
     size_t allocated = map->block_count < map->context_count ? map->block_count : map->context_count;
     lwp_resolver_expect(resolver, map->context_count, allocated + map->pool_count);
-    lwp_table_reserve(&lives.index, allocated + map->pool_count);
+    lwp_map_reserve(&lives.index, allocated + map->pool_count);
     for (size_t i = 1; i < map->context_count; i++) {
         struct map_context *context = &map->contexts[i];
         if (context->ip) /* a return address: the call is before it */
@@ -101,14 +101,14 @@ static void objects_find(struct lwp_address_map *map, struct lwp_resolver *resol
         lwp_objects_count(&map->profile->objects[lives.items[i].object], &lives.items[i].life);
     pthread_mutex_unlock(&map->profile->lock);
     free(lives.items);
-    lwp_table_free(&lives.index);
+    lwp_map_fini(&lives.index);
 }
 
 void lwp_address_map_objects(struct lwp_address_map *map, struct lwp_resolver *resolver)
 {
     lwp_resolver_enter(resolver, map);
     objects_find(map, resolver);
-    lwp_table_free(&map->block_index);
+    lwp_map_fini(&map->block_index);
     free(map->events);
     free(map->contexts);
     map->events = NULL;

@@ -6,9 +6,11 @@
  *   calls, functions, allocated: (context, what) -> context or object, for good. */
 #include "analysis/load/resolver.h"
 
+#include "base/arena.h"
+
 #include "analysis/profile/contexts.h"
 #include "analysis/profile/objects.h"
-#include "base/table.h"
+#include "base/hash.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,11 +33,11 @@ struct lwp_resolver {
     struct lwp_profile *profile;
     struct lwp_address_map *map;
     uint32_t map_number;
-    struct lwp_table where_index;
+    struct lwp_map where_index;
     struct resolver_where *where;
     size_t where_count, where_room;
     struct resolver_range *ranges;
-    struct lwp_table calls, functions, allocated;
+    struct lwp_map calls, functions, allocated;
     uint32_t special[LWP_OBJECT_SPECIALS];
 };
 
@@ -50,9 +52,9 @@ struct lwp_resolver *lwp_resolver_new(struct lwp_profile *profile)
 
 void lwp_resolver_free(struct lwp_resolver *self)
 {
-    struct lwp_table *tables[] = {&self->where_index, &self->calls, &self->functions, &self->allocated};
+    struct lwp_map *tables[] = {&self->where_index, &self->calls, &self->functions, &self->allocated};
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
-        lwp_table_free(tables[i]);
+        lwp_map_fini(tables[i]);
     free(self->where);
     free(self->ranges);
     free(self);
@@ -64,7 +66,7 @@ void lwp_resolver_enter(struct lwp_resolver *self, struct lwp_address_map *map)
         return;
     self->map = map;
     self->map_number = lwp_address_map_number(map);
-    lwp_table_clear(&self->where_index);
+    lwp_map_clear(&self->where_index);
     self->where_count = 0;
     for (int i = 0; i < RANGES; i++)
         self->ranges[i].tag = 0;
@@ -72,8 +74,8 @@ void lwp_resolver_enter(struct lwp_resolver *self, struct lwp_address_map *map)
 
 void lwp_resolver_expect(struct lwp_resolver *self, size_t calls, size_t objects)
 {
-    lwp_table_reserve(&self->calls, calls);
-    lwp_table_reserve(&self->allocated, objects);
+    lwp_map_reserve(&self->calls, calls);
+    lwp_map_reserve(&self->allocated, objects);
     pthread_mutex_lock(&self->profile->lock);
     lwp_map_reserve(self->profile->context_index, calls);
     lwp_map_reserve(self->profile->object_index, objects);
@@ -82,8 +84,8 @@ void lwp_resolver_expect(struct lwp_resolver *self, size_t calls, size_t objects
 
 const struct lwp_location *lwp_resolver_location(struct lwp_resolver *self, uint64_t ip, uint64_t time)
 {
-    uint32_t *at = lwp_table_at(&self->where_index, ip);
-    if (*at != LWP_TABLE_NONE) {
+    uint32_t *at = lwp_map_at(&self->where_index, ip);
+    if (*at != LWP_MAP_NONE) {
         const struct resolver_where *known = &self->where[*at];
         if (known->from <= time && time < known->until)
             return known->location;
@@ -106,7 +108,7 @@ const struct lwp_location *lwp_resolver_location(struct lwp_resolver *self, uint
 static uint32_t resolver_child(struct lwp_resolver *self, uint32_t *known, uint32_t parent, uint32_t module, uint64_t address,
                                bool is_function)
 {
-    if (*known != LWP_TABLE_NONE)
+    if (*known != LWP_MAP_NONE)
         return *known;
     pthread_mutex_lock(&self->profile->lock);
     *known = lwp_objects_own_code(self->profile, module) ? parent : lwp_contexts_child(self->profile, parent, module, address, is_function);
@@ -116,13 +118,13 @@ static uint32_t resolver_child(struct lwp_resolver *self, uint32_t *known, uint3
 
 uint32_t lwp_resolver_call(struct lwp_resolver *self, uint32_t parent, const struct lwp_location *location)
 {
-    uint32_t *known = lwp_table_at(&self->calls, (uint64_t)parent << 32 | location->id);
+    uint32_t *known = lwp_map_at(&self->calls, (uint64_t)parent << 32 | location->id);
     return resolver_child(self, known, parent, location->module, location->address, false);
 }
 
 uint32_t lwp_resolver_function(struct lwp_resolver *self, uint32_t parent, const struct lwp_location *location)
 {
-    uint32_t *known = lwp_table_at(&self->functions, (uint64_t)parent << 32 | location->function_id);
+    uint32_t *known = lwp_map_at(&self->functions, (uint64_t)parent << 32 | location->function_id);
     return resolver_child(self, known, parent, location->module, location->function, true);
 }
 
@@ -137,8 +139,8 @@ uint32_t lwp_resolver_common(struct lwp_resolver *self, uint32_t a, uint32_t b)
 uint32_t lwp_resolver_allocated(struct lwp_resolver *self, enum lwp_object_kind kind, uint32_t context, uint64_t pool_size)
 {
     uint64_t key = lwp_hash_mix(lwp_hash_mix(context, pool_size), kind);
-    uint32_t *at = lwp_table_at(&self->allocated, key);
-    if (*at == LWP_TABLE_NONE) {
+    uint32_t *at = lwp_map_at(&self->allocated, key);
+    if (*at == LWP_MAP_NONE) {
         pthread_mutex_lock(&self->profile->lock);
         *at = lwp_objects_allocated(self->profile, kind, context, pool_size);
         pthread_mutex_unlock(&self->profile->lock);

@@ -7,7 +7,7 @@
 #include "analysis/caches/hierarchy.h"
 #include "base/json_file.h"
 #include "base/path.h"
-#include "base/utf8.h"
+#include "base/text.h"
 
 #include <dirent.h>
 #include <errno.h>

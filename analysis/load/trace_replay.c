@@ -51,10 +51,10 @@ struct lwp_trace {
     struct lwps_traced_all *all;
     struct trace_site *sites; /* one per instruction, which may be in several superblocks, and several times in an unrolled one */
     size_t site_count, site_room;
-    struct lwp_table site_index; /* by ip */
+    struct lwp_map site_index; /* by ip */
     struct trace_hitters *hitters;
     size_t hitters_count, hitters_room;
-    struct lwp_table hitters_index; /* by index of counts */
+    struct lwp_map hitters_index; /* by index of counts */
     uint32_t *site_of;              /* of each site of the decoder */
     size_t of_count, of_room;
     struct lwp_reuse_cores cores;
@@ -93,7 +93,7 @@ static void trace_touched(struct lwp_trace *trace)
 
 static uint32_t trace_hitters_at(struct lwp_trace *trace, uint32_t counts)
 {
-    uint32_t *at = lwp_table_at(&trace->hitters_index, counts);
+    uint32_t *at = lwp_map_at(&trace->hitters_index, counts);
     if (lwp_number_new(at, trace->hitters_count))
         LWP_APPEND(&trace->hitters, &trace->hitters_count, &trace->hitters_room, (struct trace_hitters){.counts = counts});
     return *at;
@@ -114,7 +114,7 @@ static void trace_hitters_flush(struct lwp_trace *trace)
         }
     }
     trace->hitters_count = 0;
-    lwp_table_clear(&trace->hitters_index);
+    lwp_map_clear(&trace->hitters_index);
 }
 
 void lwp_trace_free(struct lwp_trace *trace)
@@ -123,14 +123,14 @@ void lwp_trace_free(struct lwp_trace *trace)
         return;
     lwps_trace_decoder_free(trace->decoder);
     trace_hitters_flush(trace);
-    lwp_table_free(&trace->hitters_index);
+    lwp_map_fini(&trace->hitters_index);
     free(trace->hitters);
     trace_touched(trace);
     lwp_first_touch_free(&trace->touch);
     lwp_reuse_cores_free(&trace->cores);
     lwp_hierarchy_free(&trace->here);
     lwp_hierarchy_free(&trace->elsewhere);
-    lwp_table_free(&trace->site_index);
+    lwp_map_fini(&trace->site_index);
     free(trace->site_of);
     free(trace->sites);
     lwp_tlb_free(&trace->translation);
@@ -154,7 +154,7 @@ void lwp_trace_begin(struct lwp_trace *trace, uint32_t file, uint64_t bytes)
     const struct lwp_cache_level *own = &caches->level[caches->levels > 1];
     trace->own_lines = (uint32_t)(own->bytes >> caches->line_shift);
     lwp_tlb_free(&trace->translation);
-    lwp_table_clear(&trace->site_index);
+    lwp_map_clear(&trace->site_index);
     trace->site_count = trace->of_count = trace->thread_count = 0;
     trace->window = WINDOW_NONE;
     lwp_trace_sample_begin(&trace->counts->kept, file, bytes);
@@ -175,7 +175,7 @@ static void trace_sites(struct lwp_trace *trace)
 {
     for (uint32_t all = lwps_trace_decoder_sites(trace->decoder); trace->of_count < all;) {
         const struct lwps_trace_site *decoded = lwps_trace_decoder_site(trace->decoder, (uint32_t)trace->of_count);
-        uint32_t *site = lwp_table_at(&trace->site_index, decoded->ip);
+        uint32_t *site = lwp_map_at(&trace->site_index, decoded->ip);
         if (lwp_number_new(site, trace->site_count))
             LWP_PUSH(trace->site, (struct trace_site){0});
         LWP_APPEND(&trace->site_of, &trace->of_count, &trace->of_room, *site);

@@ -10,6 +10,8 @@
  * read only sometimes, this is the plain proportion of reads among trials and as good as their number. */
 #include "analysis/profile/communication_samples.h"
 
+#include "base/arena.h"
+
 #include "base/order.h"
 
 #include <stdlib.h>
@@ -31,7 +33,7 @@ static struct lwp_communication_stores *samples_stores(struct lwp_communication_
     if (samples->store_count >= STORES_MOST)
         page = ELSEWHERE;
     uint64_t key = lwp_hash_mix(lwp_hash_mix(process, writer), page) >> 1;
-    uint32_t *at = lwp_table_at(&samples->store_index, key);
+    uint32_t *at = lwp_map_at(&samples->store_index, key);
     if (lwp_number_new(at, samples->store_count))
         LWP_PUSH(samples->store, (struct lwp_communication_stores){.process = process, .writer = writer, .page = page});
     return &samples->stores[*at];
@@ -43,7 +45,7 @@ static struct lwp_communication_trials *samples_trials(struct lwp_communication_
     if (samples->trial_count >= TRIALS_MOST)
         page = ELSEWHERE;
     uint64_t key = lwp_hash_mix(lwp_hash_mix(lwp_hash_mix(process, writer), reader), page) >> 1;
-    uint32_t *at = lwp_table_at(&samples->trial_index, key);
+    uint32_t *at = lwp_map_at(&samples->trial_index, key);
     if (lwp_number_new(at, samples->trial_count))
         LWP_PUSH(samples->trial, (struct lwp_communication_trials){.process = process, .writer = writer, .reader = reader, .page = page});
     return &samples->trials[*at];
@@ -107,8 +109,8 @@ void lwp_communication_samples_renumber(struct lwp_communication_samples *sample
 
 void lwp_communication_samples_free(struct lwp_communication_samples *samples)
 {
-    lwp_table_free(&samples->store_index);
-    lwp_table_free(&samples->trial_index);
+    lwp_map_fini(&samples->store_index);
+    lwp_map_fini(&samples->trial_index);
     free(samples->stores);
     free(samples->trials);
     *samples = (struct lwp_communication_samples){0};

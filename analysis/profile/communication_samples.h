@@ -4,7 +4,6 @@
 #define LWP_ANALYSIS_PROFILE_COMMUNICATION_SAMPLES_H
 
 #include "base/hash.h"
-#include "base/table.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -40,7 +39,7 @@ struct lwp_communication_samples {
     size_t store_count, store_room;
     struct lwp_communication_trials *trials; /* renumbered: by process, writer, reader, page */
     size_t trial_count, trial_room;
-    struct lwp_table store_index, trial_index;
+    struct lwp_map store_index, trial_index;
 };
 
 void lwp_communication_samples_store(struct lwp_communication_samples *samples, uint32_t process, uint32_t writer, uint64_t address,

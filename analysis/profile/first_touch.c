@@ -1,5 +1,7 @@
 #include "analysis/profile/first_touch.h"
 
+#include "base/arena.h"
+
 #include "base/order.h"
 
 enum { PAGE_BITS = 12 };
@@ -16,7 +18,7 @@ void lwp_first_touch_begin(struct lwp_first_touch *touch, const struct lwp_hiera
 
 void lwp_first_touch_free(struct lwp_first_touch *touch)
 {
-    lwp_table_free(&touch->index);
+    lwp_map_fini(&touch->index);
     free(touch->pages);
     *touch = (struct lwp_first_touch){.last_page = UINT64_MAX};
 }
@@ -25,7 +27,7 @@ bool lwp_first_touch_access(struct lwp_first_touch *touch, unsigned thread, uint
 {
     unsigned node = thread / touch->threads % touch->nodes;
     if (address >> PAGE_BITS != touch->last_page) {
-        uint32_t *at = lwp_table_at(&touch->index, address >> PAGE_BITS);
+        uint32_t *at = lwp_map_at(&touch->index, address >> PAGE_BITS);
         if (lwp_number_new(at, touch->count))
             LWP_APPEND(&touch->pages, &touch->count, &touch->room, (struct lwp_touched_page){.object = object, .node = node});
         touch->last = *at;

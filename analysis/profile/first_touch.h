@@ -4,7 +4,7 @@
 #define LWP_ANALYSIS_PROFILE_FIRST_TOUCH_H
 
 #include "analysis/caches/hierarchy.h"
-#include "base/table.h"
+#include "base/hash.h"
 
 enum { LWP_TOUCH_NODES = 8 };
 
@@ -23,7 +23,7 @@ struct lwp_touched {
 /* Starts from zero. */
 struct lwp_first_touch {
     unsigned nodes, threads; /* nodes: 0 or 1: nothing is counted; threads: of each node */
-    struct lwp_table index;
+    struct lwp_map index;
     struct lwp_touched_page *pages;
     size_t count, room;
     uint64_t last_page; /* and where it is */

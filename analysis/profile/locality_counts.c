@@ -1,5 +1,7 @@
 #include "analysis/profile/locality_counts.h"
 
+#include "base/arena.h"
+
 #include "base/hash.h"
 #include "base/order.h"
 
@@ -65,8 +67,8 @@ const struct lwp_locality_value *lwp_locality_values_most(const struct lwp_local
 
 uint32_t lwp_locality_counts_at(struct lwp_locality_counts *counts, uint32_t object, uint32_t part)
 {
-    uint32_t *at = lwp_table_at(&counts->index, (uint64_t)object << 32 | part);
-    if (*at == LWP_TABLE_NONE) {
+    uint32_t *at = lwp_map_at(&counts->index, (uint64_t)object << 32 | part);
+    if (*at == LWP_MAP_NONE) {
         LWP_GROW(&counts->items, counts->count, &counts->room);
         *at = (uint32_t)counts->count;
         counts->items[counts->count++] = (struct lwp_locality_count){.object = object, .part = part};
@@ -76,7 +78,7 @@ uint32_t lwp_locality_counts_at(struct lwp_locality_counts *counts, uint32_t obj
 
 void lwp_locality_counts_free(struct lwp_locality_counts *counts)
 {
-    lwp_table_free(&counts->index);
+    lwp_map_fini(&counts->index);
     lwp_trace_sample_free(&counts->kept);
     lwp_locality_values_free(&counts->values);
     free(counts->touched);
@@ -174,7 +176,7 @@ void lwp_locality_counts_renumber(struct lwp_locality_counts *counts, const uint
             counts->items[kept++] = counts->items[i];
     }
     counts->count = kept;
-    lwp_table_free(&counts->index);
+    lwp_map_fini(&counts->index);
     touched_renumber(counts, objects);
     values_renumber(&counts->values, objects, regions);
     for (size_t i = 0; i < counts->kept.count; i++)

@@ -5,7 +5,7 @@
 #include "analysis/profile/first_touch.h"
 #include "base/cache.h"
 #include "base/pages.h"
-#include "base/table.h"
+#include "base/hash.h"
 
 #include <stdbool.h>
 
@@ -121,7 +121,7 @@ struct lwp_locality_count {
 struct lwp_locality_counts {
     struct lwp_locality_count *items;
     size_t count, room;
-    struct lwp_table index;            /* by object and part */
+    struct lwp_map index;            /* by object and part */
     struct lwp_locality_values values; /* the frequent ones */
     bool traced;                       /* there was a trace */
     uint64_t accesses;                 /* all of it */

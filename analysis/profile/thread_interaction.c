@@ -32,11 +32,11 @@ static uint64_t interaction_key(uint64_t a, uint64_t b, uint64_t c)
 static struct lwp_interaction_cell *interaction_cell(struct lwp_thread_interaction *interaction, uint32_t process, uint32_t writer,
                                                      uint32_t reader)
 {
-    uint32_t at = lwp_table_index(&interaction->cell_index, interaction_key(process, writer, reader), interaction->cell_count, CELLS_MOST);
-    interaction->refused += at == LWP_TABLE_NONE;
+    uint32_t at = lwp_map_index(&interaction->cell_index, interaction_key(process, writer, reader), interaction->cell_count, CELLS_MOST);
+    interaction->refused += at == LWP_MAP_NONE;
     if (at == interaction->cell_count)
         LWP_PUSH(interaction->cell, (struct lwp_interaction_cell){.process = process, .writer = writer, .reader = reader});
-    return at == LWP_TABLE_NONE ? NULL : &interaction->cells[at];
+    return at == LWP_MAP_NONE ? NULL : &interaction->cells[at];
 }
 
 void lwp_interaction_candidate(struct lwp_thread_interaction *interaction, const struct lwps_watch *record)
@@ -78,12 +78,12 @@ static uint64_t interaction_mask(const struct lwps_access *access)
 static struct lwp_interaction_use *interaction_use(struct lwp_thread_interaction *interaction, uint32_t process, uint32_t tid,
                                                    uint64_t line)
 {
-    uint32_t at = lwp_table_index(&interaction->use_index, interaction_key(process, tid, line), interaction->use_count, USES_MOST);
-    interaction->refused += at == LWP_TABLE_NONE;
+    uint32_t at = lwp_map_index(&interaction->use_index, interaction_key(process, tid, line), interaction->use_count, USES_MOST);
+    interaction->refused += at == LWP_MAP_NONE;
     if (at == interaction->use_count)
         LWP_PUSH(interaction->use,
                  (struct lwp_interaction_use){.process = process, .tid = tid, .line = line, .object = LWP_NONE, .context = LWP_NONE});
-    return at == LWP_TABLE_NONE ? NULL : &interaction->uses[at];
+    return at == LWP_MAP_NONE ? NULL : &interaction->uses[at];
 }
 
 void lwp_interaction_use(struct lwp_thread_interaction *interaction, const struct lwps_watch *record, uint32_t object, uint64_t offset,
@@ -181,8 +181,8 @@ void lwp_interaction_renumber(struct lwp_thread_interaction *interaction, const 
 
 void lwp_interaction_free(struct lwp_thread_interaction *interaction)
 {
-    lwp_table_free(&interaction->cell_index);
-    lwp_table_free(&interaction->use_index);
+    lwp_map_fini(&interaction->cell_index);
+    lwp_map_fini(&interaction->use_index);
     free(interaction->threads);
     free(interaction->cells);
     free(interaction->uses);

@@ -4,7 +4,7 @@
 
 #include "analysis/profile/communication_samples.h"
 #include "analysis/statistics/share.h"
-#include "base/table.h"
+#include "base/hash.h"
 #include "format/record.h"
 
 #include <stdbool.h>
@@ -50,7 +50,7 @@ struct lwp_thread_interaction {
     size_t cell_count, cell_room;
     struct lwp_interaction_use *uses;
     size_t use_count, use_room;
-    struct lwp_table cell_index, use_index;
+    struct lwp_map cell_index, use_index;
     struct lwp_communication_samples samples;
     uint32_t process, tid; /* whose file is being read */
     uint64_t records, refused;

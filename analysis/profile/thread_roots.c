@@ -4,6 +4,8 @@
  * run() is inlined into main(), its path stays separate. */
 #include "analysis/profile/thread_roots.h"
 
+#include "base/arena.h"
+
 #include "analysis/profile/contexts.h"
 #include "analysis/profile/objects.h"
 #include "base/hash.h"
@@ -46,14 +48,14 @@ void lwp_thread_roots_find(struct lwp_profile *profile, struct lwp_thread_roots 
             continue;
         outside[i] = root_is_runtime(profile, node->module);
         if (!outside[i] && node->parent && !root_is_main(profile, node))
-            *lwp_table_at(&roots->starts, root_key(profile, node)) = 1;
+            *lwp_map_at(&roots->starts, root_key(profile, node)) = 1;
     }
     free(outside);
 }
 
 void lwp_thread_roots_free(struct lwp_thread_roots *roots)
 {
-    lwp_table_free(&roots->starts);
+    lwp_map_fini(&roots->starts);
 }
 
 uint32_t lwp_thread_roots_cut(struct lwp_profile *profile, const struct lwp_thread_roots *roots, uint32_t context)
@@ -67,7 +69,7 @@ uint32_t lwp_thread_roots_cut(struct lwp_profile *profile, const struct lwp_thre
             return context;
         const struct lwp_context_node *node = &profile->contexts[at];
         frames[count++] = *node;
-        if (node->module != LWP_NONE && lwp_table_get(&roots->starts, root_key(profile, node)) != LWP_TABLE_NONE)
+        if (node->module != LWP_NONE && lwp_map_get(&roots->starts, root_key(profile, node)) != LWP_MAP_NONE)
             kept = count;
     }
     if (kept == 0 || kept == count)

@@ -3,10 +3,10 @@
 #define LWP_ANALYSIS_PROFILE_THREAD_ROOTS_H
 
 #include "analysis/profile/profile.h"
-#include "base/table.h"
+#include "base/hash.h"
 
 struct lwp_thread_roots {
-    struct lwp_table starts; /* start routines seen, except main() */
+    struct lwp_map starts; /* start routines seen, except main() */
 };
 
 /* From all contexts of the profile, once they are renumbered. Free with lwp_thread_roots_free. */

@@ -11,6 +11,8 @@
  * the order of files does not matter. */
 #include "analysis/profile/watchpoints.h"
 
+#include "base/arena.h"
+
 #include "analysis/program/code.h"
 #include "base/order.h"
 
@@ -22,17 +24,17 @@ enum { ORIGINS_MOST = 1 << 20, PAIRS_MOST = 1 << 20, FIRST_MOST = 6 /* times the
 /* NULL: it would be one too many. */
 static struct lwp_watchpoint_origin *watchpoint_origin(struct lwp_watchpoints *watchpoints, enum lwp_watchpoint_kind kind, uint32_t first)
 {
-    uint32_t at = lwp_table_index(&watchpoints->origin_index, (uint64_t)first << 3 | kind, watchpoints->origin_count, ORIGINS_MOST);
-    watchpoints->beyond += at == LWP_TABLE_NONE;
+    uint32_t at = lwp_map_index(&watchpoints->origin_index, (uint64_t)first << 3 | kind, watchpoints->origin_count, ORIGINS_MOST);
+    watchpoints->beyond += at == LWP_MAP_NONE;
     if (at == watchpoints->origin_count)
         LWP_PUSH(watchpoints->origin, (struct lwp_watchpoint_origin){.kind = kind, .first = first});
-    return at == LWP_TABLE_NONE ? NULL : &watchpoints->origins[at];
+    return at == LWP_MAP_NONE ? NULL : &watchpoints->origins[at];
 }
 
 static bool watchpoint_has_pair(const struct lwp_watchpoints *watchpoints, uint64_t contexts, uint32_t object)
 {
-    uint64_t both = lwp_table_get(&watchpoints->pair_index, contexts);
-    return both != LWP_TABLE_NONE && lwp_table_get(&watchpoints->object_index, both << 32 | object) != LWP_TABLE_NONE;
+    uint64_t both = lwp_map_get(&watchpoints->pair_index, contexts);
+    return both != LWP_MAP_NONE && lwp_map_get(&watchpoints->object_index, both << 32 | object) != LWP_MAP_NONE;
 }
 
 /* The pair of an origin, a second context and an object. NULL: it would be one too many. */
@@ -44,10 +46,10 @@ static struct lwp_watchpoint_pair *watchpoint_pair(struct lwp_watchpoints *watch
         watchpoints->beyond++;
         return NULL;
     }
-    uint32_t *both = lwp_table_at(&watchpoints->pair_index, contexts);
-    if (*both == LWP_TABLE_NONE)
+    uint32_t *both = lwp_map_at(&watchpoints->pair_index, contexts);
+    if (*both == LWP_MAP_NONE)
         *both = (uint32_t)watchpoints->pair_index.count;
-    uint32_t *at = lwp_table_at(&watchpoints->object_index, (uint64_t)*both << 32 | object);
+    uint32_t *at = lwp_map_at(&watchpoints->object_index, (uint64_t)*both << 32 | object);
     if (lwp_number_new(at, watchpoints->pair_count))
         LWP_PUSH(watchpoints->pair,
                  (struct lwp_watchpoint_pair){.kind = origin->kind, .first = origin->first, .second = second, .object = object});
@@ -192,8 +194,8 @@ void lwp_watchpoint_registers(struct lwp_watchpoints *watchpoints, bool loaded, 
 
 void lwp_watchpoint_read_elsewhere(struct lwp_watchpoints *watchpoints, uint32_t object)
 {
-    uint32_t *at = lwp_table_at(&watchpoints->read_index, object);
-    if (*at != LWP_TABLE_NONE)
+    uint32_t *at = lwp_map_at(&watchpoints->read_index, object);
+    if (*at != LWP_MAP_NONE)
         return;
     *at = (uint32_t)watchpoints->read_count;
     LWP_APPEND(&watchpoints->read_elsewhere, &watchpoints->read_count, &watchpoints->read_room, object);
@@ -285,10 +287,10 @@ bool lwp_watchpoint_is_read_elsewhere(const struct lwp_watchpoints *watchpoints,
 
 void lwp_watchpoint_free(struct lwp_watchpoints *watchpoints)
 {
-    lwp_table_free(&watchpoints->origin_index);
-    lwp_table_free(&watchpoints->pair_index);
-    lwp_table_free(&watchpoints->object_index);
-    lwp_table_free(&watchpoints->read_index);
+    lwp_map_fini(&watchpoints->origin_index);
+    lwp_map_fini(&watchpoints->pair_index);
+    lwp_map_fini(&watchpoints->object_index);
+    lwp_map_fini(&watchpoints->read_index);
     free(watchpoints->read_elsewhere);
     free(watchpoints->decisions);
     free(watchpoints->courses);

@@ -3,7 +3,7 @@
 #define LWP_ANALYSIS_PROFILE_WATCHPOINTS_H
 
 #include "analysis/statistics/share.h"
-#include "base/table.h"
+#include "base/hash.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -106,10 +106,10 @@ struct lwp_watchpoints {
     size_t course_count, course_room;
     struct lwp_watchpoint_decision *decisions;
     size_t decision_count, decision_room;
-    struct lwp_table origin_index, pair_index, object_index;
+    struct lwp_map origin_index, pair_index, object_index;
     uint32_t *read_elsewhere; /* objects that a thread loaded from what another had stored; sorted when renumbered */
     size_t read_count, read_room;
-    struct lwp_table read_index;
+    struct lwp_map read_index;
     uint32_t file;
     uint64_t beyond; /* accesses and pairs without room: a million are distinguished */
     bool exact;      /* everything was counted: nothing is an estimate */

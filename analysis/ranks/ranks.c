@@ -3,7 +3,7 @@
 #include "analysis/ranks/ranks.h"
 
 #include "base/arena.h"
-#include "base/beside.h"
+#include "base/path.h"
 
 #include <dlfcn.h>
 #include <stdint.h>
@@ -33,7 +33,7 @@ static long ranks_launched(void)
 static void *ranks_library(struct lwp_error *err)
 {
     static const char name[] = "liblwp-mpi.so";
-    char *path = lwp_beside_find(name, R_OK, err);
+    char *path = lwp_path_installed(name, R_OK, err);
     void *library = path ? dlopen(path, RTLD_NOW | RTLD_GLOBAL) : NULL; /* global: Open MPI loads parts that need it */
     if (!path)
         lwp_error_set(err, LWP_ERR_MISSING,

@@ -124,8 +124,7 @@ struct part {
 /* What makes contexts alike. */
 struct places {
     struct lwp_thread_roots roots;
-    struct lwp_table
-        lines; /* source line in a function -> the first of its instructions met, from the function's start */
+    struct lwp_map lines; /* source line in a function -> the first of its instructions met, from the function's start */
 };
 
 /* One address for all instructions of a function that come from one line, inlined by the same callers. */
@@ -133,7 +132,7 @@ static uint64_t part_line(struct lwp_profile *profile, struct places *places, co
 {
     const struct lwp_symbolized *place = lwp_code_symbolize(profile->code, node->module, node->address);
     uint64_t key = lwp_hash_mix(node->module, place->function_low);
-    if (place->function_low >= place->function_high || node->address - place->function_low >= LWP_TABLE_NONE)
+    if (place->function_low >= place->function_high || node->address - place->function_low >= LWP_MAP_NONE)
         return node->address;
     for (uint32_t i = 0; i < place->frame_count; i++) {
         const struct lwp_frame *frame = &place->frames[i];
@@ -141,8 +140,8 @@ static uint64_t part_line(struct lwp_profile *profile, struct places *places, co
             return node->address;
         key = lwp_hash_mix(lwp_hash_mix(key, lwp_hash_text(frame->file)), frame->line);
     }
-    uint32_t *first = lwp_table_at(&places->lines, key);
-    if (*first == LWP_TABLE_NONE)
+    uint32_t *first = lwp_map_at(&places->lines, key);
+    if (*first == LWP_MAP_NONE)
         *first = (uint32_t)(node->address - place->function_low);
     return place->function_low + *first;
 }
@@ -318,7 +317,7 @@ void lwp_redundancy_find(struct lwp_profile *profile, struct lwp_redundancies *f
     for (unsigned kind = 0; kind < LWP_WATCHPOINT_KINDS; kind++)
         redundancy_kind(profile, &places, (enum lwp_watchpoint_kind)kind, found);
     lwp_thread_roots_free(&places.roots);
-    lwp_table_free(&places.lines);
+    lwp_map_fini(&places.lines);
     for (size_t i = 0; i < found->count; i++)
         lwp_redundancy_explain(profile, &found->items[i]);
 }

@@ -7,10 +7,10 @@
 
 #include "analysis/advice/threads/top_threads.h"
 #include "base/arena.h"
+#include "format/detect.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const double t_quantile = 2.365; /* Student, 7 degrees of freedom, 95 % */
 
@@ -21,8 +21,8 @@ static const double store_weight = 0.06;
 
 static bool communication_asked(const struct lwp_profile *profile)
 {
-    const char *detect = json_string_value(json_object_get(json_object_get(profile->run, "options"), "detect"));
-    return detect && (strstr(detect, "sharing") || strstr(detect, "communication")) && profile->engine == 1;
+    unsigned detect = lwp_detect_parse(json_string_value(json_object_get(json_object_get(profile->run, "options"), "detect")));
+    return detect & (LWP_DETECT_SHARING | LWP_DETECT_COMMUNICATION) && profile->engine == 1;
 }
 
 bool lwp_communication_measured(const struct lwp_profile *profile)

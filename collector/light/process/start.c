@@ -15,6 +15,7 @@
 #include "collector/light/process/signals.h"
 #include "collector/light/sampling/pmu.h"
 #include "collector/light/sampling/sampler.h"
+#include "format/detect.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -86,13 +87,14 @@ void lwp_process_leave(const char *note)
     errno = saved;
 }
 
-static uint8_t init_verdicts(void)
+static uint8_t start_verdicts(void)
 {
-    const char *detect = getenv(LWP_ENV_DETECT);
+    const char *text = getenv(LWP_ENV_DETECT);
+    unsigned long detect = text ? strtoul(text, NULL, 10) : -1ul;
     uint8_t verdicts = 0;
-    if (!detect || strstr(detect, "redundancy"))
+    if (detect & LWP_DETECT_REDUNDANCY)
         verdicts |= LWPS_VERDICT_DEAD_STORE | LWPS_VERDICT_SILENT_STORE | LWPS_VERDICT_SILENT_LOAD;
-    if (!detect || strstr(detect, "sharing") || strstr(detect, "communication"))
+    if (detect & (LWP_DETECT_SHARING | LWP_DETECT_COMMUNICATION))
         verdicts |= LWPS_VERDICT_SHARING;
     return verdicts;
 }
@@ -103,7 +105,7 @@ static bool start_sampler(void)
     struct lwp_sampler_options options = {.frequency = start_number(LWP_ENV_FREQUENCY, 0),
                                           .max_overhead = start_number(LWP_ENV_MAX_OVERHEAD, 3) / 100,
                                           .timer = getenv(LWP_ENV_TIMER), .hardware = lwp_process.unit != LWPS_WEIGHT_NS,
-                                          .all = start_number(LWP_ENV_PERIOD, 0) > 0, .verdicts = init_verdicts()};
+                                          .all = start_number(LWP_ENV_PERIOD, 0) > 0, .verdicts = start_verdicts()};
     if (!(options.max_overhead > 0.0001))
         options.max_overhead = 0.0001;
     lwp_shared_start();
